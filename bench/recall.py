@@ -27,11 +27,10 @@ from mnemoir.core.errors import ProviderUnavailable
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Add, Memory, Provenance
 from mnemoir.core.scope import Scope
-from mnemoir.ports.embedding import Embedding, EmbeddingModel, Passage
+from mnemoir.ports.embedding import CONTEXT_MESSAGES, Embedding, EmbeddingModel, Passage
 from mnemoir.ports.memory_store import Visible
 from mnemoir.providers.embedding.minilm_model import MiniLM
 from mnemoir.search import Indexing, Question, Recall
-from mnemoir.search.indexing import CONTEXT_MESSAGES
 from mnemoir.search.weights import Weights
 from mnemoir.storage.sql import SqlMemoryStore
 from mnemoir.storage.sqlite import open_database

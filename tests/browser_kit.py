@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -23,10 +22,10 @@ from playwright.async_api import (
 
 from mnemoir.app.parts import Parts
 from mnemoir.server.door.ui import STATIC
+from tests.chromium import chromium
 from tests.scripted_llm import ScriptedLLM
 
-# the one without a screen, where it is there: it starts and draws for two thirds of the processor time
-CHROMIUM = shutil.which("chromium-headless-shell") or "/usr/bin/chromium"
+CHROMIUM = chromium()
 ARGUMENTS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync"),

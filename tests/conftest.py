@@ -5,14 +5,17 @@ import logging
 import os
 import sys
 from collections.abc import Generator, Iterator
+from functools import partial
 from pathlib import Path
 
 import psutil
 import pytest
 import structlog
+from argon2 import PasswordHasher
 from hypothesis import settings
 from stamina.instrumentation import RetryDetails, get_on_retry_hooks, set_on_retry_hooks
 
+from mnemoir.access.sign_in import passwords
 from tests.forked_servers import Forker
 from tests.real_time import NAME, RealTimeRepeats
 from tests.serving import ServerProcess
@@ -97,6 +100,16 @@ def _servers_are_forked() -> Iterator[None]:
     yield
     ServerProcess.forker.close()
     ServerProcess.forker = None
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cheap_hashes() -> Iterator[None]:
+    """Hashes of passwords, which servers within this process make, cost a thousandth of the real ones."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            passwords, "PasswordHasher", partial(PasswordHasher, time_cost=1, memory_cost=16, parallelism=1)
+        )
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.chromium import is_provided
 from tests.shares import CHECKOUT, STAGES, TIMES, files_of_tests, record_times, recorded_times, shares_of
 
 _SHARDS = 1 + (os.cpu_count() or 1)  # one more than processors: now and then a test waits
@@ -30,7 +31,8 @@ _MARKERS = {"quick": "not slow", "slow": "slow"}
 _UI = (sys.executable, "hatch_build.py", "run", "--silent", "test")
 _PYTEST = (sys.executable, "-m", "pytest")
 _PROGRESS = re.compile(rb"[.FEsxXT]+( +\[ *\d+%\])?")
-_NO_TESTS = 5  # a status of pytest
+_PAGES = "tests/browser/"
+_FAILED, _NO_TESTS = 1, 5  # statuses of pytest
 
 
 @dataclass(kw_only=True)
@@ -71,9 +73,10 @@ def main(stage: str, *arguments: str) -> int:
     """Run the tests of a stage; the exit status."""
     own = {flag for flag in ("--with-ui", "--record") if flag in arguments}
     given = [argument for argument in arguments if argument not in own]
-    files, options = files_of_tests(_places(given)), [f"-m{_MARKERS[stage]}", *_seed(given), *given]
+    files, left_out = without_browser(files_of_tests(_places(given)))
+    options = [f"-m{_MARKERS[stage]}", *_seed(given), *given]
     number = min(_SHARDS, len(files))
-    if number == 1 and not own:
+    if number == 1 and not own and not left_out:
         return subprocess.call([*_PYTEST, *options], cwd=CHECKOUT)
     for interrupting in (signal.SIGINT, signal.SIGTERM):
         signal.signal(interrupting, signal.default_int_handler)
@@ -83,10 +86,21 @@ def main(stage: str, *arguments: str) -> int:
         for at, share in enumerate(shares_of(files, recorded_times(stage), number), 1):
             runs.append(_shard(f"shard-{at}", share, options, Path(folder)))
         _follow(runs)
-        if "--record" in own:
+        if "--record" in own and all(run.process.returncode in (0, _FAILED) for run in runs):
             seconds = {file: took for run in runs for file, took in run.told("seconds").items()}
             record_times({each: seconds if each == stage else recorded_times(each) for each in STAGES})
-        return _summed_up(stage, runs, time.monotonic() - began)
+        status = _summed_up(stage, runs, time.monotonic() - began)
+    if left_out:
+        print(f"Left out, for there is no browser: {', '.join(left_out)}")
+    return status
+
+
+def without_browser(files: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """The files that can be tested, and those for which there is no browser, even after an attempt to install one."""
+    pages = [file for file in files if file.startswith(_PAGES)]
+    if not pages or is_provided():
+        return files, []
+    return [file for file in files if file not in pages], pages
 
 
 def _places(arguments: Sequence[str]) -> list[Path]:

@@ -144,6 +144,7 @@ def test_without_memory_typed_lines_are_not_stored(chat, tmp_path):
     assert [file for file in tmp_path.rglob("*") if file.is_file()] == []
 
 
+@pytest.mark.slow
 def test_with_encryption_typed_lines_are_not_stored_and_those_of_before_are_removed(chat, tmp_path):
     file = tmp_path / ".local/share/mnemoir/chat-history"
     with chat() as terminal:

@@ -13,6 +13,7 @@ from mnemoir import __version__
 from mnemoir.cli.commands import app
 from mnemoir.cli.output import printable, progress
 from tests.cli.command_process import run, run_here
+from tests.each_case import check_each
 from tests.stages import staged
 
 PAGE = (Path(__file__).parents[2] / "docs/cli.md").read_text(encoding="utf-8")
@@ -49,10 +50,13 @@ def section(name):
     return found[1] + SHARED.get(name.split()[1], "")
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_page_of_the_commands_names_every_option(name):
-    options = [option for param in COMMANDS[name] for option in param.opts if option.startswith("--")]
-    assert [option for option in options if f"`{option}`" not in section(name)] == ["--help"][: "--help" in options]
+def test_the_page_of_the_commands_names_every_option():
+    def are_named(name):
+        options = [option for param in COMMANDS[name] for option in param.opts if option.startswith("--")]
+        unnamed = [option for option in options if f"`{option}`" not in section(name)]
+        assert unnamed == ["--help"][: "--help" in options]
+
+    check_each(COMMANDS, are_named)
 
 
 def test_the_page_names_no_unknown_option():
@@ -62,14 +66,13 @@ def test_the_page_names_no_unknown_option():
     assert set(re.findall(r"`(--?[a-z-]+)`", PAGE)) - known == set()
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_option_and_argument_has_a_help_text(name):
-    assert [param.name for param in COMMANDS[name] if not getattr(param, "help", None)] == []
+def test_every_option_and_argument_has_a_help_text():
+    params = ((name, param) for name in COMMANDS for param in COMMANDS[name])
+    assert [f"{name} {param.name}" for name, param in params if not getattr(param, "help", None)] == []
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_can_print_json(name):
-    assert "--json" in [option for param in COMMANDS[name] for option in param.opts]
+def test_every_command_can_print_json():
+    assert [name for name in COMMANDS if all("--json" not in param.opts for param in COMMANDS[name])] == []
 
 
 def test_help_lists_the_commands(tmp_path):
@@ -107,7 +110,9 @@ def test_the_shell_completes_commands(words, tmp_path):
     assert "_MNEMOIR_COMPLETE=complete_bash" in shown.stdout
 
 
-@pytest.mark.parametrize("arguments", [["version"], ["--help"], ["memories", "list", "--data-dir", "data"]])
+@pytest.mark.parametrize(
+    "arguments", staged([["version"], ["--help"], ["memories", "list", "--data-dir", "data"]], quick=2)
+)
 def test_a_reader_that_leaves_is_no_error(arguments, tmp_path):
     reader, writer = os.pipe()
     os.close(reader)

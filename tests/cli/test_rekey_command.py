@@ -55,6 +55,7 @@ def test_all_discussions_of_a_key_get_the_other_one(rekey, root):
     assert OLD not in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_only_those_that_are_named_and_none_over_another(rekey, root):
     put(root, OLD, "tea", "It is green.")
     put(root, OLD, "cups", "It is blue.")

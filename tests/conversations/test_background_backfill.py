@@ -102,6 +102,7 @@ async def test_a_vector_store_that_fails_is_told_in_the_log_alone(tmp_path: Path
         search.close()
 
 
+@pytest.mark.slow
 async def test_what_is_saved_faster_than_it_is_embedded_gets_its_vectors_all_the_same(tmp_path: Path) -> None:
     client = HeldClient()
     with manager(tmp_path, client) as memory:

@@ -172,6 +172,7 @@ STEPS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(STEPS, WORDS)
 def test_any_session_is_the_same_bytes_again(steps, title):

@@ -75,6 +75,7 @@ def _recall(memory: MemoryManager, alpha: float | None) -> float:
     return sum(shares) / len(shares)
 
 
+@pytest.mark.slow
 def test_an_identifier_is_found_at_the_first_place_where_meaning_alone_misses_it(memory: MemoryManager) -> None:
     missed = [query for query in _IDENTIFIERS if query not in _found(memory, query, 1, 1.0)[0]]
     assert missed

@@ -183,6 +183,7 @@ def test_a_broken_conversation_is_named_and_nothing_is_stored(store, broken, cau
     assert store.list_sessions() == []
 
 
+@pytest.mark.slow
 def test_a_conversation_as_long_as_they_get_is_read_without_recursion(store):
     names = [f"n{at}" for at in range(3000)]
     talk = [node(name, before, "user", name) for name, before in zip(names, [None, *names[:-1]], strict=True)]

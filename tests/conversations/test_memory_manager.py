@@ -143,6 +143,7 @@ def test_a_call_that_was_never_answered_is_answered_in_the_window_only(manager):
     assert manager.get_message_count("s") == 2
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(messages=any_messages(), budget=st.integers(1, 30))
 def test_a_window_is_what_the_rule_says_of_the_whole_session(tmp_path_factory, messages, budget):

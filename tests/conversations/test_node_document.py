@@ -155,6 +155,7 @@ def large_document() -> bytes:
     return json.dumps({"version": 1, "messages": [], "text": text[: 5 * 1024 * 1024]}).encode()
 
 
+@pytest.mark.slow
 def test_five_megabytes_survive_compression_and_the_ratio_is_logged() -> None:
     document = large_document()
     packed = pack(document)

@@ -195,6 +195,7 @@ def test_a_time_that_is_given_decides_the_place(storage):
     assert texts(storage) == ["then", "now"]
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     minutes=st.lists(st.integers(0, 4), max_size=12),

@@ -129,6 +129,7 @@ def test_a_damaged_row_is_left_out_alone(manager):
     assert words(turns(manager)) == [("q2", "a2"), ("q1", "")]
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10**6), size=st.integers(1, 70), page_size=st.integers(1, 9))
 def test_pages_join_to_the_way_from_the_message_to_the_root(tmp_path_factory, seed, size, page_size):

@@ -63,6 +63,7 @@ def test_every_message_is_found_by_search(shared):
             assert best.message.text == f"{agent} notes number 17"
 
 
+@pytest.mark.slow
 def test_reading_crosses_sessions_and_may_be_kept_to_one_agent(shared):
     folder, _ = shared
     with manager(folder, WordsClient()) as memory:

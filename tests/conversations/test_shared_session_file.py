@@ -150,6 +150,7 @@ def test_a_file_in_its_old_journal_mode_is_waited_for_as_well(tmp_path):
         assert storage.list_sessions() == []
 
 
+@pytest.mark.slow
 def test_threads_share_a_few_connections_and_leave_no_file_open(tmp_path):
     process = psutil.Process()
     with MemoryManager(tmp_path / "m.db") as manager:

@@ -99,6 +99,7 @@ def test_a_window_begins_behind_the_mark(tmp_path: Path) -> None:
         assert texts(SimpleStrategy().window(rows, SESSION, 100)) == ["q2", "a2"]
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(0, 60), max_size=90), st.integers(0, 400))
 def test_the_window_is_the_longest_suffix_that_fits(

@@ -38,6 +38,7 @@ def test_whatever_was_stored_its_tool_rounds_are_valid_once_open_calls_are_close
     assert [m for m in closed if m.role != "tool"] == [m for m in messages if m.role != "tool"]
 
 
+@pytest.mark.slow
 @given(messages=valid_histories(), drop=st.integers(0, 40))
 def test_a_history_that_lost_one_half_of_a_tool_round_is_refused(messages, drop):
     halves = [at for at, message in enumerate(messages) if message.role == "tool" or message.tool_calls]

@@ -55,6 +55,7 @@ def test_a_text_that_was_replaced_is_gone_with_the_next_deletion(tmp_path: Path)
     store.close()
 
 
+@pytest.mark.slow
 def test_a_large_text_leaves_nothing_on_the_pages_it_filled(tmp_path: Path) -> None:
     with manager(tmp_path, ModelEmbeddingClient(HashedWords())) as memory:
         say(memory, "xyzzy " * 20_000, session="secret")

@@ -103,6 +103,7 @@ def test_a_tree_is_told_in_runs_without_a_choice(tmp_path):
         assert in_tree_order(manager.storage.branch_runs("nobody's")) == []
 
 
+@pytest.mark.slow
 def test_a_deep_tree_is_walked_without_recursion():
     runs = [
         BranchRun(

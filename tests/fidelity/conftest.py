@@ -34,6 +34,13 @@ EMBEDDING_ROUTES = ("/v1/embeddings", "/api/embed", "/api/embeddings")
 _PROVIDERS = ("openai-chat", "openai-responses", "ollama")
 
 
+# of the rows of a table, `make test` has the first
+first_and_others = pytest.mark.parametrize(
+    "rows",
+    [pytest.param(slice(1), id="first"), pytest.param(slice(1, None), id="others", marks=pytest.mark.slow)],
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Sent:
     """One request of a client: the answer, and the bodies that the model's server got for it."""

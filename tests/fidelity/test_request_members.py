@@ -1,36 +1,32 @@
 """Each member of a client's request is passed, translated, used or told, whole and streamed, at every place."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from _pytest.mark import ParameterSet
 
+from tests.each_case import check_each
 from tests.fidelity import (
     embedding_requests,
     ollama_requests,
     openai_chat_requests,
     openai_completion_requests,
 )
-from tests.fidelity.conftest import MODEL, House
+from tests.fidelity.conftest import MODEL, House, first_and_others
 from tests.fidelity.fates import Json, Row, expected
 
 CHATS = (openai_chat_requests, openai_completion_requests, ollama_requests.CHAT, ollama_requests.GENERATE)
 VECTORS = (embedding_requests.OPENAI, embedding_requests.OLLAMA, embedding_requests.OLLAMA_PROMPT)
 
 
-def cases() -> Iterator[ParameterSet]:
-    """Every member of every table."""
-    for table in (*CHATS, *VECTORS):
-        for row in table.ROWS:
-            yield pytest.param(table, row, id=f"{table.PATH}-{row.name}")
+@pytest.mark.parametrize("table", [*CHATS, *VECTORS], ids=lambda table: table.PATH)
+@first_and_others
+def test_the_members_of_a_request(house: House, table: Any, rows: slice) -> None:
+    def has_its_fates(row: Row) -> None:
+        for place in row.fates:
+            for way in ("whole", "streamed") if table in CHATS else ("",):
+                has_its_fate(house, table, row, place, way)
 
-
-@pytest.mark.parametrize(("table", "row"), list(cases()))
-def test_a_member_of_a_request(house: House, table: Any, row: Row) -> None:
-    for place in row.fates:
-        for way in ("whole", "streamed") if table in CHATS else ("",):
-            has_its_fate(house, table, row, place, way)
+    check_each(table.ROWS[rows], has_its_fates)
 
 
 def has_its_fate(house: House, table: Any, row: Row, place: str, way: str) -> None:

@@ -71,6 +71,7 @@ async def test_what_was_kept_during_an_outage_gets_its_vectors_afterwards(store,
     assert await store.backlog(model.name) == (0, 3)
 
 
+@pytest.mark.slow
 async def test_a_change_of_the_model_embeds_everything_anew_and_search_follows(store, remote, minilm):
     old, _ = remote
     await keep(store, Indexing(old), [*FACTS, "Plays the cello"])

@@ -4,9 +4,11 @@ import random
 from collections.abc import Iterator
 
 import phonenumbers
+import pytest
 from phonenumbers import PhoneNumberMatcher
 
 from mnemoir.privacy.numbering_plans import phone_matches
+from tests.stages import staged
 
 PIECES = [
     *"0123456789" * 3,
@@ -64,12 +66,13 @@ def by_library(text: str, region: str | None) -> list[tuple[int, int]]:
     return [(one.start, one.end) for one in PhoneNumberMatcher(text, region, max_tries=len(text))]
 
 
-def test_all_is_found_that_the_library_finds():
+@pytest.mark.parametrize("part", staged(range(8), quick=1))
+def test_all_is_found_that_the_library_finds(part):
     found = 0
-    for region in sorted(phonenumbers.SUPPORTED_REGIONS):
+    for region in sorted(phonenumbers.SUPPORTED_REGIONS)[part::8]:
         for text in texts(region, 12):
             for asked in (region, None):
                 here = [(one.start, one.end) for one in phone_matches(text, [asked])]
                 assert here == by_library(text, asked), (text, asked)
                 found += len(here)
-    assert found > 2_000
+    assert found > 200

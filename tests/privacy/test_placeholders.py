@@ -21,6 +21,7 @@ from mnemoir.core.messages import (
 from mnemoir.privacy.detection import Rules
 from mnemoir.privacy.placeholders import Placeholders, in_json_text, values_in
 from mnemoir.privacy.requests import RestoredEvents, changed_request, request_texts, restored_reply
+from tests.each_case import check_each
 
 RULES = Rules()
 TEXT = 'Both mira@example.org and "o"@example.com, key sk-abcdefghijklmnop"qrstuvwx'
@@ -56,13 +57,16 @@ def test_what_was_replaced_is_not_found_again():
 SAID = "To [EMAIL_1] [and [EMAIL_2] or [EMAIL_1], not [EMAIL_9]: a[0], [E"
 
 
-@pytest.mark.parametrize("at", range(len(SAID) + 1))
 @pytest.mark.parametrize("kind", [Text, Thinking])
-def test_a_stream_cut_anywhere_is_turned_back_equally(at, kind):
-    _, placeholders = redacted("a@example.org b@example.org")
+def test_a_stream_cut_anywhere_is_turned_back_equally(kind):
     whole = SAID.replace("[EMAIL_1]", "a@example.org").replace("[EMAIL_2]", "b@example.org")
-    reply = restored(placeholders, [kind(SAID[:at]), kind(SAID[at:]), Text("!"), Finished()]).reply()
-    assert reply.thinking + reply.text == whole + "!"
+
+    def is_whole(at):
+        _, placeholders = redacted("a@example.org b@example.org")
+        reply = restored(placeholders, [kind(SAID[:at]), kind(SAID[at:]), Text("!"), Finished()]).reply()
+        assert reply.thinking + reply.text == whole + "!"
+
+    check_each(range(len(SAID) + 1), is_whole)
 
 
 def test_a_stream_of_single_characters_is_turned_back_and_little_is_held_back():
@@ -77,21 +81,23 @@ def test_a_stream_of_single_characters_is_turned_back_and_little_is_held_back():
 ARGUMENTS = json.dumps({"to": ["[EMAIL_1]", "[SECRET_1]"], "n": 1})
 
 
-@pytest.mark.parametrize("at", range(len(ARGUMENTS) + 1))
-def test_arguments_of_calls_cut_anywhere_stay_json(at):
-    _, placeholders = redacted('a@example.org, password is "Som\\mer\\2024')
-    events = [
-        Text("[EMAIL_1]"),
-        ToolCallPart(index=0, id="c0", name="send", arguments=ARGUMENTS[:at]),
-        ToolCallPart(index=0, arguments=ARGUMENTS[at:]),
-        ToolCallPart(index=1, id="c1", name="note", arguments="[EMAIL_1", custom=True),
-        ToolCallPart(index=1, arguments="]", custom=True),
-        Finished(reason="tool_calls"),
-    ]
-    reply = restored(placeholders, events).reply()
-    sent, noted = reply.tool_calls
-    assert json.loads(sent.arguments) == {"to": ["a@example.org", "Som\\mer\\2024"], "n": 1}
-    assert (noted.arguments, reply.text) == ("a@example.org", "a@example.org")
+def test_arguments_of_calls_cut_anywhere_stay_json():
+    def are_json(at):
+        _, placeholders = redacted('a@example.org, password is "Som\\mer\\2024')
+        events = [
+            Text("[EMAIL_1]"),
+            ToolCallPart(index=0, id="c0", name="send", arguments=ARGUMENTS[:at]),
+            ToolCallPart(index=0, arguments=ARGUMENTS[at:]),
+            ToolCallPart(index=1, id="c1", name="note", arguments="[EMAIL_1", custom=True),
+            ToolCallPart(index=1, arguments="]", custom=True),
+            Finished(reason="tool_calls"),
+        ]
+        reply = restored(placeholders, events).reply()
+        sent, noted = reply.tool_calls
+        assert json.loads(sent.arguments) == {"to": ["a@example.org", "Som\\mer\\2024"], "n": 1}
+        assert (noted.arguments, reply.text) == ("a@example.org", "a@example.org")
+
+    check_each(range(len(ARGUMENTS) + 1), are_json)
 
 
 def test_further_choices_of_a_stream_are_turned_back():

@@ -12,9 +12,10 @@ from listed_rows import ListedRows, fact, message
 
 from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.core.scope import Scope
+from mnemoir.ports.embedding import pack_vector
 from mnemoir.ports.index_packs import Arrays, IndexPacks
 from mnemoir.search.index import ScopeIndex
-from mnemoir.search.indexing import pack_ids, pack_vector
+from mnemoir.search.indexing import pack_ids
 from mnemoir.search.resident import Resident
 from mnemoir.search.residents import Budget, Residents
 from mnemoir.search.scores import word_scores

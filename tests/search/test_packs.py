@@ -22,6 +22,7 @@ from mnemoir.search.residents import Residents
 from mnemoir.storage.pack_files import PackFiles
 from mnemoir.storage.sql import SqlMemoryStore
 from mnemoir.storage.sqlite import open_database
+from tests.stages import staged
 
 T = TypeVar("T")
 MIRA = Scope(project="p", user="mira")
@@ -118,12 +119,13 @@ async def test_another_model_has_another_pack(packs: PackFiles, name: str) -> No
     assert unpacked(arrays, name) is None
 
 
-async def test_a_damaged_pack_is_thrown_away_or_harmless(packs: PackFiles) -> None:
+@pytest.mark.parametrize("part", staged(range(8), quick=1))
+async def test_a_damaged_pack_is_thrown_away_or_harmless(packs: PackFiles, part: int) -> None:
     store = await written(ListedRows(), "drinks green tea", "I like tea", "I like rum", "walks the dog")
     await kept(store, packs)
     [path] = files(packs)
     whole, expected = path.read_bytes(), texts_and_scores(await search(Recall(store, MODEL), "green tea"))
-    for place in (*range(0, len(whole), 97), -1):
+    for place in (*range(97 * part, len(whole), 97 * 8), -1):
         damaged = bytearray(whole)
         damaged[place] ^= 0x41
         path.write_bytes(damaged if place >= 0 else whole[: len(whole) // 2])

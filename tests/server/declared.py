@@ -6,19 +6,13 @@ from urllib.parse import unquote
 
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
-from starlette.routing import Match
 
 from mnemoir.providers.http import AsgiAnswer
-from mnemoir.server import conversations, discussions, memories, reference, runs, sign_in, status, workflow_files
+from mnemoir.server.app import TABLE
 from mnemoir.server.rest import Answer
 
-_PACKAGES = (reference, status, memories, runs, discussions, conversations, sign_in)
 _DEEPEST = 40  # workflows in each other; far more of them are more than pydantic reads
-ROUTES: list[APIRoute] = [
-    route
-    for router in (*(router for package in _PACKAGES for router in package.ROUTERS), workflow_files.router)
-    for route in router.routes
-]
+ROUTES = [route for route in TABLE.routes if isinstance(route, APIRoute)]
 
 
 def check_shape(method: str, target: str, answer: AsgiAnswer) -> None:
@@ -34,10 +28,9 @@ def check_shape(method: str, target: str, answer: AsgiAnswer) -> None:
 
 
 def _route_of(method: str, path: str) -> APIRoute | None:
-    named = unquote(path)
-    named = named.rstrip("/") or "/"
-    asked = {"type": "http", "method": method, "path": named, "raw_path": path.encode(), "root_path": ""}
-    return next((route for route in ROUTES if route.matches(asked)[0] is Match.FULL), None)
+    raw = path.rstrip("/") or "/"
+    found = TABLE.find({"method": method, "path": unquote(raw), "raw_path": raw.encode()}).route
+    return found if isinstance(found, APIRoute) else None
 
 
 @cache

@@ -1,13 +1,11 @@
 """The real table of routes of a server, read off the application itself, so that a new route is covered by itself.
 
-The chat routes, FastAPI's routes with those that are in no description, and the pages and files of the web UI.
+All routes, with those that are in no description, and the pages and files of the web UI.
 """
 
 import re
 from collections.abc import Iterator
 from typing import TypeVar
-
-from fastapi import FastAPI
 
 from mnemoir.server.door.routing import Routing
 from mnemoir.server.door.ui import ABOUT, PAGES, _read
@@ -20,12 +18,10 @@ _LAYERS = ("_app", "rest")
 
 def every_route(server: Server) -> list[tuple[str, str]]:
     """Method and address of each route, names filled in with `mira`."""
-    routing, api = layer_of(server, Routing), layer_of(server, FastAPI)
-    found = [("POST", path) for path in routing.posts] + [("DELETE", path) for path in routing.deletes]
-    found += [("GET", path) for path in (*sorted(PAGES), ABOUT, "/ui", *ui_files(server))]
+    found = [("GET", path) for path in (*sorted(PAGES), ABOUT, "/ui", *ui_files(server))]
     found += [
         (method, re.sub(r"\{[^}]+\}", "mira", route.path_format))
-        for route in api.routes
+        for route in layer_of(server, Routing).table.routes
         for method in sorted(route.methods or ())
     ]
     assert len(found) > 80

@@ -9,9 +9,11 @@ import mnemoir.server
 from mnemoir.core.errors import SettingsError
 from mnemoir.core.scope import DEFAULT_TENANT, Principal
 from mnemoir.ports.memory_store import Project
+from mnemoir.server.app import TABLE
 from mnemoir.server.door.access import ANYBODY, Guard, admit, principal_of
 from mnemoir.server.door.options import ServerOptions, check_exposure
 from mnemoir.server.door.scopes import project_of
+from mnemoir.server.door.table import note_found
 from tests.server.server_kit import error_of
 
 OWNERS = ("mnemoir.core.scope", "mnemoir.ports.memory_store")
@@ -21,7 +23,9 @@ FROM_A_SCOPE = {"memories/later.py"}  # which a request was given before
 
 def asked(path="/api/memories/search", query=b"", **headers):
     sent = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
-    return {"type": "http", "method": "POST", "path": path, "query_string": query, "headers": sent}
+    scope = {"type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "query_string": query}
+    note_found(scope, TABLE.find(scope))
+    return scope | {"headers": sent}
 
 
 def test_no_other_module_of_the_server_makes_the_principal_or_the_scope_of_a_request():

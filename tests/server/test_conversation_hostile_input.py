@@ -181,6 +181,7 @@ async def test_a_new_conversation_has_a_printable_id(spoken):
 NOBODYS = ["none", "..", ".", "%20", "%00", "%FF", "x" * 5000, "*", "%25", "null", "' OR 1=1 --"]
 
 
+@pytest.mark.slow
 async def test_an_id_that_nobody_has_is_not_found_on_any_route(spoken):
     before = {path for path in spoken.folder().rglob("*") if path.suffix == ".db"}
     for id, (method, below, body) in product(NOBODYS, ROUTES_OF_ONE):

@@ -158,6 +158,7 @@ async def test_an_import_of_another_kind_is_refused(server, query):
     assert error_of(await server.ask("GET", of("c", "/export", format="pdf"))) == (422, "validation_error")
 
 
+@pytest.mark.slow
 @OWN_LOOP
 async def test_a_long_conversation_is_exported_whole_in_pieces(listen, http):
     server = await listen({"memory.vector_store.enabled": False})

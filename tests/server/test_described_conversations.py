@@ -91,4 +91,5 @@ async def test_every_answer_in_json_is_described():
     files = (ONE + "/attachments/{name}", "/api/files/{name:path}", "/docs", "/docs/try.js", "/openapi.json")
     streams = ("/api/runs/live", ONE + "/answers/{answer_id}")
     sign_in = ("/api/auth/oidc/{provider}/start", "/auth/callback", "/auth/callback.js")
-    assert named == {("GET", path) for path in (*exports, *files, *streams, *sign_in, "/metrics")}
+    reading = {("GET", path) for path in (*exports, *files, *streams, *sign_in, "/metrics")}
+    assert named == reading | {("POST", path) for path in ("/api/subjects/{user_id}/export", "/api/workflows/try")}

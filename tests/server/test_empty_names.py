@@ -3,9 +3,9 @@
 import re
 
 import pytest
-from fastapi import FastAPI
 
 from mnemoir.conversations.nodes.keys import node_key
+from mnemoir.server.door.routing import Routing
 from mnemoir.storage.objects.local import LocalObjects
 from tests.server.conversation_targets import begin, of, own_project, shared_server
 from tests.server.route_table import layer_of
@@ -41,7 +41,7 @@ def named_at_the_end(server) -> list[str]:
     """What stands before the last name in the path of each DELETE that ends in one, other names filled in."""
     paths = {
         route.path_format
-        for route in layer_of(server, FastAPI).routes
+        for route in layer_of(server, Routing).table.routes
         if "DELETE" in (route.methods or ()) and route.path_format.endswith("}")
     }
     return sorted(re.sub(r"\{[^}]+\}", "mira", path.rpartition("/")[0]) for path in paths)

@@ -140,6 +140,6 @@ def test_a_connection_that_ended_leaves_its_place_to_its_key():
     for each in connections:
         crowd.came(each, 0.0)
         crowd.has_sent_head(each)
-    taken = [crowd.belongs_to(each, "loud", is_shared=True) for each in connections]
+    taken = [crowd.belongs_to(each, "loud", is_shared=lambda: True) for each in connections]
     crowd.left(connections[0])
-    assert (taken, crowd.belongs_to(connections[3], "loud", is_shared=True)) == ([True] * 3 + [False], True)
+    assert (taken, crowd.belongs_to(connections[3], "loud", is_shared=lambda: True)) == ([True] * 3 + [False], True)

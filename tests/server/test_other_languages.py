@@ -76,6 +76,7 @@ async def test_english_alone_has_no_second_vectors_and_loads_no_model(open_serve
     assert multilingual_model._loaded == []
 
 
+@pytest.mark.slow
 async def test_always_keeps_second_vectors_of_english_facts_too(open_server):
     server = await open_server({"embedding.multilingual": "always"})
     await keep(server, "Lives in Graz")
@@ -112,6 +113,7 @@ async def test_a_language_that_is_not_served_is_named(open_server):
     assert "language" in (await asked(server, "Mitä eläintä hän pitää?"))[1]
 
 
+@pytest.mark.slow
 async def test_a_model_that_cannot_be_loaded_leaves_words_and_the_english_model(open_server):
     def damaged():
         raise OSError("weights.npz is damaged")

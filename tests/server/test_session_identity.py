@@ -178,6 +178,7 @@ HOSTILE = (
 )
 
 
+@pytest.mark.slow
 async def test_ids_that_look_like_paths_or_code_stay_below_the_root_under_names_of_their_own(chats, llm, tmp_path):
     for id in HOSTILE:
         assert await discussion(chats, llm, session_id=id) == f"<{id}>"
@@ -194,6 +195,7 @@ async def test_an_id_that_no_url_can_name_keeps_nothing(chats, llm, tmp_path):
 ALIKE = ("a", "A", "a.", "a%", "%a", "\u00e4", "a\u0308", "à", "xà", "xÅ", "x", "a b", "a  b", "0", "00", "1", "1.0")
 
 
+@pytest.mark.slow
 async def test_two_ids_never_share_a_directory(chats, llm, tmp_path):
     for count, id in enumerate(ALIKE, start=1):
         await discussion(chats, llm, headers={"X-Session-Id": id.encode().decode("latin-1")})

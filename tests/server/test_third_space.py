@@ -17,9 +17,8 @@ from mnemoir.core.scope import Scope
 from mnemoir.models import spaces
 from mnemoir.models.roles import ModelRole
 from mnemoir.models.spaces import SpaceEntry
-from mnemoir.ports.embedding import Embedding, EmbeddingModel, Passage
+from mnemoir.ports.embedding import Embedding, EmbeddingModel, Passage, unpack_vector
 from mnemoir.search.index import ScopeIndex
-from mnemoir.search.indexing import unpack_vector
 from mnemoir.settings import load_settings
 from mnemoir.upkeep.backups import Choice, create_backup
 from mnemoir.upkeep.restoring import restore_backup

@@ -66,6 +66,7 @@ async def test_an_add_counts_what_the_model_answered_also_when_that_was_of_no_us
     assert (await used(server))["noa", "tokens_day"] > 0
 
 
+@pytest.mark.slow
 async def test_after_random_acts_the_sums_are_what_there_is(open_server, llm):
     server, dice = await open_server(asks(llm)), random.Random(4)
     users, kept, said = ("mira", "noa", "Ünal Ö/x"), {}, dict.fromkeys(("mira", "noa", "Ünal Ö/x"), 0)
@@ -156,7 +157,10 @@ MIRA, NOA = Scope(project="default", user="mira"), Scope(project="kitchen", user
 
 
 async def test_a_day_and_a_month_begin_anew_and_a_restart_forgets_nothing(open_parts_over):
-    rows, clock = SqlUsage((await open_parts_over({})).database), Days(datetime(2026, 2, 27, 23, 59, tzinfo=UTC))
+    rows, clock = (
+        SqlUsage((await open_parts_over({})).memory.database),
+        Days(datetime(2026, 2, 27, 23, 59, tzinfo=UTC)),
+    )
     spent = Spent(rows, clock)
     spent.note(MIRA, Tokens(10, 1))
     spent.note(NOA, Tokens(5, 0))

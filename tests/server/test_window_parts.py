@@ -67,6 +67,7 @@ async def test_an_important_message_is_retained(server):
     assert first not in ids(window, "kept")
 
 
+@pytest.mark.slow
 async def test_however_long_a_thread_is_what_is_left_out_is_told_in_stretches(server):
     await begin(server, "c", *(f"Number {number}" for number in range(1000)))
     pinned = (await stored(server, "c"))[300]

@@ -314,6 +314,7 @@ async def test_a_graph_is_of_a_workflow_and_for_a_user_there_is(open_tree):
     assert (await server.ask("GET", f"{AT}/graph")).status == 422
 
 
+@pytest.mark.slow
 async def test_every_workflow_of_the_starter_has_a_graph_and_every_file_a_text(starter):
     for path in await paths_of(starter):
         text = await starter.get(files_url(path))

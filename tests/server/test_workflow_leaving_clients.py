@@ -264,8 +264,8 @@ async def test_ending_what_is_not_under_way_is_told(open_server, llm, tmp_path, 
     [
         ("/v1/completions", "POST, OPTIONS"),
         ("/completions", "POST, OPTIONS"),
-        ("/api/chat", "POST, DELETE, OPTIONS"),
-        ("/api/generate", "POST, DELETE, OPTIONS"),
+        ("/api/chat", "DELETE, POST, OPTIONS"),
+        ("/api/generate", "DELETE, POST, OPTIONS"),
     ],
 )
 async def test_methods_not_offered_name_those_that_are(open_server, llm, tmp_path, path, allowed):

@@ -5,6 +5,7 @@ import random
 import pytest
 
 from mnemoir.core.messages import text_message
+from tests.stages import staged
 from tests.tree_kit import asked_by, asks
 from tests.workflows.history_kit import OWN, WHOLE, keeping, remembering, said, sent
 
@@ -15,7 +16,7 @@ async def talks(desk, tmp_path):
         yield talks
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", staged(range(4), quick=1))
 async def test_nodes_are_shown_the_thread_of_the_client_through_edits_and_other_answers(seed, talks, llm):
     numbers = iter(range(1000))
     llm.rule(asked_by("Own"), lambda asked: f"to {asked.body['messages'][-1]['content']}")

@@ -1,4 +1,4 @@
-"""The composition root: settings in, running parts out. The only room that names a concrete backend."""
+"""The composition root: settings in, running parts out. It opens the rooms below it, one after the other."""
 
 from mnemoir.app.parts import Parts, open_parts
 

@@ -29,7 +29,7 @@ from mnemoir.upkeep.opening import Upkeep, open_upkeep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
+class Opening:
     """When the parts were opened, and what closes them."""
 
     at: datetime = field(default_factory=utc_now)
@@ -51,7 +51,7 @@ class Parts:
     chats: Chats
     trees: Trees
     upkeep: Upkeep
-    opened: Opened
+    opened: Opening
 
     async def start(self) -> None:
         """Start the background work, over folders that are closed to others."""
@@ -116,5 +116,5 @@ async def open_parts(settings: Settings) -> Parts:
             chats=chats,
             trees=trees,
             upkeep=upkeep,
-            opened=Opened(closing=opened.pop_all()),
+            opened=Opening(closing=opened.pop_all()),
         )

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 import typer
 
@@ -51,6 +51,14 @@ class _Role:
     tested: Callable[[Mapping[str, Any]], list[str]]
 
 
+class _Add(Protocol):
+    """Makes a function the command of that name; `help` is in place of that of the role."""
+
+    def __call__(self, name: str, help: str = "") -> Callable[[Command], Command]:
+        """What decorates the function."""
+        ...
+
+
 _CHAT = _Role(
     command="mnemoir model",
     path="/api/model",
@@ -88,7 +96,7 @@ def _commands(help: str, role: _Role) -> typer.Typer:
     commands = group(help)
     asks = asking(commands)
 
-    def add(name: str, help: str | None = None) -> Callable[[Command], Command]:
+    def add(name: str, help: str = "") -> Callable[[Command], Command]:
         def documented(command: Command) -> Command:
             command.__doc__ = help or role.helps[name]
             return asks(name)(command)
@@ -98,59 +106,10 @@ def _commands(help: str, role: _Role) -> typer.Typer:
     @add("show")
     def show(session: Session) -> None:
         answer = session.ask("GET", role.path)
-        if session.printed_as_json(answer):
-            return
-        setup = answer["setup"]
-        _print_used(setup)
-        saved = setup["saved"]
-        if saved and not saved["in_force"]:
-            print_row("saved ", *_described(saved), f"not in force: {role.provider_key} is set elsewhere")
-        elif saved and "after_restart" not in setup:
-            print_row("saved ", *_described(saved))
-        for fixed in setup["fixed"]:
-            print_row("fixed ", fixed["key"], *filter(None, [fixed["value"]]), f"by {fixed['set_by']}")
-        if answer["locked"]:
-            note(answer["locked"])
+        if not session.printed_as_json(answer):
+            _print_setup(role, answer)
 
-    @add("list", "Print the models that a server has.")
-    def list_models(
-        session: Session,
-        server: Server = "ollama",
-        address: Address = None,
-        key: AsksForKey = False,
-        key_from: KeyFrom = None,
-    ) -> None:
-        body = _server(role, server, address) | _key(key, key_from)
-        answer = session.ask("POST", f"{role.path}/list", body=body)
-        if session.printed_as_json(answer):
-            return
-        for name in answer["models"]:
-            print_row(name)
-        if answer["problem"]:
-            note(f"{body['url']}: {answer['problem']}. {answer['to_do']}")
-            raise typer.Exit(1)
-
-    @add("test")
-    def test(
-        session: Session,
-        server: AnyServer = None,
-        model: Model = None,
-        address: Address = None,
-        key: AsksForKey = False,
-        key_from: KeyFrom = None,
-    ) -> None:
-        body: dict[str, Any] = {}
-        if server is not None:
-            body = _server(role, server, address) | _model(role, server, model) | _key(key, key_from)
-        tested = session.ask("POST", f"{role.path}/test", body=body)
-        if not session.printed_as_json(tested):
-            place = f"{tested['model']}{f' at {url}' if (url := tested['url']) else ''}"
-            if tested["ok"]:
-                print_row(place, *role.tested(tested))
-            else:
-                note(f"{place}: {tested['problem']}. {tested['to_do']}")
-        if not tested["ok"]:
-            raise typer.Exit(1)
+    _add_questions(add, role)
 
     @add("set")
     def set_model(
@@ -169,6 +128,72 @@ def _commands(help: str, role: _Role) -> typer.Typer:
         _print_changed(session, session.ask("DELETE", role.path))
 
     return commands
+
+
+def _add_questions(add: _Add, role: _Role) -> None:
+    """Add the commands that ask a model's server and change nothing."""
+
+    @add("list", "Print the models that a server has.")
+    def list_models(
+        session: Session,
+        server: Server = "ollama",
+        address: Address = None,
+        key: AsksForKey = False,
+        key_from: KeyFrom = None,
+    ) -> None:
+        body = _server(role, server, address) | _key(key, key_from)
+        answer = session.ask("POST", f"{role.path}/list", body=body)
+        if not session.printed_as_json(answer):
+            _print_offered(body["url"], answer)
+
+    @add("test")
+    def test(
+        session: Session,
+        server: AnyServer = None,
+        model: Model = None,
+        address: Address = None,
+        key: AsksForKey = False,
+        key_from: KeyFrom = None,
+    ) -> None:
+        body: dict[str, Any] = {}
+        if server is not None:
+            body = _server(role, server, address) | _model(role, server, model) | _key(key, key_from)
+        tested = session.ask("POST", f"{role.path}/test", body=body)
+        if not session.printed_as_json(tested):
+            _print_tested(role, tested)
+        if not tested["ok"]:
+            raise typer.Exit(1)
+
+
+def _print_setup(role: _Role, answer: Mapping[str, Any]) -> None:
+    setup = answer["setup"]
+    _print_used(setup)
+    saved = setup["saved"]
+    if saved and not saved["in_force"]:
+        print_row("saved ", *_described(saved), f"not in force: {role.provider_key} is set elsewhere")
+    elif saved and "after_restart" not in setup:
+        print_row("saved ", *_described(saved))
+    for fixed in setup["fixed"]:
+        print_row("fixed ", fixed["key"], *filter(None, [fixed["value"]]), f"by {fixed['set_by']}")
+    if answer["locked"]:
+        note(answer["locked"])
+
+
+def _print_offered(url: str, answer: Mapping[str, Any]) -> None:
+    """The models of a server; exit 1 where it told none."""
+    for name in answer["models"]:
+        print_row(name)
+    if answer["problem"]:
+        note(f"{url}: {answer['problem']}. {answer['to_do']}")
+        raise typer.Exit(1)
+
+
+def _print_tested(role: _Role, tested: Mapping[str, Any]) -> None:
+    place = f"{tested['model']}{f' at {url}' if (url := tested['url']) else ''}"
+    if tested["ok"]:
+        print_row(place, *role.tested(tested))
+    else:
+        note(f"{place}: {tested['problem']}. {tested['to_do']}")
 
 
 def _print_changed(session: Session, answer: Mapping[str, Any]) -> None:

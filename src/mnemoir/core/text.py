@@ -95,6 +95,11 @@ def beginning(text: str, most: int) -> str:
     return f"{(whole or cut).rstrip(' ,;:.–—-')}…"
 
 
+def folded_name(name: str) -> str:
+    """A key that is equal for names that differ only in case or in the Unicode form of accents."""
+    return unicodedata.normalize("NFC", name).casefold()
+
+
 def content_hash(text: str) -> bytes:
     """A hash of 16 bytes, equal for texts with the same normal form."""
     return digest(normalise(text))

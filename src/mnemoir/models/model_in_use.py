@@ -40,6 +40,7 @@ class ModelInUse:
         self, chosen: Chosen[ChatModel], discreet: Callable[[ChatModel], ChatModel] = lambda model: model
     ) -> None:
         self.chosen = chosen
+        self.provider = chosen.model.provider  # of the model of now
         self._discreet = discreet
         self._now = discreet(chosen.model)
         self._former: list[ChatModel] = []
@@ -61,6 +62,7 @@ class ModelInUse:
         """Give `chosen` to all calls from now on."""
         self._former.append(self.chosen.model)  # calls under way use it; it is closed with all others
         self.chosen = chosen
+        self.provider = chosen.model.provider
         self._now = self._discreet(chosen.model)
         for tell in self._told:
             tell()

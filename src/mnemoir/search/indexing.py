@@ -6,9 +6,7 @@ conversations late interaction over signs ranks as well as over float16 token ve
 that ranks better than the model's pooled vector of the text alone (66.2 / 74.0 / 46.3 against 63.4 / 71.2 / 43.6).
 Models without token vectors give their own vector.
 
-One rule defines the context of a message, for storing it, for embedding it again later and for the windows of the
-word index: if they differed, a change of the embedding model would change every rank. A failed call is repeated in
-halves, to isolate the texts that a model cannot embed.
+A failed call is repeated in halves, to isolate the texts that a model cannot embed.
 """
 
 import asyncio
@@ -21,28 +19,16 @@ from numpy.typing import NDArray
 
 from mnemoir.core.errors import ProviderError, ProviderInvalidOutput
 from mnemoir.core.memories import IndexEntry
-from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passage
+from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passage, pack_vector
 from mnemoir.search.terms import TERMS_VERSION, terms_and_forms_of
 
 Asks = Callable[[str, bool], bool]  # whether a text needs a vector, and whether it is a message
 Item = TypeVar("Item")
 Made = TypeVar("Made")
-CONTEXT_MESSAGES = 2
-STRETCH_S = 3600.0  # earlier messages belong to another conversation
 _LEAD_IN = "I. This person"  # of sixteen that were tried: hit@1 among 50 short facts is 65 without, 70 with it
 _CONTEXT_VERSION = 1  # to be raised with any change of the context of facts or messages
 _AT_ONCE = 256  # passages: the vectors of a passage's tokens take 20 KiB before they are packed
 _LITTLE = 2000  # characters: about a millisecond; one text of five million would hold the loop for 0.7 s
-
-
-def pack_vector(vector: FloatArray) -> bytes:
-    """Little-endian float16."""
-    return vector.astype("<f2").tobytes()
-
-
-def unpack_vector(stored: bytes) -> FloatArray:
-    """The vector that `pack_vector` encoded."""
-    return np.frombuffer(stored, dtype="<f2").astype(np.float32)
 
 
 def sentence_vector(embedding: Embedding) -> FloatArray:
@@ -78,19 +64,6 @@ def unpack_bits(stored: Sequence[bytes], dimension: int) -> NDArray[np.uint8]:
 def code_bytes(dimension: int) -> int:
     """The bytes per token."""
     return (dimension + 7) // 8
-
-
-def context_of(said_at: float | None, before: Sequence[tuple[str, float | None]]) -> str:
-    """The last messages before one said at `said_at`, oldest first, joined by a space.
-
-    `before` are (text, when said) of the same conversation, in order; times are seconds since 1970, None or NaN when
-    unreadable, which is near to nothing.
-    """
-    return " ".join(text for text, at in before[-CONTEXT_MESSAGES:] if _near(at, said_at))
-
-
-def _near(one: float | None, other: float | None) -> bool:
-    return one is not None and other is not None and abs(one - other) <= STRETCH_S
 
 
 def may_be_the_text(exc: ProviderError) -> bool:

@@ -4,8 +4,8 @@ Every operation lists the one shape of errors. A member that may be left out of 
 default in the description: generated clients would treat it as always present.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, get_args
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.dependencies.models import Dependant
@@ -13,11 +13,10 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
-from starlette.routing import Route
 
-from mnemoir.server.door.access import OPEN_PATHS
+from mnemoir.server.door.says import DeclaredRoute, PlainRoute, RestRoute
 from mnemoir.server.protocols import description
-from mnemoir.server.rest import BodyOf, ProjectHere
+from mnemoir.server.rest import BodyOf
 
 Json = dict[str, Any]
 
@@ -29,7 +28,6 @@ _PROJECT = {
     "schema": {"type": "string"},
     "description": description.PROJECT,
 }
-_PROJECT_OF = get_args(ProjectHere)[1].dependency
 _KEYS = {
     "bearer": {"type": "http", "scheme": "bearer"},
     "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
@@ -40,39 +38,36 @@ _ANY_KEY: list[Json] = [{}, {"bearer": []}, {"header": []}, {"azure": []}]  # {}
 _NOT_OURS = ("HTTPValidationError", "ValidationError")
 
 
-def describe(app: FastAPI, chat_routes: Mapping[str, Iterable[str]], root_path: str) -> Json:
-    """The whole description. `chat_routes` gives the methods of each path that FastAPI does not route."""
+def describe(app: FastAPI, routes: Sequence[DeclaredRoute], root_path: str) -> Json:
+    """The whole description of the routes of an application, and of those beside it."""
     schema = get_openapi(
         title=app.title,
         version=app.version,
         description=app.description,
-        routes=app.routes,
+        routes=routes,
         servers=[{"url": root_path}] if root_path else None,
     )
     components = schema.setdefault("components", {}).setdefault("schemas", {})
-    components.update(_answers([*_shapes_of(app.routes), *description.answers()]))
-    components.update(_bodies([*_tell_bodies(schema["paths"], app.routes), *description.bodies()]))
+    components.update(_answers([*_shapes_of(routes), *description.answers()]))
+    components.update(_bodies([*_tell_bodies(schema["paths"], routes), *description.bodies()]))
     for name in _NOT_OURS:
         components.pop(name, None)
-    _tell_projects(schema["paths"], app.routes)
-    for path, methods in chat_routes.items():
-        for method in description.methods_of(path, methods):
+    _tell_projects(schema["paths"], routes)
+    for route, method in _operations(routes):
+        path = route.path_format
+        if isinstance(route, PlainRoute):
             schema["paths"].setdefault(path, {})[method] = description.operation(path, method)
-    for path, operations in schema["paths"].items():
-        for operation in operations.values():
-            _complete(operation, path)
+        _complete(schema["paths"][path][method], path, is_open=route.says.right == "open")
     schema["components"]["securitySchemes"] = _KEYS
     schema["security"] = _ANY_KEY
     return schema
 
 
-def plain_routes(routes: Iterable[Any]) -> dict[str, list[str]]:
-    """Path and methods of Starlette's own routes, HEAD left out."""
-    return {
-        route.path_format: sorted((route.methods or set()) - {"HEAD"})
-        for route in routes
-        if type(route) is Route and route.include_in_schema
-    }
+def _operations(routes: Iterable[DeclaredRoute]) -> Iterator[tuple[DeclaredRoute, str]]:
+    """Each described route with each of its methods, in lower case."""
+    for route in routes:
+        if route.include_in_schema:
+            yield from ((route, method.lower()) for method in sorted(set(route.methods or ()) - {"HEAD"}))
 
 
 class _Written(GenerateJsonSchema):
@@ -131,27 +126,21 @@ def _body_of(dependant: Dependant) -> BodyOf[Any] | None:
     return next(found, None)
 
 
-def _tell_projects(paths: Json, routes: Iterable[Any]) -> None:
-    """Add the query parameter `project` to every route that depends on the project."""
-    for route in routes:
-        if isinstance(route, APIRoute) and route.path_format in paths and _asks_for_project(route.dependant):
-            for method in route.methods or ():
-                operation = paths[route.path_format].get(method.lower(), {})
-                told = operation.setdefault("parameters", [])
-                if not any(parameter["name"] == "project" for parameter in told):
-                    told.append(_PROJECT)
+def _tell_projects(paths: Json, routes: Iterable[DeclaredRoute]) -> None:
+    """Add the query parameter `project` to every route that knows it without having it in its signature."""
+    for route, method in _operations(routes):
+        if isinstance(route, RestRoute) and "project" in (route.says.query or ()):
+            told = paths[route.path_format][method].setdefault("parameters", [])
+            if not any(parameter["name"] == "project" for parameter in told):
+                told.append(_PROJECT)
 
 
-def _asks_for_project(dependant: Dependant) -> bool:
-    return dependant.call is _PROJECT_OF or any(map(_asks_for_project, dependant.dependencies))
-
-
-def _complete(operation: Json, path: str) -> None:
+def _complete(operation: Json, path: str, *, is_open: bool) -> None:
     """Complete an operation: drop defaults of null, add the shape of errors and the keys it accepts."""
     for parameter in operation.get("parameters", ()):
         if parameter["schema"].get("default", "") is None:
             parameter["schema"] = {name: told for name, told in parameter["schema"].items() if name != "default"}
     operation["responses"].pop("422", None)
     operation["responses"].setdefault("default", description.error_answer(path))
-    if path in OPEN_PATHS:
+    if is_open:
         operation["security"] = []

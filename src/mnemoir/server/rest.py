@@ -6,7 +6,7 @@ A query or a body is validated against its model before a route runs; an answer 
 import asyncio
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Annotated, Any, Generic, TypeVar, Union, get_args, get_origin
@@ -29,6 +29,7 @@ from mnemoir.server.door.entry import Metrics
 from mnemoir.server.door.errors import Invalid, Misfit
 from mnemoir.server.door.options import ServerOptions
 from mnemoir.server.door.request import parse_json, read_body
+from mnemoir.server.door.says import PlainRoute, RestRoute, declare, reads_query
 from mnemoir.server.door.scopes import bound_user, project_of
 from mnemoir.server.door.shares import Shares
 from mnemoir.server.door.turns import Turns
@@ -97,13 +98,35 @@ class Answer(Response, Generic[Shape]):
 class Routes(APIRouter):
     """Routes described by their return type: `-> Answer[Shape]` answers `Shape`; of several, the first."""
 
+    def __init__(self, *, route_class: type[RestRoute] = RestRoute, **more: Any) -> None:
+        super().__init__(route_class=route_class, **more)
+
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **more: Any) -> None:
-        """Add a route with the shape of its answer, which FastAPI cannot read from a response class."""
+        """Add a route with the shape of its answer, which FastAPI cannot read from a response class.
+
+        Raises TypeError for an endpoint that does not say what its route is.
+        """
         returned: Any = endpoint.__annotations__["return"]
         first = get_args(returned)[0] if get_origin(returned) is Union else returned
         if get_origin(first) is Answer:
             more["response_model"] = get_args(first)[0]
         super().add_api_route(path, endpoint, **more)
+        route = self.routes[-1]
+        assert isinstance(route, RestRoute)
+        declare(route)
+
+    def add_route(
+        self,
+        path: str,
+        endpoint: Callable[[Request], Awaitable[Response] | Response],
+        methods: Collection[str] | None = None,
+        name: str | None = None,
+        include_in_schema: bool = True,
+    ) -> None:
+        """Add a route whose endpoint reads the request itself. Raises TypeError as `add_api_route` does."""
+        route = PlainRoute(path, endpoint, methods=methods, name=name, include_in_schema=include_in_schema)
+        declare(route)
+        self.routes.append(route)
 
 
 def tolerant_json(body: object) -> bytes:
@@ -120,6 +143,7 @@ async def _site(request: Request) -> Site:
     return site
 
 
+@reads_query("project")
 async def _project(request: Request, site: Annotated[Site, Depends(_site)]) -> Project:
     return project_of(request.scope, site.options)
 

@@ -13,6 +13,7 @@ from mnemoir.chats.quotas import Quotas, Standing
 from mnemoir.core.clock import to_text
 from mnemoir.core.scope import Principal
 from mnemoir.server.door.access import principal_of
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, JsonObject, Routes, Site, SiteHere
 
 router = Routes(prefix="/api/usage", tags=["keys"])
@@ -59,6 +60,7 @@ class UsageAnswer(JsonObject):
 
 
 @router.get("", summary="What is stored and used, and how much of it may be")
+@says("any")
 async def usage(request: Request, site: SiteHere) -> Answer[UsageAnswer]:
     caller, quotas = principal_of(request.scope), site.parts.chats.quotas
     found: list[Standing] = []

@@ -12,6 +12,7 @@ from mnemoir.core.errors import Conflict, Forbidden, NotFound
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.changing import check_change, why_locked
 from mnemoir.server.door.request import header
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, LargeBodyOf, Routes, Site, SiteHere
 from mnemoir.trees.workflow_edits import SavedWorkflow
 from mnemoir.trees.workflow_files import ConfigOverview, ConfigProblems, ConfigUser, counted
@@ -87,6 +88,7 @@ async def _whose(request: Request, site: Site, path: str, user: str | None = Non
 
 
 @router.get("", summary="The config tree: its files and its users")
+@says("read")
 async def overview(request: Request, site: SiteHere) -> Answer[ConfigOverview]:
     caller, models = principal_of(request.scope), site.parts.trees.workflows.model_names()
     whole = await site.parts.trees.files.overview(models)
@@ -96,12 +98,14 @@ async def overview(request: Request, site: SiteHere) -> Answer[ConfigOverview]:
 
 
 @router.get("/saving", summary="Whether workflows may be saved by this caller, and if not, why")
+@says("admin")
 async def saving(request: Request, site: SiteHere) -> Answer[SavingState]:
     reason = site.parts.trees.edits.refusal or why_locked(request.scope, site.options)
     return Answer({"is_on": not reason, "reason": reason})
 
 
 @router.get("/problems", summary="What is wrong with the tree, as `mnemoir check` tells it")
+@says("admin")
 async def problems(request: Request, site: SiteHere) -> Answer[ConfigProblems]:
     found, users = await site.parts.trees.files.problems(), await _callable_users(request, site)
     if users is None:
@@ -111,16 +115,19 @@ async def problems(request: Request, site: SiteHere) -> Answer[ConfigProblems]:
 
 
 @router.get("/graph", summary="A workflow: its nodes, what they run and what they read")
+@says("admin")
 async def graph(request: Request, site: SiteHere, path: WorkflowPath, user: AsUser = None) -> Answer[WorkflowGraph]:
     return Answer(await site.parts.trees.files.graph(path, await _whose(request, site, path, user)))
 
 
 @router.get("/schema/{kind}", summary="As `mnemoir schema` prints it")
+@says("admin")
 async def schema(kind: str) -> Answer[dict[str, Any]]:
     return Answer(_schema(kind))
 
 
 @router.get("/files/{path:path}", summary="The text of one config file, secrets covered")
+@says("admin")
 async def text(request: Request, site: SiteHere, path: str) -> Answer[ConfigText]:
     await _whose(request, site, path)
     found = await site.parts.trees.edits.text(path)
@@ -132,6 +139,7 @@ async def text(request: Request, site: SiteHere, path: str) -> Answer[ConfigText
     summary="Save a workflow in place of the text of `If-Match`, or as a new file with `If-None-Match: *`",
     dependencies=GUARDED,
 )
+@says("admin", act="workflows.change")
 async def save(
     request: Request, site: SiteHere, path: str, body: Annotated[TextBody, Depends(LargeBodyOf(TextBody))]
 ) -> Answer[SavedWorkflow]:
@@ -141,6 +149,7 @@ async def save(
 @router.post(
     "/check", summary="What keeps a text from being saved, and the warnings of its check", dependencies=GUARDED
 )
+@says("admin", act=None)
 async def check(
     site: SiteHere, body: Annotated[TypedBody, Depends(LargeBodyOf(TypedBody))]
 ) -> Answer[ConfigProblems]:
@@ -148,6 +157,7 @@ async def check(
 
 
 @router.get("/kept/{path:path}", summary="The version of a workflow before it was last saved, secrets covered")
+@says("admin")
 async def kept(request: Request, site: SiteHere, path: str) -> Answer[ConfigText]:
     await _whose(request, site, path)
     return Answer(await site.parts.trees.edits.kept(path))
@@ -158,6 +168,7 @@ async def kept(request: Request, site: SiteHere, path: str) -> Answer[ConfigText
     summary="Save that version in place of the text of `If-Match`, which is kept in turn",
     dependencies=GUARDED,
 )
+@says("admin", act="workflows.change")
 async def restore(
     request: Request, site: SiteHere, path: str, body: Annotated[NoBody, Depends(BodyOf(NoBody, required=False))]
 ) -> Answer[SavedWorkflow]:

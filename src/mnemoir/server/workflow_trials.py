@@ -16,6 +16,7 @@ from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.budgets import check_budgets
 from mnemoir.server.door.errors import broken, failure
 from mnemoir.server.door.request import visit_of
+from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import owner
 from mnemoir.server.door.under_way import Departure, Headers, Outflow
 from mnemoir.server.rest import (
@@ -76,6 +77,7 @@ _EVENTS: dict[int | str, Json] = {200: {"model": TrialEvent, "description": "Eve
     dependencies=GUARDED,
     responses=_EVENTS,
 )
+@says("admin", act=None)
 async def try_it(
     request: Request,
     site: SiteHere,

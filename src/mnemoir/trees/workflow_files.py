@@ -17,12 +17,12 @@ import orjson
 
 from mnemoir.core.clock import now_text
 from mnemoir.core.errors import InvalidRequest, NotFound, SettingsError
+from mnemoir.core.text import folded_name
 from mnemoir.storage.user_pool import in_thread
 from mnemoir.trees.served import Served, UntilChanged
 from mnemoir.workflows.checking import Outside, Problem, check
 from mnemoir.workflows.checking.survey import Survey
 from mnemoir.workflows.checking.workflows import workflow_at
-from mnemoir.workflows.config.lookup import folded
 from mnemoir.workflows.config.shown import (
     ConfigFile,
     ConfigText,
@@ -244,7 +244,7 @@ def _discussion_settings_of(user: UserTree) -> str | None:
 
 def _is_current(tree: ConfigTree, name: str) -> bool:
     try:
-        return folded(tree.current_user() or "") == folded(name)
+        return folded_name(tree.current_user() or "") == folded_name(name)
     except SettingsError:
         return False
 

@@ -17,7 +17,7 @@ from mnemoir.storage.tombstones import Tombstones, put_tombstones
 from mnemoir.upkeep.opening import Upkeep
 
 
-class Opened(Protocol):
+class UpkeepParts(Protocol):
     """The parts of a data directory, until they are closed."""
 
     @property
@@ -30,7 +30,7 @@ class Opened(Protocol):
         ...
 
 
-OpenParts: TypeAlias = Callable[[Settings], Awaitable[Opened]]
+OpenParts: TypeAlias = Callable[[Settings], Awaitable[UpkeepParts]]
 
 
 def replay_erasures(

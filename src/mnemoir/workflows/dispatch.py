@@ -55,14 +55,10 @@ class Workflows:
         self._runs = runs
         self._default = default
         self._tree = tree
+        self.serves_tree = tree is not None  # whether workflows come from a config tree, or are the built-in one
         self._users = tuple(users)
         self._grace_s = grace_s
         self._background: set[asyncio.Task[None]] = set()
-
-    @property
-    def serves_tree(self) -> bool:
-        """True when workflows come from a config tree, False for the built-in workflow."""
-        return self._tree is not None
 
     @property
     def users(self) -> Sequence[str]:

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from mnemoir.core.errors import SettingsError
+from mnemoir.core.text import folded_name
 from mnemoir.workflows.checking.answering import answering_index
 from mnemoir.workflows.checking.nodes import type_of
 from mnemoir.workflows.checking.survey import Survey
 from mnemoir.workflows.checking.variables import texts_of
 from mnemoir.workflows.checking.workflows import Name, NodeAt, WorkflowAt, is_open, named_by
-from mnemoir.workflows.config.lookup import folded
 from mnemoir.workflows.config.model import is_set
 from mnemoir.workflows.config.shown import without_secrets
 from mnemoir.workflows.config.tree import UserTree
@@ -170,9 +170,9 @@ class _Drawing:
 
 def user_of(workflow: str, users: Sequence[UserTree]) -> UserTree | None:
     """The first user with the workflow in their own folder, else the first of all; None without users."""
-    folder = folded(workflow.rpartition("/")[0])
+    folder = folded_name(workflow.rpartition("/")[0])
     for user in users:
-        if folder in (folded("/".join(own)) for own in _folders(user)):
+        if folder in (folded_name("/".join(own)) for own in _folders(user)):
             return user
     return users[0] if users else None
 

@@ -103,6 +103,7 @@ async def test_a_question_in_other_words_finds_the_fact(house, tell):
 LONG = "The report tells how the committee met on several days and went through the budget. "
 
 
+@pytest.mark.slow
 async def test_a_fact_at_any_place_of_a_long_turn_is_remembered(house, tell, kept):
     facts, length = house.facts(), 45_000 // len(LONG)
     for place in range(0, length + 1, length // 10):

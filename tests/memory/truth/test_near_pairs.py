@@ -6,9 +6,11 @@ from mnemoir.core.scope import Scope
 from mnemoir.memory.facts import AddRequest, Turn
 from mnemoir.memory.facts.decide.matters import contradicts, is_known
 from mnemoir.providers.llm.offline.decide import decide
+from tests.each_case import check_each
 from tests.memory.truth.conftest import model_that
 from tests.memory.truth.near_pairs import NEAR_PAIRS
 from tests.memory.truth.test_reasons import plan
+from tests.stages import staged
 
 BOTH_WAYS = [*NEAR_PAIRS, *((later, first) for first, later in NEAR_PAIRS)]
 
@@ -17,24 +19,29 @@ def test_there_are_a_hundred_of_them():
     assert len(set(NEAR_PAIRS)) == 100
 
 
-@pytest.mark.parametrize(("stored", "fact"), BOTH_WAYS)
-def test_the_rules_add_the_second_one(stored, fact):
-    decided = decide({"memories": [{"id": "0", "text": stored}], "facts": [fact]})
-    assert [(entry["event"], entry["text"]) for entry in decided["memory"]] == [("ADD", fact)]
-    assert not is_known(fact, stored)
-    assert not contradicts(fact, stored)
+def test_the_rules_add_the_second_one():
+    def is_added(stored, fact):
+        decided = decide({"memories": [{"id": "0", "text": stored}], "facts": [fact]})
+        assert [(entry["event"], entry["text"]) for entry in decided["memory"]] == [("ADD", fact)]
+        assert not is_known(fact, stored)
+        assert not contradicts(fact, stored)
+
+    check_each(BOTH_WAYS, is_added)
 
 
 @pytest.mark.parametrize("event", ["UPDATE", "DELETE"])
-@pytest.mark.parametrize(("stored", "fact"), BOTH_WAYS)
-def test_a_model_that_takes_one_for_the_other_is_not_followed(stored, fact, event):
-    made = plan(fact, [stored], event)
-    assert (made.adds, made.updates, made.removes) == ([fact], [], [])
+def test_a_model_that_takes_one_for_the_other_is_not_followed(event):
+    def is_added(stored, fact):
+        made = plan(fact, [stored], event)
+        assert (made.adds, made.updates, made.removes) == ([fact], [], [])
+
+    check_each(BOTH_WAYS, is_added)
 
 
-async def test_both_are_stored_and_both_are_found(live):
+@pytest.mark.parametrize("part", staged(range(10), quick=1))
+async def test_both_are_stored_and_both_are_found(live, part):
     life = live(model_that("ADD"))
-    for number, pair in enumerate(NEAR_PAIRS):
+    for number, pair in enumerate(NEAR_PAIRS[part::10]):
         scope = Scope(project="kitchen", user=f"user {number}")
         for text in pair:
             await life.facts.add(scope, AddRequest(turns=[Turn(role="user", text=text)]))

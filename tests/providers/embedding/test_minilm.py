@@ -203,6 +203,7 @@ async def test_a_cancelled_import_stops_after_its_slice(model: MiniLM, monkeypat
     assert sum(sizes) < 40
 
 
+@pytest.mark.slow
 async def test_an_import_is_embedded_in_slices(model: MiniLM, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = record_slices(monkeypatch)
     await model.embed(passages(SENTENCES))

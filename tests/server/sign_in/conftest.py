@@ -1,6 +1,4 @@
-"""Hashes of passwords for these tests cost a thousandth of the real ones."""
-
-from functools import partial
+"""Hashes of passwords, for a test that needs the real ones."""
 
 import pytest
 from argon2 import PasswordHasher
@@ -8,14 +6,7 @@ from argon2 import PasswordHasher
 from mnemoir.access.sign_in import passwords
 
 
-@pytest.fixture(autouse=True)
-def _cheap_hashes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if "real_hashes" not in request.fixturenames:
-        monkeypatch.setattr(
-            passwords, "PasswordHasher", partial(PasswordHasher, time_cost=1, memory_cost=16, parallelism=1)
-        )
-
-
 @pytest.fixture
-def real_hashes() -> None:
+def real_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hashes as they are made for people."""
+    monkeypatch.setattr(passwords, "PasswordHasher", PasswordHasher)

@@ -181,6 +181,7 @@ WORD = st.integers(0, len(VOCABULARY) - 1).map(lambda n: f"w{n}") | st.integers(
 PHRASE = WORD | st.tuples(WORD, WORD).map(" ".join)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(
     st.lists(PHRASE, min_size=1, max_size=8),

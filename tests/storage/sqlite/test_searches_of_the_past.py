@@ -83,6 +83,7 @@ async def test_what_is_forgotten_is_found_at_no_time(store, recall, clock, forge
     assert await store.of_all_times.reading(lambda view: view.live(MIRA)) == []
 
 
+@pytest.mark.slow
 async def test_ten_thousand_closed_facts_change_no_byte_of_a_search_of_the_present(store, clock):
     names = ["boat", "tea", "cello", "night train", "Bergen"]
     await keep(store, *await embedded(*(fact(f"likes {name}, day {n}") for n, name in enumerate(names * 20))))

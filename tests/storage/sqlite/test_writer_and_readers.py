@@ -143,6 +143,7 @@ async def test_sixteen_threads_save_while_a_reader_pages(database, store):
     assert await database.check_integrity() == []
 
 
+@pytest.mark.slow
 async def test_eight_writers_and_eight_readers_of_several_users_meet_no_error(database, store):
     users = [replace(MIRA, user=f"user {n}") for n in range(4)]
 

@@ -45,12 +45,13 @@ from mnemoir.memory.facts.write.curation import Curation
 from mnemoir.memory.facts.write.plans import Plans
 from mnemoir.memory.facts.write.remembering import Learned, Remembering
 from mnemoir.memory.facts.write.undoing import Undoing
+from mnemoir.ports.embedding import CONTEXT_MESSAGES
 from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.memory_store import Committer, ListFilter, MemoryStore, Project, Visible
 from mnemoir.ports.project_settings import ProjectSettings, ProjectSettingsStore
 from mnemoir.ports.proposals import ProposalStore
 from mnemoir.privacy.handling import PersonalData
-from mnemoir.search.indexing import CONTEXT_MESSAGES, Indexing
+from mnemoir.search.indexing import Indexing
 from mnemoir.search.recall import Question, Recall, SearchResult
 
 MOST_COMPARED = 10_000

@@ -20,12 +20,14 @@ from mnemoir.server.conversations.files import (
     message_before,
 )
 from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, Cursor, Routes, SiteHere
 
 router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
 
 
 @router.get("/attachments", summary="The files of all its messages, newest first")
+@says("read")
 async def attachments(
     site: SiteHere, scope: OwnerHere, id: str, limit: Limit = 50, cursor: Cursor = None
 ) -> Answer[AttachmentsAnswer]:
@@ -41,6 +43,7 @@ async def attachments(
     response_class=Response,
     responses={200: {"content": {"*/*": {}}, "description": "Its bytes"}},
 )
+@says("read")
 async def attachment(site: SiteHere, scope: OwnerHere, id: str, name: str) -> Response:
     async with holding(site, scope, id) as own:
         found = await asyncio.to_thread(Attachments(own.node_parts.objects).read, id, name)

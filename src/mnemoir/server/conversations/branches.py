@@ -13,6 +13,7 @@ from mnemoir.core.conversations import Role
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, Cursor, JsonObject, Routes, SiteHere, whole_number
 
 router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
@@ -53,6 +54,7 @@ class BranchPage(JsonObject):
 
 
 @router.get("/branches", summary="Where its messages branch")
+@says("read")
 async def list_branches(
     site: SiteHere, scope: OwnerHere, id: str, limit: Limit = 100, cursor: Cursor = None
 ) -> Answer[BranchPage]:

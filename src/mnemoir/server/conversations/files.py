@@ -15,6 +15,7 @@ from mnemoir.core.errors import NotFound
 from mnemoir.ports.project_settings import ProjectFile
 from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, opened
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import LARGEST_ID, Answer, Cursor, JsonObject, Routes, SiteHere, whole_number
 
 _FILES = "/api/files"
@@ -73,6 +74,7 @@ class FilesAnswer(JsonObject):
 
 
 @router.get("", summary="A user's files in a project, the newest attachments first")
+@says("read")
 async def list_files(
     site: SiteHere, scope: OwnerHere, limit: Limit = 50, cursor: Cursor = None
 ) -> Answer[FilesAnswer]:
@@ -96,6 +98,7 @@ async def list_files(
     response_class=Response,
     responses={200: {"content": {"application/json": {}, "text/markdown": {}}, "description": "The file"}},
 )
+@says("read")
 async def project_file(site: SiteHere, scope: OwnerHere, name: str) -> Response:
     kept = site.parts.memory.project_files
     found = None if kept is None else await kept.get(scope, name)

@@ -19,6 +19,7 @@ from mnemoir.core.scope import Scope as Owner
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.door.request import visit_of
 from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.says import says
 from mnemoir.server.door.under_way import Departure, Headers, Outflow
 from mnemoir.server.live_answers import LiveAnswer
 from mnemoir.server.rest import Answer, Done, Json, JsonObject, Routes, Site, SiteHere, offset_number
@@ -60,16 +61,19 @@ class LiveAnswerList(JsonObject):
 
 
 @router.get("", summary="Its answers under way that can be taken up, such as those of the web UI")
+@says("read")
 async def list_answers(site: SiteHere, scope: OwnerHere, id: str) -> Answer[LiveAnswerList]:
     return Answer({"results": [_entry(answer) for answer in await _under_way(site, scope, id)]})
 
 
 @router.get("/{answer_id}", summary="Take up an answer under way, as server-sent events", responses=_EVENTS)
+@says("read", is_stream=True)
 async def take_up(site: SiteHere, scope: OwnerHere, id: str, answer_id: str, last_event: LastEvent = 0) -> Response:
     return _Reader(await _found(site, scope, id, answer_id), last_event, site.options.heartbeat_s)
 
 
 @router.delete("/{answer_id}", summary="Stop an answer under way; what came of it is kept")
+@says("write", act=None)
 async def stop(site: SiteHere, scope: OwnerHere, id: str, answer_id: str) -> Answer[Done]:
     site.live_answers.stop(await _found(site, scope, id, answer_id))
     return Answer({"success": True, "message": "Stopped the answer"})

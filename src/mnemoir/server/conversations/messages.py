@@ -23,6 +23,7 @@ from mnemoir.server.conversations.answers import MessageAnswer, message_json
 from mnemoir.server.conversations.bodies import MessagesBody, PinBody, read_messages
 from mnemoir.server.conversations.pages import Page, following_page, newest_page, page_around, tree_page
 from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import (
     LARGEST_ID,
     Answer,
@@ -84,6 +85,7 @@ class _Asked:
 
 
 @router.get("/messages", summary="Messages of the thread, the newest page first, or of all branches, by id")
+@says("read")
 async def list_messages(
     site: SiteHere,
     scope: OwnerHere,
@@ -100,6 +102,7 @@ async def list_messages(
 
 
 @router.post("/messages", summary="Add messages; once only under one Idempotency-Key", status_code=201)
+@says("write")
 async def append(
     site: SiteHere,
     scope: OwnerHere,
@@ -120,6 +123,7 @@ async def append(
 
 
 @router.patch("/messages/{message_id}", summary="Keep a message in every window, or no longer")
+@says("write")
 async def pin(
     site: SiteHere,
     scope: OwnerHere,

@@ -21,6 +21,7 @@ from mnemoir.core.conversations import Message
 from mnemoir.core.errors import NotFound
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, Done, JsonObject, Routes, SiteHere
 from mnemoir.workflows.history_store import COUNTER
 
@@ -84,12 +85,14 @@ class ClearedAnswer(Done):
 
 
 @router.get("/node-memory", summary="What each node remembers of it, last written first")
+@says("read")
 async def list_of_nodes(site: SiteHere, scope: OwnerHere, id: str) -> Answer[NodeMemories]:
     async with holding(site, scope, id) as own:
         return await asyncio.to_thread(_listed, own, id)
 
 
 @router.delete("/node-memory", summary="Clear the memories of all its nodes")
+@says("write", act=None)
 async def clear_all(site: SiteHere, scope: OwnerHere, id: str) -> Answer[ClearedAnswer]:
     await site.parts.upkeep.holds.refuse(scope)
     async with holding(site, scope, id) as own:
@@ -98,12 +101,14 @@ async def clear_all(site: SiteHere, scope: OwnerHere, id: str) -> Answer[Cleared
 
 
 @router.get("/node-memory/{memory}", summary="All that a node remembers")
+@says("read")
 async def read(site: SiteHere, scope: OwnerHere, id: str, memory: str) -> Answer[NodeRecords]:
     async with holding(site, scope, id) as own:
         return await asyncio.to_thread(_read, own, id, memory)
 
 
 @router.delete("/node-memory/{memory}", summary="Clear the memory of a node")
+@says("write", act=None)
 async def clear(site: SiteHere, scope: OwnerHere, id: str, memory: str) -> Answer[ClearedAnswer]:
     await site.parts.upkeep.holds.refuse(scope)
     async with holding(site, scope, id) as own:

@@ -13,6 +13,7 @@ from mnemoir.conversations.users import OwnConversations
 from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, opened, owner_in_body
 from mnemoir.server.conversations.bodies import CleanupBody, PruneBody
 from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, BodyOf, Done, Routes, SiteHere
 
 router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
@@ -34,6 +35,7 @@ class CleanupAnswer(Done):
 
 
 @router.post("/prune", summary="Remove what was not used for so many days")
+@says("admin", act="conversations.prune")
 async def prune(
     request: Request, site: SiteHere, scope: OwnerHere, body: Annotated[PruneBody, Depends(BodyOf(PruneBody))]
 ) -> Answer[PrunedAnswer]:
@@ -44,6 +46,7 @@ async def prune(
 
 
 @router.post("/node-memory/cleanup", summary="Remove node memories that are old, or whose conversation is gone")
+@says("admin", act="node_memory.cleanup")
 async def cleanup(
     request: Request, site: SiteHere, scope: OwnerHere, body: Annotated[CleanupBody, Depends(BodyOf(CleanupBody))]
 ) -> Answer[CleanupAnswer]:

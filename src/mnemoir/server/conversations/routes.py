@@ -43,6 +43,7 @@ from mnemoir.server.conversations.bodies import (
 from mnemoir.server.conversations.titles import Place, page_called, place_of
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import bound_user
 from mnemoir.server.rest import Answer, BodyOf, Cursor, Done, JsonObject, Routes, SiteHere, whole_number
 
@@ -101,6 +102,7 @@ class ConversationExists(Conflict):
 
 
 @router.get("", summary="A user's conversations, newest activity first")
+@says("read")
 async def list_conversations(
     site: SiteHere, scope: OwnerHere, limit: Limit = 50, cursor: Cursor = None, q: Called = None
 ) -> Answer[ConversationPage]:
@@ -118,6 +120,7 @@ async def list_conversations(
 
 
 @router.post("", summary="Begin a conversation", status_code=201)
+@says("write")
 async def create(
     request: Request,
     site: SiteHere,
@@ -133,6 +136,7 @@ async def create(
 
 
 @router.delete("", summary="Forget all conversations of a user, and all that was made of them")
+@says("admin", act="conversations.delete_all")
 async def delete_all(site: SiteHere, scope: OwnerHere, user: UserQuery = None) -> Answer[AllForgottenAnswer]:
     if user is None and bound_user() is None:  # a missing filter never means all users, nor a default one
         raise InvalidRequest(
@@ -145,6 +149,7 @@ async def delete_all(site: SiteHere, scope: OwnerHere, user: UserQuery = None) -
 
 
 @router.get(ONE, summary="One conversation")
+@says("read")
 async def show(site: SiteHere, scope: OwnerHere, id: str) -> Answer[ConversationAnswer]:
     async with holding(site, scope, id) as own:
         pending = site.parts.chats.titles.pending(scope)
@@ -154,6 +159,7 @@ async def show(site: SiteHere, scope: OwnerHere, id: str) -> Answer[Conversation
 
 
 @router.patch(ONE, summary="Change what is noted about it")
+@says("write")
 async def change(
     site: SiteHere,
     scope: OwnerHere,
@@ -165,6 +171,7 @@ async def change(
 
 
 @router.delete(ONE, summary="Forget it, and all that was made of what was said in it")
+@says("write", act="conversations.forget")
 async def delete(site: SiteHere, scope: OwnerHere, id: str) -> Answer[ForgottenAnswer]:
     async with holding(site, scope, id):
         site.live_answers.stop_all(replace(scope, conversation=id))
@@ -173,6 +180,7 @@ async def delete(site: SiteHere, scope: OwnerHere, id: str) -> Answer[ForgottenA
 
 
 @router.put(ONE + "/head", summary="Let its thread end with another message")
+@says("write")
 async def set_head(
     site: SiteHere, scope: OwnerHere, id: str, body: Annotated[HeadBody, Depends(BodyOf(HeadBody))]
 ) -> Answer[ConversationAnswer]:
@@ -183,6 +191,7 @@ async def set_head(
 
 
 @router.post(ONE + "/branch", summary="Begin another one with a copy of its thread", status_code=201)
+@says("write")
 async def branch(
     site: SiteHere, scope: OwnerHere, id: str, body: Annotated[BranchBody, Depends(BodyOf(BranchBody))]
 ) -> Answer[ConversationAnswer]:
@@ -193,6 +202,7 @@ async def branch(
 
 
 @router.post(ONE + "/flush", summary="Wait until its vectors and summaries are made")
+@says("write")
 async def flush(site: SiteHere, scope: OwnerHere, id: str) -> Answer[FlushAnswer]:
     async with holding(site, scope, id) as own:
         await own.manager.wait_for_pending_embeddings()

@@ -19,6 +19,7 @@ from mnemoir.ports.log import Log
 from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, lacking, missing, opened
 from mnemoir.server.conversations.answers import MessageAnswer, message_json
 from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, JsonObject, Question, Routes, Site, SiteHere, whole_number
 
 router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
@@ -65,6 +66,7 @@ Limit = Annotated[int, BeforeValidator(whole_number(10, _MOST_FOUND)), Query(des
 
 
 @router.get("/search", summary="Find messages, best first")
+@says("read", bucket="search")
 async def search(
     site: SiteHere,
     scope: OwnerHere,

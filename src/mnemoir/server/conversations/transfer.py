@@ -38,6 +38,7 @@ from mnemoir.server.conversations.access import (
 )
 from mnemoir.server.door.request import read_body
 from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, Done, Routes, Site, SiteHere
 
 router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
@@ -64,6 +65,7 @@ Pieces = Callable[[OwnConversations], Iterator[bytes]]
 
 
 @router.get("/export", summary="All conversations of a user as JSON lines")
+@says("read", act="conversations.export")
 async def export_every(site: SiteHere, scope: OwnerHere) -> Response:
     async with opened(site, scope) as own:
         if own is None:
@@ -79,6 +81,7 @@ async def export_every(site: SiteHere, scope: OwnerHere) -> Response:
 
 
 @router.get(ONE + "/export", summary="One conversation; as JSON with all of its branches, else its thread")
+@says("read", act="conversations.export")
 async def export_one(site: SiteHere, scope: OwnerHere, id: str, format: ExportFormat = "jsonl") -> Response:
     set_aside = site.parts.chats.conversations.set_aside
 
@@ -102,6 +105,7 @@ class ConversationsImported(Done):
 
 
 @router.post("/import", summary="Store conversations from a file, all of it or nothing", openapi_extra=_FILE)
+@says("admin", act="conversations.import")
 async def import_file(
     request: Request,
     site: SiteHere,

@@ -20,6 +20,7 @@ from mnemoir.core.text import estimate_tokens
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.conversations.answers import SentMessage, sent_json
 from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
 
 router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
@@ -87,6 +88,7 @@ class WindowAnswer(JsonObject):
 
 
 @router.get("/window", summary="What a model would be shown of it")
+@says("read")
 async def window(
     site: SiteHere,
     scope: OwnerHere,

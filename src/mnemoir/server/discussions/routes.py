@@ -43,6 +43,7 @@ from mnemoir.server.door.access import client_keys, principal_of
 from mnemoir.server.door.budgets import check_budgets
 from mnemoir.server.door.request import visit_of
 from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import default_user, owner
 from mnemoir.server.door.under_way import Departure, Headers, Outflow
 from mnemoir.server.rest import (
@@ -148,6 +149,7 @@ def _line(told: RebuildProgress | RebuildStep) -> bytes:
 
 
 @router.get("", summary="Discussions of which something is remembered, by id")
+@says("read")
 async def list_discussions(
     site: SiteHere, whose: WhoseHere, limit: Limit = 100, after: Cursor = None
 ) -> Answer[DiscussionPage]:
@@ -159,6 +161,7 @@ async def list_discussions(
 
 
 @router.get("/{id}/memories", summary="Chunk summaries as they follow each other, or records, newest first")
+@says("read")
 async def memories(
     site: SiteHere,
     whose: WhoseHere,
@@ -182,6 +185,7 @@ async def memories(
     summary="Forget a chunk: its words, what was made of them, and the rolling summary if it may be in that",
     status_code=204,
 )
+@says("write", act=None)
 async def forget(
     site: SiteHere,
     whose: WhoseHere,
@@ -197,12 +201,14 @@ async def forget(
 
 
 @router.get("/{id}/summary", summary="The rolling summary, null where there is none yet")
+@says("read")
 async def rolling_summary(site: SiteHere, whose: WhoseHere, id: str) -> Answer[RollingSummaryHeld]:
     discussion = await site.parts.chats.discussions.require(whose.user, id, whose.owner, whose.keys)
     return Answer({"summary": rolling_json(await site.parts.chats.discussions.memory.summaries.load(discussion))})
 
 
 @router.get("/{id}/search", summary="Records that hold any of some phrases, best first")
+@says("read", bucket="search")
 async def search(
     site: SiteHere,
     whose: WhoseHere,
@@ -219,6 +225,7 @@ async def search(
 
 
 @router.get("/{id}/export", summary="All that is remembered of a discussion, as one JSON object")
+@says("read", act="discussions.export")
 async def export(site: SiteHere, whose: WhoseHere, id: str) -> Response:
     discussion = await site.parts.chats.discussions.require(whose.user, id, whose.owner, whose.keys)
     copy = await copy_of(site.parts.chats.discussions.memory, discussion)
@@ -226,6 +233,7 @@ async def export(site: SiteHere, whose: WhoseHere, id: str) -> Response:
 
 
 @router.post("/{id}/import", summary="Store an export as this discussion, the whole of it or nothing")
+@says("write", act="discussions.import")
 async def import_discussion(
     site: SiteHere,
     whose: WhoseHere,
@@ -248,6 +256,7 @@ async def import_discussion(
     summary="Make all memories of a discussion anew; JSON lines tell how far it is",
     response_model=RebuildStep | RebuildPlan,
 )
+@says("write")
 async def rebuild(
     request: Request,
     site: SiteHere,
@@ -273,6 +282,7 @@ async def rebuild(
 
 
 @router.get("/{id}", summary="What is remembered of a discussion, in short")
+@says("read")
 async def overview(site: SiteHere, whose: WhoseHere, id: str) -> Answer[DiscussionOverview]:
     discussions = site.parts.chats.discussions
     discussion = await discussions.require(whose.user, id, whose.owner, whose.keys)
@@ -284,6 +294,7 @@ async def overview(site: SiteHere, whose: WhoseHere, id: str) -> Answer[Discussi
 
 
 @router.delete("/{id}", summary="Forget a discussion", status_code=204)
+@says("write", act="discussions.forget")
 async def delete(site: SiteHere, whose: WhoseHere, id: str) -> Response:
     await _refuse_held(site, whose, id)
     await site.parts.chats.discussions.remove(whose.user, id, whose.owner, whose.keys)

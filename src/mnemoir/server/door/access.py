@@ -1,15 +1,15 @@
 """Access control: the check of a request's key and rights.
 
-Every route requires a key, the token of an issuer, or the cookie of a person who signed in, except those that must
-answer without one; keys are compared in constant time. Ollama's clients request `/` and `/api/version` to detect a
-server, most of them without a key. The answers name Mnemoir and the version of the protocol it speaks.
+Every route requires a key, the token of an issuer, or the cookie of a person who signed in, except those that say
+`open` or `signing_in`; keys are compared in constant time. Ollama's clients request `/` and `/api/version` to detect
+a server, most of them without a key. The answers name Mnemoir and the version of the protocol it speaks.
 
 The guard stores the principal in the ASGI scope and as the act of the request.
 """
 
 import hmac
-import re
 from collections.abc import Iterator
+from functools import partial
 from hashlib import sha256
 
 import structlog
@@ -40,16 +40,12 @@ from mnemoir.server.door.options import ServerOptions
 from mnemoir.server.door.origins import Origins
 from mnemoir.server.door.rate_limits import WRONG_KEYS, RateLimits
 from mnemoir.server.door.request import header, visit_of
-from mnemoir.server.door.rights import bucket_for, refusal_of, right_for
+from mnemoir.server.door.says import refusal_of
 from mnemoir.server.door.sessions import SessionCookies
+from mnemoir.server.door.table import found_in
 from mnemoir.workflows.discussion_files import PREVIOUS_KEY
 
-OPEN_PATHS = frozenset(
-    {"/health", "/api/health", "/docs", "/docs/try.js", "/openapi.json", "/", "/api/version"}
-    | {"/auth/callback", "/auth/callback.js"}
-)
 _log = structlog.get_logger(__name__)
-_SIGNING_IN = re.compile(r"/api/auth(?:/(?!clients$).+)?")
 _PREVIOUS_KEY = PREVIOUS_KEY.lower().encode()
 _KEY_HEADERS = (b"authorization", b"x-api-key", b"api-key")
 _SCHEMES = ("bearer ", "token ")
@@ -98,10 +94,9 @@ class Guard:
     def answer_browser(self, scope: Scope, send: Send) -> tuple[Response | None, Send]:
         """The answer to a foreign page or a preflight, None for all other requests; and the `send` for any answer."""
         try:
-            needs_key = scope[_NEEDS] = self.needs_key
+            return self._origins.answer(scope, send, needs_key=partial(self._needs_key, scope))
         except StorageUnavailable as exc:
             return _no_keys_now(scope, exc), send
-        return self._origins.answer(scope, send, needs_key=needs_key)
 
     @property
     def needs_key(self) -> bool:
@@ -111,13 +106,19 @@ class Guard:
         is_set = bool(self._settings_keys) or self._has_issuers
         return is_set or self._keys.are_required(is_local=self._is_local)
 
+    def _needs_key(self, scope: Scope) -> bool:
+        """The same, looked up once for a request."""
+        if _NEEDS not in scope:
+            scope[_NEEDS] = self.needs_key
+        return bool(scope[_NEEDS])
+
     def has_several_keys(self) -> bool:
         """True when callers are told apart by more than one key."""
         return self._tokens is not None or len(self._settings_keys) + self._keys.count > 1
 
     async def check_token(self, scope: Scope) -> None:
         """Find out whose token came with a request, for `refuse`; its issuer may be asked for its keys."""
-        if self._tokens is None or is_open(scope["path"]):
+        if self._tokens is None or not found_in(scope).says.needs_credential:
             return
         token = _presented_token(scope)
         if token is None or self._of_settings(token) is not None:
@@ -171,18 +172,16 @@ class Guard:
         return None
 
     def _refuse(self, scope: Scope) -> Response | None:
-        right = right_for(scope["method"], scope["path"])
-        needs_key = scope.get(_NEEDS)
-        if needs_key is None:
-            needs_key = self.needs_key
-        if scope["path"] in OPEN_PATHS:
-            admit(scope, NOBODY if needs_key else ANYBODY, is_reading=True)
+        says = found_in(scope).says
+        if says.right == "open":  # whether keys are needed is not even looked up
+            admit(scope, NOBODY, is_reading=True)
             return None
-        if _SIGNING_IN.fullmatch(scope["path"]):
+        needs_key, is_reading = self._needs_key(scope), says.right == "read"
+        if says.right == "signing_in":
             self._admit_signing_in(scope, needs_key=needs_key)
             return None
         if not needs_key:
-            admit(scope, ANYBODY, is_reading=right == "read")
+            admit(scope, ANYBODY, is_reading=is_reading)
             self._note_keyless(scope)
             return None
         sent = set(_presented_keys(scope))
@@ -194,13 +193,12 @@ class Guard:
         if not isinstance(found, Principal):
             return self._unknown(scope, found, has_key=bool(key))
         principal = found
-        admit(scope, principal, is_reading=right == "read")
-        bucket = bucket_for(scope["method"], scope["path"], right)
+        admit(scope, principal, is_reading=is_reading)
         if self.rate_limits.are_shared:
-            scope[_TO_COUNT] = bucket
+            scope[_TO_COUNT] = says.counts_as
         else:
-            self.rate_limits.take(scope, principal.key, bucket)
-        refused = refusal_of(principal, right)
+            self.rate_limits.take(scope, principal.key, says.counts_as)
+        refused = refusal_of(principal, says.right)
         return None if refused is None else failure(scope, refused)
 
     def refuse_crowd(self, scope: Scope) -> Response | None:
@@ -208,11 +206,15 @@ class Guard:
 
         Where a key is needed, all who sent no valid one hold the share of one key together.
         """
-        if not scope.get(_NEEDS):
-            return None
         principal = scope.get(_PRINCIPAL)
         key = principal.key if isinstance(principal, Principal) else ""
-        return refuse_crowd(scope, key or _KEYLESS, is_shared=not key or self.has_several_keys())
+        return refuse_crowd(scope, key or _KEYLESS, is_shared=partial(self._shares_connections, scope, key))
+
+    def _shares_connections(self, scope: Scope, key: str) -> bool:
+        try:
+            return self.has_several_keys() if key else self._needs_key(scope)
+        except StorageUnavailable:  # nobody is let in now
+            return True
 
     def _unknown(self, scope: Scope, why: MnemoirError | None, *, has_key: bool) -> Response:
         """The refusal of a caller who is not known. Raises RateLimited after too many wrong keys and tokens."""
@@ -270,11 +272,6 @@ class Guard:
         # no early end: the time taken must not show which key was nearly right
         known = [principal for other, principal in self._settings_keys if hmac.compare_digest(hashed, other)]
         return known[-1] if known else None
-
-
-def is_open(path: str) -> bool:
-    """Whether the path needs neither key nor sign-in."""
-    return path in OPEN_PATHS or _SIGNING_IN.fullmatch(path) is not None
 
 
 def _no_keys_now(scope: Scope, exc: StorageUnavailable) -> Response:

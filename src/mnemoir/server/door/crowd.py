@@ -6,8 +6,8 @@ the limit of connections, and of those one key holds at most its share, as do al
 """
 
 import math
-from collections import OrderedDict
-from collections.abc import MutableMapping
+from collections import Counter, OrderedDict
+from collections.abc import Callable, MutableMapping
 from typing import Any, Protocol
 
 from starlette.responses import Response
@@ -15,7 +15,7 @@ from starlette.types import Scope
 
 from mnemoir.core.errors import Overloaded
 from mnemoir.server.door.errors import failure
-from mnemoir.server.door.shares import Shares
+from mnemoir.server.door.shares import share_of
 
 _CONNECTION = "mnemoir.connection"
 _LEAST_UNREAD = 8
@@ -37,7 +37,8 @@ class Crowd:
         self.most_unread = max(most // 4, _LEAST_UNREAD)
         self._unread: OrderedDict[int, tuple[Connection, float]] = OrderedDict()
         self._keys: dict[int, str] = {}
-        self._shares = Shares(most)
+        self._held: Counter[str] = Counter()  # by keys
+        self._most_of_one = share_of(most)
 
     def came(self, connection: Connection, now: float) -> None:
         """Note a new connection, at a time in seconds. Of too many without a head the oldest give way."""
@@ -58,25 +59,33 @@ class Crowd:
         self._unread.pop(id(connection), None)
         return True
 
-    def belongs_to(self, connection: Connection, key: str, *, is_shared: bool) -> bool:
-        """Note whose connection it is; False, and it is nobody's, when the key has its share already."""
+    def belongs_to(self, connection: Connection, key: str, *, is_shared: Callable[[], bool]) -> bool:
+        """Note whose connection it is; False, and it is nobody's, when the key has its share already.
+
+        Whether others want theirs, too, is asked only then.
+        """
         before = self._keys.get(id(connection))
         if before == key or before is None:
             return True
-        if is_shared and not self._shares.has_room(key):
+        if self._held[key] >= self._most_of_one and is_shared():
             self.left(connection)
             self._unread[id(connection)] = connection, -math.inf  # it is the first that gives way until it is closed
             self._unread.move_to_end(id(connection), last=False)
             return False
-        self._shares.give_back(before)
+        self._give_back(before)
         self._keys[id(connection)] = key
-        self._shares.take(key)
+        self._held[key] += 1
         return True
 
     def left(self, connection: Connection) -> None:
         """Note that a connection has ended."""
         self._unread.pop(id(connection), None)
-        self._shares.give_back(self._keys.pop(id(connection), ""))
+        self._give_back(self._keys.pop(id(connection), ""))
+
+    def _give_back(self, key: str) -> None:
+        self._held[key] -= 1
+        if self._held[key] <= 0:
+            del self._held[key]
 
 
 def note_connection(scope: MutableMapping[str, Any], connection: Connection, crowd: Crowd) -> None:
@@ -84,7 +93,7 @@ def note_connection(scope: MutableMapping[str, Any], connection: Connection, cro
     scope[_CONNECTION] = connection, crowd
 
 
-def refuse_crowd(scope: Scope, key: str, *, is_shared: bool) -> Response | None:
+def refuse_crowd(scope: Scope, key: str, *, is_shared: Callable[[], bool]) -> Response | None:
     """The refusal of a request on one connection more than its key may hold, which ends it; None for all others."""
     connection, crowd = scope.get(_CONNECTION, (None, None))
     if connection is None or crowd is None or crowd.belongs_to(connection, key, is_shared=is_shared):

@@ -8,6 +8,7 @@ names that are not this machine's.
 """
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -43,10 +44,13 @@ class Origins:
             self._hosts.add(public.netloc)
             self._origins.add(f"{public.scheme}://{public.netloc}")
 
-    def answer(self, scope: Scope, send: Send, *, needs_key: bool) -> tuple[Response | None, Send]:
-        """The answer to a foreign page or a preflight, None for all other requests; and the `send` for any answer."""
+    def answer(self, scope: Scope, send: Send, *, needs_key: Callable[[], bool]) -> tuple[Response | None, Send]:
+        """The answer to a foreign page or a preflight, None for all other requests; and the `send` for any answer.
+
+        Whether the server needs a key is looked up only where that matters.
+        """
         host = header(scope, b"host")
-        if self._checks_host and not needs_key and host is not None and not self._is_ours(host):
+        if self._checks_host and host is not None and not self._is_ours(host) and not needs_key():
             refusal = Forbidden(
                 "This Host is not allowed: a server without keys answers to localhost only. "
                 "Call 127.0.0.1, or add the name to server.allowed_hosts."
@@ -55,18 +59,18 @@ class Origins:
         origin = header(scope, b"origin")
         if origin is not None:
             return self._answer_origin(origin, scope, send, needs_key=needs_key)
-        if not needs_key and is_foreign(scope):
+        if is_foreign(scope) and not needs_key():
             return failure(scope, Forbidden("Another site's page asked for this. Open it in a tab of its own.")), send
         return None, send
 
     def _answer_origin(
-        self, origin: str, scope: Scope, send: Send, *, needs_key: bool
+        self, origin: str, scope: Scope, send: Send, *, needs_key: Callable[[], bool]
     ) -> tuple[Response | None, Send]:
         allowed = self._allows(origin) or self._is_own(origin, header(scope, b"host"))
         preflight = scope["method"] == "OPTIONS" and header(scope, b"access-control-request-method") is not None
         if allowed:
             return (_preflight(scope) if preflight else None), _readable_by(origin, send)
-        if preflight or not needs_key:
+        if preflight or not needs_key():
             refusal = Forbidden("This Origin is not allowed. Add it to server.cors_origins if it is yours.")
             return failure(scope, refusal), send
         return None, send

@@ -24,7 +24,7 @@ from mnemoir.core.errors import RateLimited
 from mnemoir.server.door.client_address import Proxies, network_of
 from mnemoir.server.door.options import ServerOptions
 from mnemoir.server.door.request import visit_of
-from mnemoir.server.door.rights import Bucket
+from mnemoir.server.door.says import Bucket
 
 _BURST_S = 10
 _WRONG_KEYS = RateLimitItemPerMinute(10)

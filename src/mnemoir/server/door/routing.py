@@ -1,29 +1,43 @@
-"""Routing: path normalisation, the guard, then pages of the web UI, chat routes by one table lookup, and REST.
+"""The front: what every request passes on its way to its route, in this order.
 
-No redirect is ever sent: some clients do not follow one, and a redirect may drop a body. Slashes are collapsed in
-the path as sent, so that an encoded one (`a%2Fb`) stays part of its name: a plain one ends it. A chat is routed here
-once a message; the layers of the REST application would cost it more than all layers of this server.
+1. Its path is made plain: without doubled slashes, a final slash, and the server's mount prefix. No redirect is ever
+   sent: some clients do not follow one, and a redirect may drop a body. Slashes are collapsed in the path as sent, so
+   that an encoded one (`a%2Fb`) stays part of its name: a plain one ends it.
+2. Checks of browsers: the host, the origin, preflights (`origins.py`).
+3. The route is found, by method and path alone (`table.py`), before the key is looked at and before a byte of the
+   body is read. All that follows goes by what the route says of itself (`says.py`).
+4. Pages and files of the web UI (`ui.py`), which need no key. They and routes have no path in common but `/`.
+5. Who asks: a key, the token of an issuer, or the cookie of a person with the token of the page (`access.py`); else
+   401. Routes that say `open` or `signing_in` let everybody pass.
+6. The request counts for the bucket of its route, with an unknown path or method for `read`; else 429.
+7. The right that the route takes; else 403.
+8. A path that no route has gets 404. A method that its routes have not gets 405, and OPTIONS the methods they have.
+9. Room for its connection beside those of the same caller, and a turn (`crowd.py`, `turns.py`); else 503.
+10. The audit log, for an act (`auditing.py`).
+11. The route that was found. Chats run at once, all others within the layers of the REST application, which do not
+    search again: for a chat these would cost more than all layers of this server.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
-from fastapi.routing import APIRoute
 from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.responses import Response
-from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mnemoir.access.audit import Audit
-from mnemoir.core.errors import InvalidRequest
+from mnemoir.core.errors import InvalidRequest, NotFound
 from mnemoir.core.scope import acting
 from mnemoir.server.door.access import Guard, principal_of
-from mnemoir.server.door.auditing import REFUSED, Audited, act_of, is_counted
+from mnemoir.server.door.auditing import REFUSED, Audited, is_counted
 from mnemoir.server.door.client_address import Proxies
+from mnemoir.server.door.clients import Clients, ToolsSeen
 from mnemoir.server.door.errors import MethodNotAllowed, failure
 from mnemoir.server.door.request import note_route, route_of
+from mnemoir.server.door.says import DirectRoute, RestRoute
+from mnemoir.server.door.table import Found, Table, note_found
 from mnemoir.server.door.turns import Turns
 from mnemoir.server.door.ui import ABOUT, Ui
 
@@ -38,10 +52,9 @@ def ends_in_slash(scope: Scope) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Routing:
-    """The router. `posts` maps a path to the application for POST, `deletes` some of these paths to that for DELETE.
+    """The front of a server. `direct` has the applications of the direct routes, `rest` is that of all others.
 
-    All other routes are those of `rest`; `is_route` knows its paths and those of `posts`. HEAD is answered as GET
-    without a body.
+    HEAD is answered as GET without a body.
     """
 
     guard: Guard
@@ -49,10 +62,10 @@ class Routing:
     audit: Audit
     proxies: Proxies
     ui: Ui
-    posts: Mapping[str, ASGIApp]
-    deletes: Mapping[str, ASGIApp]
+    table: Table
+    direct: Mapping[DirectRoute, ASGIApp]
     rest: ASGIApp
-    is_route: Callable[[Scope], bool]
+    clients: Clients
     root_path: bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -74,52 +87,56 @@ class Routing:
                 self.audit.has_read()
 
     async def _app_for(self, scope: Scope, send: Send) -> tuple[ASGIApp, Send]:
-        """The application for this request, and the `send` for its answer. Pages of the UI need no key."""
+        """The application for this request, and the `send` for its answer."""
         answer: ASGIApp | None
         answer, send = self.guard.answer_browser(scope, send)
-        if answer is None and scope["method"] == "GET" and (scope["path"] == ABOUT or not _is_of_api(scope)):
-            answer = await self.ui.answer(scope)
-            if answer is None and not self.is_route(scope):
-                answer = await self.ui.no_such_page(scope)
-        if answer is None:
-            await self.guard.check_token(scope)
-            answer = await self._refused(scope)  # without a turn: while it waited, its connection would take room
+        if answer is not None:
+            return self.guard.refuse_crowd(scope) or answer, send
+        found = self.table.find(scope)
+        note_found(scope, found)
+        answer = await self._page(scope, found) or await self._refused(scope) or _no_route(scope, found)
+        # without a turn: while it waited, its connection would take room
         answer = self.guard.refuse_crowd(scope) or answer
         if answer is None:
-            await self.turns.take(principal_of(scope).key)
-            answer = self._written_down(scope, self._route(scope))
+            if key := principal_of(scope).key:
+                await self.turns.take(key)
+            answer = self._written_down(scope, found, self._app_of(scope, found))
         return answer, send
+
+    async def _page(self, scope: Scope, found: Found) -> Response | None:
+        """The page or file of the web UI that a GET asks for, or the page that says that there is none; else None."""
+        path = scope["path"]
+        if scope["method"] != "GET" or (found.route is not None and path != "/"):
+            return None
+        if path != ABOUT and path.startswith(("/api/", "/v1/")):
+            return None
+        answer = await self.ui.answer(scope)
+        return await self.ui.no_such_page(scope) if answer is None and not found.path else answer
 
     async def _refused(self, scope: Scope) -> Response | None:
         """The refusal of the guard, which the audit log counts."""
+        await self.guard.check_token(scope)
         refusal = self.guard.refuse(scope)
         refusal = await self.guard.refuse_one_too_many(scope) or refusal
         if refusal is not None and self.audit.is_on and is_counted(refusal.status_code):
             self.audit.refused(refusal.status_code, REFUSED, self._address_of(scope))
         return refusal
 
-    def _written_down(self, scope: Scope, app: ASGIApp) -> ASGIApp:
-        """The application, within the audit log where that is about the request."""
-        if not self.audit.is_on or scope["path"] in self.posts or not principal_of(scope).key:
+    def _app_of(self, scope: Scope, found: Found) -> ASGIApp:
+        """The application that answers by the route that was found."""
+        if isinstance(found.route, DirectRoute):
+            note_route(scope, found.path)
+            return self.direct[found.route]
+        return self.rest if found.says.right == "open" else ToolsSeen(self.rest, self.clients)
+
+    def _written_down(self, scope: Scope, found: Found, app: ASGIApp) -> ASGIApp:
+        """The application, within the audit log where its route is an act."""
+        if found.says.act is None or not self.audit.is_on or not principal_of(scope).key:
             return app
-        action = act_of(scope["method"], scope["raw_path"].decode("ascii", "replace"), scope["path"])
-        return Audited(app, self.audit, action, self._address_of(scope)) if action else app
+        return Audited(app, self.audit, found.says.act, self._address_of(scope))
 
     def _address_of(self, scope: Scope) -> str:
         return str(self.proxies.client_of(scope) or "")
-
-    def _route(self, scope: Scope) -> ASGIApp:
-        path, method = scope["path"], scope["method"]
-        app = self.posts.get(path)
-        if app is None:
-            return self.rest
-        note_route(scope, path)
-        if method == "POST":
-            return app
-        delete = self.deletes.get(path)
-        if delete is not None and method == "DELETE":
-            return delete
-        return not_this_method(scope, ["POST"] if delete is None else ["POST", "DELETE"])
 
     def _make_plain(self, scope: Scope) -> None:
         """Remove doubled slashes, a final slash and the server's mount prefix from the path."""
@@ -138,18 +155,17 @@ class Routing:
         return raw.rstrip(b"/") or b"/"
 
 
-def not_this_method(scope: Scope, methods: list[str]) -> Response:
-    """The answer where `scope`'s method is not one of `methods`: the list of them to OPTIONS, else an error."""
-    heads = ["HEAD"] if "GET" in methods else []
-    allowed = [*methods, *heads, "OPTIONS"]
+def _no_route(scope: Scope, found: Found) -> Response | None:
+    """The answer where no route takes the request: the methods of its path to OPTIONS, else an error; else None."""
+    if found.route is not None:
+        return None
+    if not found.methods:
+        return failure(scope, NotFound("There is no such route. GET /docs lists all of them."))
+    note_route(scope, found.path)
+    allowed = [*found.methods, *(["HEAD"] if "GET" in found.methods else []), "OPTIONS"]
     if scope["method"] == "OPTIONS":
         return Response(b"{}", headers={"allow": ", ".join(allowed)}, media_type="application/json")
     return failure(scope, MethodNotAllowed(scope["method"], allowed))
-
-
-def _is_of_api(scope: Scope) -> bool:
-    """True for a path that no page of the web UI can have."""
-    return str(scope["path"]).startswith(("/api/", "/v1/"))
 
 
 def _without_body(send: Send) -> Send:
@@ -161,17 +177,14 @@ def _without_body(send: Send) -> Send:
     return head_only
 
 
-class RouteAsSent(APIRoute):
+class RouteAsSent(RestRoute):
     """A route that matches the path as it was sent, and decodes the names in it.
 
     A final slash matters to DELETE only. There it may remain from an empty name, or from `.` and `..`, which clients
     resolve before they send: the path would then name a larger part than was meant, and all of it would be deleted.
     """
 
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        match, found = super().matches({**scope, "path": scope["raw_path"].decode("ascii", "replace")})
-        named = found.get("path_params", {})
-        return match, {**found, "path_params": {name: unquote(value) for name, value in named.items()}}
+    is_as_sent = True
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle the request. Raises InvalidRequest for a DELETE without a name after its last slash."""

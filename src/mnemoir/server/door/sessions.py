@@ -3,7 +3,7 @@
 A browser adds the cookie to every request that goes to this host, whichever page asked for it, and for http also
 from other ports. So a request counts as the person's only if it says, by headers that no foreign page can set, that
 it comes from this server's own page: by the `Origin` and a token for all that changes something, by one of them for
-streams. The cookie counts on the routes of the page alone, never on those of chat clients.
+streams. The cookie counts on the routes of the page alone, never on those of chat clients, as routes say themselves.
 """
 
 import hmac
@@ -20,6 +20,7 @@ from mnemoir.core.errors import Forbidden
 from mnemoir.server.door.options import ServerOptions
 from mnemoir.server.door.origins import is_foreign, is_this_machine
 from mnemoir.server.door.request import header
+from mnemoir.server.door.table import found_in
 
 CSRF_HEADER = b"x-mnemoir-csrf"
 _SECURE_NAME = "__Host-mnemoir"
@@ -28,10 +29,6 @@ _SIGNED_IN = "mnemoir.signed_in"
 _CSRF = "mnemoir.csrf"
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
 _READING = ("GET", "HEAD")
-_OF_PAGE = re.compile(
-    r"/api/(?!(?:chat|generate|embed|embeddings|tags|ps|show|version|pull|push|create|copy|delete)$|blobs(?:/|$)).+"
-)
-_STREAMS = re.compile(r"/api/(?:runs/live|conversations/[^/]+/answers/[^/]+)")
 
 
 class SessionCookies:
@@ -48,7 +45,7 @@ class SessionCookies:
         if _SIGNED_IN in scope:
             known: SignedIn | None = scope[_SIGNED_IN]
             return known
-        valid = self._valid(scope) if _OF_PAGE.fullmatch(scope["path"]) else None
+        valid = self._valid(scope) if found_in(scope).says.by_cookie else None
         scope[_SIGNED_IN] = found = None if valid is None else valid[1]
         if valid is not None:
             scope[_CSRF] = csrf_of(valid[0])
@@ -66,8 +63,7 @@ class SessionCookies:
         is_reading = scope["method"] in _READING
         sent = header(scope, CSRF_HEADER)
         if is_reading and sent is None:
-            ways = (scope["raw_path"].decode("ascii", "replace"), scope["path"])  # some routes match the decoded path
-            if any(map(_STREAMS.fullmatch, ways)) and not self.is_own(scope):
+            if found_in(scope).says.is_stream and not self.is_own(scope):
                 raise Forbidden("Streams take the header X-Mnemoir-CSRF, with `csrf` of GET /api/auth.", code="csrf")
             return
         if not is_reading and not self.is_own(scope):

@@ -11,6 +11,7 @@ from pydantic import BeforeValidator
 from mnemoir.core.audit import AuditEntry
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.door.access import principal_of
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, Cursor, JsonObject, Routes, SiteHere, whole_number
 
 router = Routes(prefix="/api/audit", tags=["keys"])
@@ -54,6 +55,7 @@ class AuditPage(JsonObject):
 
 
 @router.get("", summary="What was done with keys, settings and all of somebody's data, newest first")
+@says("manage")
 async def list_entries(
     request: Request,
     site: SiteHere,

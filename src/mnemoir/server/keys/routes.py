@@ -21,7 +21,7 @@ from mnemoir.core.errors import Forbidden, NotFound
 from mnemoir.core.scope import Principal, Role
 from mnemoir.core.usage import Limits
 from mnemoir.server.door.access import principal_of
-from mnemoir.server.door.rights import has_right
+from mnemoir.server.door.says import has_right, says
 from mnemoir.server.rest import (
     Answer,
     Body,
@@ -137,6 +137,7 @@ class KeyPage(JsonObject):
 
 
 @router.get("/me", summary="What the key of this request is for, and what it may do")
+@says("any")
 async def me(request: Request, site: SiteHere) -> Answer[Me]:
     caller = principal_of(request.scope)
     names = await asyncio.to_thread(site.parts.access.users.names, [caller.person]) if caller.person else {}
@@ -162,6 +163,7 @@ async def me(request: Request, site: SiteHere) -> Answer[Me]:
 
 
 @router.get("/keys", summary="The keys of your tenant; for an operator those of all")
+@says("manage")
 async def list_keys(
     request: Request, site: SiteHere, limit: Limit = 100, cursor: Cursor = None, tenant: str | None = None
 ) -> Answer[KeyPage]:
@@ -177,6 +179,7 @@ async def list_keys(
 
 
 @router.post("/keys", summary="Make a key; its text is in this answer and nowhere else", status_code=201)
+@says("manage", act=None)
 async def create(
     request: Request, site: SiteHere, body: Annotated[KeyBody, Depends(BodyOf(KeyBody))]
 ) -> Answer[NewKey]:
@@ -203,6 +206,7 @@ async def create(
 
 
 @router.post("/keys/{key_id}/rotate", summary="Make a key in place of another, which goes on for some hours")
+@says("manage", act=None)
 async def rotate(
     request: Request,
     site: SiteHere,
@@ -223,6 +227,7 @@ async def rotate(
 
 
 @router.delete("/keys/{key_id}", summary="End a key at once")
+@says("manage", act=None)
 async def revoke(request: Request, site: SiteHere, key_id: str) -> Answer[KeyRecord]:
     caller = managing(request, site)
     await _key(site.parts.access.api_keys, key_id, caller)

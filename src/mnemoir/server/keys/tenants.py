@@ -7,6 +7,7 @@ from fastapi import Depends, Request
 
 from mnemoir.core.errors import Forbidden
 from mnemoir.server.door.access import principal_of
+from mnemoir.server.door.says import says
 from mnemoir.server.keys.routes import managing
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, SiteHere
 
@@ -45,6 +46,7 @@ class TenantList(JsonObject):
 
 
 @router.get("", summary="All tenants, for an operator")
+@says("manage")
 async def tenants(request: Request, site: SiteHere) -> Answer[TenantList]:
     caller = principal_of(request.scope)
     stored = site.parts.access.tenants
@@ -72,6 +74,7 @@ async def tenants(request: Request, site: SiteHere) -> Answer[TenantList]:
 
 
 @router.put("", summary="Add a tenant, suspend one or let it go on; for an operator")
+@says("manage", act=None)
 async def put_tenant(
     request: Request, site: SiteHere, body: Annotated[TenantBody, Depends(BodyOf(TenantBody))]
 ) -> Answer[TenantList]:

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator
 from mnemoir.core.ids import ChangeId, PlanId
 from mnemoir.core.memories import LoggedChange
 from mnemoir.server.cursors import read_cursor, write_cursor
+from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import named_user, only_user, owner
 from mnemoir.server.memories.answers import AppliedChange, Event, applied_json
 from mnemoir.server.memories.lists import UserQuery
@@ -63,6 +64,7 @@ class AppliedPlan(JsonObject):
 
 
 @router.get("/changes", summary="What changed in one user's memories, newest first")
+@says("read")
 async def changes(
     site: SiteHere, project: ProjectHere, user: UserQuery = None, limit: ChangesLimit = 50, cursor: Cursor = None
 ) -> Answer[Changes]:
@@ -78,6 +80,7 @@ async def changes(
 
 
 @router.post("/changes/{change_id}/undo", summary="Undo one change; an undo can be undone too")
+@says("write")
 async def undo(site: SiteHere, project: ProjectHere, change_id: str, user: UserQuery = None) -> Answer[UndoAnswer]:
     undone = await site.parts.memory.facts.undoing.undo(project, ChangeId(change_id), only_user(user))
     site.count("undo")
@@ -85,6 +88,7 @@ async def undo(site: SiteHere, project: ProjectHere, change_id: str, user: UserQ
 
 
 @router.post("/plans/{plan_id}/apply", summary="Make the changes that a dry run planned, unchanged or not at all")
+@says("write")
 async def apply(site: SiteHere, project: ProjectHere, plan_id: str, user: UserQuery = None) -> Answer[AppliedPlan]:
     applied = await site.parts.memory.facts.plans.apply(project, PlanId(plan_id), only_user(user))
     site.count("apply")

@@ -7,6 +7,7 @@ from fastapi import Depends
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import UNCHANGED
 from mnemoir.memory.facts import Edit
+from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import named_user, only_user, owner
 from mnemoir.server.memories.answers import AppliedChange, MemoryRecord, applied_json, memory_json
 from mnemoir.server.memories.bodies import EditBody, MergeBody, RestoreBody
@@ -41,6 +42,7 @@ class MergeAnswer(JsonObject):
 
 
 @router.get("/duplicates", summary="Groups of facts that say nearly the same")
+@says("read")
 async def duplicates(site: SiteHere, project: ProjectHere, user: UserQuery = None) -> Answer[Duplicates]:
     scope = owner(project, named_user(user, "compare"))
     groups, compared = await site.parts.memory.facts.duplicates(scope)
@@ -55,6 +57,7 @@ async def duplicates(site: SiteHere, project: ProjectHere, user: UserQuery = Non
 
 
 @router.post("/merge", summary="Keep one of several memories; the others can be restored")
+@says("write")
 async def merge(
     site: SiteHere, project: ProjectHere, body: Annotated[MergeBody, Depends(BodyOf(MergeBody))]
 ) -> Answer[MergeAnswer]:
@@ -67,6 +70,7 @@ async def merge(
 
 
 @router.post("/{memory_id:path}/restore", summary="Take a deleted memory back, or an earlier text of one")
+@says("write")
 async def restore(
     site: SiteHere,
     project: ProjectHere,
@@ -80,6 +84,7 @@ async def restore(
 
 
 @router.patch("/{memory_id:path}", summary="Change what a memory says, or its metadata")
+@says("write")
 async def edit(
     site: SiteHere,
     project: ProjectHere,

@@ -22,6 +22,7 @@ from mnemoir.ports.memory_store import MemoryStore
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.conversations.messages import MessageId
 from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import project_in
 from mnemoir.server.memories.answers import Event, KnownMemory, Proposed, proposed_json
 from mnemoir.server.rest import Answer, JsonObject, Routes, Site, SiteHere
@@ -65,6 +66,7 @@ class LearnedFrom(JsonObject):
 
 
 @router.get("/messages/{message_id}/learned", summary="What was learned from the turn that ends with a message")
+@says("read")
 async def learned(site: SiteHere, scope: OwnerHere, id: str, message_id: MessageId) -> Answer[LearnedFrom]:
     async with holding(site, scope, id) as own:
         uids = await asyncio.to_thread(_uids, own, id, message_id)

@@ -19,6 +19,7 @@ from mnemoir.memory.facts import unknown_memory
 from mnemoir.ports.memory_store import ListCursor, ListFilter, Project
 from mnemoir.server.conversations.access import opened
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
+from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import named_user, only_user, owner
 from mnemoir.server.memories.answers import (
     HistoryEvent,
@@ -96,6 +97,7 @@ class MemoryDetails(JsonObject):
 
 
 @router.get("", summary="List one user's memories by conditions, newest first")
+@says("read")
 async def list_of_user(
     site: SiteHere,
     project: ProjectHere,
@@ -146,6 +148,7 @@ async def list_of_user(
 
 
 @router.get("/{memory_id:path}/details", summary="One memory with its sources, its history and when it decays")
+@says("read")
 async def details(
     request: Request, site: SiteHere, project: ProjectHere, memory_id: str, user: UserQuery = None
 ) -> Answer[MemoryDetails] | Answer[MemoryPage]:

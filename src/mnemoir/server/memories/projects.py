@@ -17,6 +17,7 @@ from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_store import OwnerSummary, Project
 from mnemoir.ports.project_settings import PiiAction, Reviewed
 from mnemoir.server.door.access import principal_of
+from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import bound_user
 from mnemoir.server.memories.answers import AppliedChange, Proposed, Success
 from mnemoir.server.memories.bodies import PromptBody, SettingsBody
@@ -112,6 +113,7 @@ _FOR_ALL_USERS = [Depends(_for_all_users)]
 
 
 @router.get("/api/projects", summary="Projects with their users, for choosing among them")
+@says("read")
 async def projects(request: Request, site: SiteHere) -> Answer[Projects]:
     principal = principal_of(request.scope)
     owned = [
@@ -125,12 +127,14 @@ async def projects(request: Request, site: SiteHere) -> Answer[Projects]:
 
 
 @router.get(_PROMPT, summary="What extraction keeps, in this project")
+@says("read")
 async def prompt(site: SiteHere, project: ProjectHere) -> Answer[PromptAnswer]:
     own = (await site.parts.memory.project_settings.load(project)).extraction_prompt
     return Answer({"prompt": own or default_extraction_prompt(), "isCustom": own is not None})
 
 
 @router.put(_PROMPT, summary="Say what extraction keeps", dependencies=_FOR_ALL_USERS)
+@says("admin", act="settings.change")
 async def set_prompt(
     site: SiteHere, project: ProjectHere, body: Annotated[PromptBody, Depends(BodyOf(PromptBody))]
 ) -> Answer[Success]:
@@ -141,6 +145,7 @@ async def set_prompt(
 
 
 @router.delete(_PROMPT, summary="Go back to the default prompt", dependencies=_FOR_ALL_USERS)
+@says("admin", act="settings.change")
 async def reset_prompt(site: SiteHere, project: ProjectHere) -> Answer[DefaultPrompt]:
     async with site.settings_change:
         own = await site.parts.memory.project_settings.load(project)
@@ -150,6 +155,7 @@ async def reset_prompt(site: SiteHere, project: ProjectHere) -> Answer[DefaultPr
 
 
 @router.get(_SETTINGS, summary="A project's settings, the server's where it has none")
+@says("read")
 async def settings(site: SiteHere, project: ProjectHere) -> Answer[ProjectSettingsAnswer]:
     own, options = await site.parts.memory.project_settings.load(project), site.options
     policy = await site.parts.memory.personal_data.policy(project)
@@ -174,6 +180,7 @@ async def settings(site: SiteHere, project: ProjectHere) -> Answer[ProjectSettin
 
 
 @router.put(_SETTINGS, summary="Change a project's settings", dependencies=_FOR_ALL_USERS)
+@says("admin", act="settings.change")
 async def change_settings(
     site: SiteHere, project: ProjectHere, body: Annotated[SettingsBody, Depends(BodyOf(SettingsBody))]
 ) -> Answer[Success]:
@@ -196,6 +203,7 @@ async def change_settings(
 
 
 @router.get("/api/events/{event_id:path}", summary="How an add with async_mode went")
+@says("read")
 async def event(site: SiteHere, project: ProjectHere, event_id: str) -> Answer[JobEvent]:
     job = await site.parts.upkeep.jobs.get(JobId(event_id))
     if job is None or job.kind != KIND or not _belongs(job, project):

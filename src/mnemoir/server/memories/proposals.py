@@ -9,6 +9,7 @@ from pydantic import BeforeValidator
 from mnemoir.core.ids import ProposalId
 from mnemoir.core.proposals import Proposal
 from mnemoir.server.cursors import read_cursor, write_cursor
+from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import named_user, only_user, owner
 from mnemoir.server.memories.answers import AppliedChange, Proposed, Success, applied_json, proposed_json
 from mnemoir.server.memories.bodies import ProposalBody, ProposalsBody
@@ -83,6 +84,7 @@ class RefusedProposal(Success):
 
 
 @router.get("", summary="What waits for a review, newest first")
+@says("read")
 async def list_proposals(
     site: SiteHere, project: ProjectHere, user: UserQuery = None, limit: Limit = 50, cursor: Cursor = None
 ) -> Answer[Proposals]:
@@ -99,6 +101,7 @@ async def list_proposals(
 
 
 @router.post("/approve", summary="Approve many proposals of one user, or all")
+@says("write")
 async def approve_many(
     site: SiteHere, project: ProjectHere, body: Annotated[ProposalsBody, Depends(BodyOf(ProposalsBody))]
 ) -> Answer[ApprovedProposals]:
@@ -116,6 +119,7 @@ async def approve_many(
 
 
 @router.post("/refuse", summary="Refuse many proposals of one user, or all")
+@says("write")
 async def refuse_many(
     site: SiteHere, project: ProjectHere, body: Annotated[ProposalsBody, Depends(BodyOf(ProposalsBody))]
 ) -> Answer[RefusedProposals]:
@@ -125,6 +129,7 @@ async def refuse_many(
 
 
 @router.post("/{proposal_id}/approve", summary="Make a proposed change, which can be undone")
+@says("write")
 async def approve(
     site: SiteHere, project: ProjectHere, proposal_id: str, user: UserQuery = None
 ) -> Answer[ApprovedProposal]:
@@ -134,6 +139,7 @@ async def approve(
 
 
 @router.post("/{proposal_id}/refuse", summary="Drop a proposal")
+@says("write")
 async def refuse(
     site: SiteHere, project: ProjectHere, proposal_id: str, user: UserQuery = None
 ) -> Answer[RefusedProposal]:
@@ -143,6 +149,7 @@ async def refuse(
 
 
 @router.patch("/{proposal_id}", summary="Give a proposal another text; it still waits")
+@says("write")
 async def edit(
     site: SiteHere,
     project: ProjectHere,

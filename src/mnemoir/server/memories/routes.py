@@ -20,6 +20,7 @@ from mnemoir.ports.memory_store import Project, Receipt
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.entry import log_fault
 from mnemoir.server.door.errors import MethodNotAllowed, broken, status_of
+from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import named_user, only_user, owner, project_in
 from mnemoir.server.memories.answers import (
     AddAnswer,
@@ -82,6 +83,7 @@ class DeletedAll(Success):
 
 
 @router.post("", summary="Extract memories from messages and store them")
+@says("write")
 async def add(
     request: Request,
     site: SiteHere,
@@ -97,6 +99,7 @@ async def add(
 
 
 @router.post("/search", summary="Find what bears on a question")
+@says("read", bucket="search")
 async def search(
     site: SiteHere, project: ProjectHere, body: Annotated[SearchBody, Depends(BodyOf(SearchBody))], at: At = None
 ) -> Answer[SearchAnswer]:
@@ -106,6 +109,7 @@ async def search(
 @router.delete(
     "", summary="Forget all memories of one user, and the traces of its runs; nothing of it can be restored"
 )
+@says("admin", act="memories.delete_all")
 async def delete_all(site: SiteHere, project: ProjectHere, user: UserQuery = None) -> Answer[DeletedAll]:
     scope = owner(project, named_user(user, "delete"))
     deleted = await site.parts.upkeep.forgetting.forget_memories(scope)
@@ -114,6 +118,7 @@ async def delete_all(site: SiteHere, project: ProjectHere, user: UserQuery = Non
 
 
 @router.get("/{memory_id:path}/history", summary="What happened to a memory, oldest first")
+@says("read")
 async def history(
     request: Request, site: SiteHere, project: ProjectHere, memory_id: str, user: UserQuery = None
 ) -> Answer[HistoryAnswer] | Answer[MemoryPage]:
@@ -126,6 +131,7 @@ async def history(
 
 
 @router.get("/{user_id:path}", summary="List one user's memories, newest first")
+@says("read")
 async def list_memories(
     request: Request,
     site: SiteHere,
@@ -141,6 +147,7 @@ async def list_memories(
 
 
 @router.delete("/{memory_id:path}", summary="Delete one memory, which can be restored")
+@says("write", act=None)
 async def delete(site: SiteHere, project: ProjectHere, memory_id: str, user: UserQuery = None) -> Answer[Deleted]:
     deleted = await site.parts.memory.facts.delete(project, MemoryId(memory_id), only_user(user))
     site.count("delete")

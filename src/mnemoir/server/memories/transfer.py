@@ -24,6 +24,7 @@ from mnemoir.ports.memory_kinds import Exchange
 from mnemoir.ports.memory_store import Project
 from mnemoir.server.door.errors import Invalid
 from mnemoir.server.door.request import parse_json, read_body
+from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import bound_user, owner
 from mnemoir.server.memories.answers import (
     AppliedChange,
@@ -80,6 +81,7 @@ class ExportedMemory(MemoryRecord):
         }
     },
 )
+@says("read", act="memories.export")
 async def export(site: SiteHere, project: ProjectHere, user: UserQuery = None) -> Response:
     exchanges, named = _exchanges(site), user or bound_user()
     owners = [  # looked up before the answer begins, so that a failure gets an error status
@@ -97,6 +99,7 @@ async def export(site: SiteHere, project: ProjectHere, user: UserQuery = None) -
         "requestBody": {"required": True, "content": {"application/x-ndjson": {"schema": {"type": "string"}}}}
     },
 )
+@says("admin", act="memories.import")
 async def import_lines(
     request: Request,
     site: SiteHere,

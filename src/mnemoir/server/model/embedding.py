@@ -6,6 +6,7 @@ from fastapi import Depends, Request
 
 from mnemoir.models.model_setup import EmbeddingSetup, EmbeddingTest, ModelsOffered
 from mnemoir.server.door.changing import why_locked
+from mnemoir.server.door.says import says
 from mnemoir.server.model.bodies import GUARDED, EmbeddingBody, EmbeddingServerBody, TriedEmbeddingBody
 from mnemoir.server.rest import Answer, BodyOf, JsonObject, Routes, SiteHere
 
@@ -20,11 +21,13 @@ class EmbeddingOverview(JsonObject):
 
 
 @router.get("", summary="The embedding model in use, that of the next start, and what is set elsewhere")
+@says("read")
 async def overview(request: Request, site: SiteHere) -> Answer[EmbeddingOverview]:
     return await _overview(request, site)
 
 
 @router.put("", summary="Save an embedding model, used after a restart", dependencies=GUARDED)
+@says("manage", act="model.change")
 async def save(
     request: Request, site: SiteHere, body: Annotated[EmbeddingBody, Depends(BodyOf(EmbeddingBody))]
 ) -> Answer[EmbeddingOverview]:
@@ -33,12 +36,14 @@ async def save(
 
 
 @router.delete("", summary="Forget the saved embedding model, with its key", dependencies=GUARDED)
+@says("manage", act="model.change")
 async def forget(request: Request, site: SiteHere) -> Answer[EmbeddingOverview]:
     await site.parts.models.embedding_role.forget()
     return await _overview(request, site)
 
 
 @router.post("/test", summary="Embed one short text, with this model or the one in use", dependencies=GUARDED)
+@says("manage", act=None)
 async def test(
     site: SiteHere, body: Annotated[TriedEmbeddingBody, Depends(BodyOf(TriedEmbeddingBody, required=False))]
 ) -> Answer[EmbeddingTest]:
@@ -46,6 +51,7 @@ async def test(
 
 
 @router.post("/list", summary="The models that this server has", dependencies=GUARDED)
+@says("manage", act=None)
 async def offered(
     site: SiteHere, body: Annotated[EmbeddingServerBody, Depends(BodyOf(EmbeddingServerBody))]
 ) -> Answer[ModelsOffered]:

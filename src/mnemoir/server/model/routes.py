@@ -6,6 +6,7 @@ from fastapi import Depends, Request
 
 from mnemoir.models.model_setup import ModelSetup, ModelsOffered, ModelTest, OllamaFound
 from mnemoir.server.door.changing import why_locked
+from mnemoir.server.door.says import says
 from mnemoir.server.model.bodies import GUARDED, ModelBody, ServerBody, TriedBody
 from mnemoir.server.rest import Answer, BodyOf, JsonObject, Routes, SiteHere
 
@@ -20,11 +21,13 @@ class ModelOverview(JsonObject):
 
 
 @router.get("", summary="The language model in use, what was saved, and what is set elsewhere")
+@says("read")
 async def overview(request: Request, site: SiteHere) -> Answer[ModelOverview]:
     return await _overview(request, site)
 
 
 @router.put("", summary="Save a model and use it from the next call on", dependencies=GUARDED)
+@says("manage", act="model.change")
 async def save(
     request: Request, site: SiteHere, body: Annotated[ModelBody, Depends(BodyOf(ModelBody))]
 ) -> Answer[ModelOverview]:
@@ -33,12 +36,14 @@ async def save(
 
 
 @router.delete("", summary="Forget what was saved, with its key", dependencies=GUARDED)
+@says("manage", act="model.change")
 async def forget(request: Request, site: SiteHere) -> Answer[ModelOverview]:
     await site.parts.models.chat_role.forget()
     return await _overview(request, site)
 
 
 @router.post("/test", summary="Ask one question, of this model or of the one in use", dependencies=GUARDED)
+@says("manage", act=None)
 async def test(
     site: SiteHere, body: Annotated[TriedBody, Depends(BodyOf(TriedBody, required=False))]
 ) -> Answer[ModelTest]:
@@ -46,11 +51,13 @@ async def test(
 
 
 @router.post("/list", summary="The models that this server has", dependencies=GUARDED)
+@says("manage", act=None)
 async def offered(site: SiteHere, body: Annotated[ServerBody, Depends(BodyOf(ServerBody))]) -> Answer[ModelsOffered]:
     return Answer(await site.parts.models.chat_role.offered(body.wanted()))
 
 
 @router.get("/found", summary="An Ollama that was started later, where no model is connected")
+@says("manage")
 async def found(site: SiteHere) -> Answer[OllamaFound]:
     return Answer(await site.parts.models.chat_role.found())
 

@@ -3,7 +3,7 @@
 The other members are in the protocols' own documentation. They are forwarded to a model of the same protocol.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -233,11 +233,6 @@ def answers() -> Iterator[type]:
     for spoken in _SPOKEN.values():
         streamed = spoken.streamed[1] if spoken.streamed else None
         yield from (shape for shape in (spoken.answered, streamed) if shape is not None)
-
-
-def methods_of(path: str, known: Iterable[str]) -> list[str]:
-    """The methods of a path in lower case: those in `known`, and those handled before the router."""
-    return sorted({method.lower() for method in known} | {method for at, method in _SPOKEN if at == path})
 
 
 def operation(path: str, method: str) -> Json:

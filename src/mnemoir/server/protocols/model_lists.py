@@ -10,12 +10,12 @@ from time import time
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import Route
 
 from mnemoir.core.errors import InvalidRequest, NotFound, NotSupported
 from mnemoir.models.model_parts import forwarding_of
 from mnemoir.server.door.request import read_json
-from mnemoir.server.rest import Site
+from mnemoir.server.door.says import says
+from mnemoir.server.rest import Routes, Site
 from mnemoir.wire.model_facts import ModelFacts
 from mnemoir.wire.ollama_shapes import OllamaDetails, OllamaLoadedModels, OllamaShown, OllamaTag, OllamaTags
 from mnemoir.wire.openai_shapes import ModelCard, ModelList
@@ -29,20 +29,7 @@ _TEMPLATE = "{{ .System }}{{ .Tools }}{{ .Prompt }}"  # LiteLLM reads here wheth
 _MODIFIED = datetime.fromtimestamp(_STARTED, UTC).isoformat().replace("+00:00", "Z")
 _WRITES = ("/api/pull", "/api/push", "/api/create", "/api/copy", "/api/delete")
 
-
-def routes() -> list[Route]:
-    """All routes of this module; they read the site from the application's state."""
-    return [
-        *(Route(path, _models, methods=["GET"]) for path in ("/v1/models", "/models", "/api/page/models")),
-        *(Route(f"{path}/{{model_id:path}}", _model, methods=["GET"]) for path in ("/v1/models", "/models")),
-        Route("/", _running, methods=["GET"]),
-        Route("/api/version", _version, methods=["GET"]),
-        Route("/api/tags", _tags, methods=["GET"]),
-        Route("/api/ps", _running_models, methods=["GET"]),
-        Route("/api/show", _show, methods=["POST"]),
-        *(Route(path, _refused, methods=["POST", "DELETE"]) for path in _WRITES),
-        Route("/api/blobs/{digest:path}", _refused, methods=["GET", "POST"]),
-    ]
+router = Routes()
 
 
 def _site(request: Request) -> Site:
@@ -57,11 +44,18 @@ def _names(request: Request) -> list[str]:
     return list(dict.fromkeys([*parts.trees.workflows.model_names(), *own]))
 
 
+@says("read", by_cookie=False, query=())
 async def _models(request: Request) -> Response:
     listed: ModelList = {"object": "list", "data": [_card(name) for name in _names(request)]}
     return JSONResponse(listed)
 
 
+@says("read", query=())
+async def _models_of_page(request: Request) -> Response:
+    return await _models(request)
+
+
+@says("read", by_cookie=False, query=())
 async def _model(request: Request) -> Response:
     name = request.path_params["model_id"]
     if name not in _names(request):
@@ -74,21 +68,25 @@ def _card(name: str) -> ModelCard:
     return {"id": name, "object": "model", "created": _STARTED, "owned_by": "mnemoir"}
 
 
+@says("open", query=())
 async def _running(request: Request) -> Response:
     return PlainTextResponse("Mnemoir is running", headers={"vary": "Accept"})  # browsers get the web UI here
 
 
+@says("open", query=())
 async def _version(request: Request) -> Response:
     serves_tree = _site(request).parts.trees.workflows.serves_tree
     return JSONResponse({"version": TREE_VERSION if serves_tree else OLLAMA_VERSION})
 
 
+@says("read", by_cookie=False, query=())
 async def _tags(request: Request) -> Response:
     facts = await _facts(request)
     tags: OllamaTags = {"models": [_tag(request, name, facts) for name in _names(request)]}
     return JSONResponse(tags)
 
 
+@says("read", by_cookie=False, query=())
 async def _running_models(request: Request) -> Response:
     facts = await _facts(request)
     loaded: OllamaLoadedModels = {
@@ -105,6 +103,7 @@ async def _running_models(request: Request) -> Response:
     return JSONResponse(loaded)
 
 
+@says("read", by_cookie=False, query=())
 async def _show(request: Request) -> Response:
     body = await read_json(request.scope, request.receive, _site(request).options.max_body_bytes)
     asked = (body.get("model") or body.get("name")) if isinstance(body, dict) else None
@@ -156,8 +155,14 @@ def _context_tokens(request: Request, name: str, facts: ModelFacts) -> int:
     return told or _CONTEXT_TOKENS
 
 
+@says("write", act=None, by_cookie=False, query=())
 async def _refused(request: Request) -> Response:
     raise NotSupported("Mnemoir does not manage models. Do it at the model's own server.")
+
+
+@says("read", by_cookie=False, query=())
+async def _refused_to_readers(request: Request) -> Response:
+    return await _refused(request)
 
 
 def _tagged(name: str) -> str:
@@ -186,3 +191,18 @@ def _details(facts: ModelFacts) -> OllamaDetails:
         "quantization_level": known.get("quantization_level", "none"),
         "families": [known.get("family", "mnemoir")],
     }
+
+
+for _path in ("/v1/models", "/models"):
+    router.add_route(_path, _models, ["GET"])
+    router.add_route(f"{_path}/{{model_id:path}}", _model, ["GET"])
+router.add_route("/api/page/models", _models_of_page, ["GET"])
+router.add_route("/", _running, ["GET"])
+router.add_route("/api/version", _version, ["GET"])
+router.add_route("/api/tags", _tags, ["GET"])
+router.add_route("/api/ps", _running_models, ["GET"])
+router.add_route("/api/show", _show, ["POST"])
+for _path in _WRITES:
+    router.add_route(_path, _refused, ["POST", "DELETE"])
+router.add_route("/api/blobs/{digest:path}", _refused_to_readers, ["GET"])
+router.add_route("/api/blobs/{digest:path}", _refused, ["POST"])

@@ -8,6 +8,7 @@ from fastapi import Request
 from starlette.responses import JSONResponse, Response
 
 from mnemoir.core.errors import NotFound
+from mnemoir.server.door.says import says
 from mnemoir.server.reference.page import STYLE, page
 from mnemoir.server.rest import Routes, SiteHere
 
@@ -20,6 +21,7 @@ router = Routes(tags=["operations"])
 
 
 @router.get("/docs", include_in_schema=False)
+@says("open")
 async def docs(request: Request, site: SiteHere) -> Response:
     _check_docs(site)
     root, needs_key = site.options.root_path, site.guard.needs_key
@@ -30,12 +32,14 @@ async def docs(request: Request, site: SiteHere) -> Response:
 
 
 @router.get("/docs/try.js", include_in_schema=False)
+@says("open")
 def script(site: SiteHere) -> Response:
     _check_docs(site)
     return Response(SCRIPT.read_bytes(), headers={"cache-control": "no-cache"}, media_type="text/javascript")
 
 
 @router.get("/openapi.json", include_in_schema=False)
+@says("open")
 async def openapi(request: Request, site: SiteHere) -> Response:
     _check_docs(site)
     return JSONResponse(request.app.openapi())

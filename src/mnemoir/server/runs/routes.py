@@ -22,6 +22,7 @@ from mnemoir.core.scope import Scope as Owner
 from mnemoir.ports.run_store import NodeMoved, RunFilter, RunSummary
 from mnemoir.server.door.access import Guard, principal_of
 from mnemoir.server.door.request import visit_of
+from mnemoir.server.door.says import says
 from mnemoir.server.door.under_way import Departure, Headers, Outflow
 from mnemoir.server.rest import Answer, Cursor, Json, JsonObject, Routes, Site, SiteHere, whole_number
 from mnemoir.server.runs.commands import RunCommand, node_command, run_command
@@ -56,6 +57,7 @@ class RunPage(JsonObject):
 
 
 @router.get("", summary="The last runs of workflows, newest first")
+@says("read")
 async def list_runs(
     request: Request,
     site: SiteHere,
@@ -91,6 +93,7 @@ async def list_runs(
 
 
 @router.get("/live", summary="Runs as they begin and end, as server-sent events", responses=_EVENTS)
+@says("read", is_stream=True)
 async def live(
     request: Request,
     site: SiteHere,
@@ -106,11 +109,13 @@ async def live(
 
 
 @router.get("/{run_id:path}/summary", summary="One run in a line")
+@says("read")
 async def show_summary(request: Request, site: SiteHere, run_id: str) -> Answer[RunShort]:
     return Answer(summary_of(await _run(request, site, run_id)))
 
 
 @router.get("/{run_id:path}/memories", summary="What it read from memory and wrote to it, also behind its answer")
+@says("read")
 async def show_memories(request: Request, site: SiteHere, run_id: str) -> Answer[RunMemories]:
     return Answer(
         await memories_of(
@@ -123,6 +128,7 @@ async def show_memories(request: Request, site: SiteHere, run_id: str) -> Answer
 
 
 @router.get("/{run_id:path}/curl", summary="Its request, or that of one of its nodes, as a command")
+@says("read")
 async def show_command(
     request: Request,
     site: SiteHere,
@@ -137,6 +143,7 @@ async def show_command(
 
 
 @router.get("/{run_id:path}", summary="One run, node by node")
+@says("read")
 async def show(request: Request, site: SiteHere, run_id: str) -> Answer[RunTrace]:
     return Answer(await _run(request, site, run_id))
 

@@ -9,6 +9,7 @@ from fastapi import Depends, Request
 from mnemoir.core.errors import Conflict
 from mnemoir.core.scope import entity_name
 from mnemoir.core.users import User
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere
 from mnemoir.server.sign_in.shapes import Token, kept_out
 from mnemoir.server.sign_in.users import managed
@@ -34,6 +35,7 @@ class AdoptAnswer(JsonObject):
 
 
 @router.post("/users/{user_id}/adopt", summary="Give what is kept under a memory user to a user who has nothing yet")
+@says("manage", act="users.adopt")
 async def adopt(
     request: Request, site: SiteHere, user_id: str, body: Annotated[AdoptBody, Depends(BodyOf(AdoptBody))]
 ) -> Answer[AdoptAnswer]:

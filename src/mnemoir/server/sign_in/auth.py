@@ -13,6 +13,7 @@ from mnemoir.access.keyless_clients import KeylessClient
 from mnemoir.core.errors import Conflict, Forbidden, InvalidRequest
 from mnemoir.core.scope import Role
 from mnemoir.core.users import called, password, user_name
+from mnemoir.server.door.says import says
 from mnemoir.server.door.sessions import csrf_in, signed_in_of
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, SiteHere
 from mnemoir.server.sign_in.passkeys import joining, passkey_site, why_no_passkeys
@@ -133,6 +134,7 @@ class CodePrinted(JsonObject):
 
 
 @router.get("", summary="Who signed in, and which ways there are to sign in")
+@says("signing_in")
 async def auth(request: Request, site: SiteHere) -> Answer[Auth]:
     me, no_passkeys = signed_in_of(request.scope), why_no_passkeys(request, site)
     return kept_out(
@@ -152,11 +154,13 @@ async def auth(request: Request, site: SiteHere) -> Answer[Auth]:
 
 
 @router.get("/clients", summary="Which clients called without a key in the last week: they will need one")
+@says("manage")
 async def clients(site: SiteHere) -> Answer[KeylessClientList]:
     return kept_out({"results": site.parts.access.keyless_clients.seen()})
 
 
 @router.post("/password", summary="Sign in by name and password")
+@says("signing_in")
 async def by_password(
     request: Request, site: SiteHere, body: Annotated[PasswordBody, Depends(BodyOf(PasswordBody))]
 ) -> Answer[SignedInAnswer]:
@@ -165,6 +169,7 @@ async def by_password(
 
 
 @router.post("/recovery", summary="Sign in by name and a recovery code, which is then used up")
+@says("signing_in")
 async def by_recovery(
     request: Request, site: SiteHere, body: Annotated[RecoveryBody, Depends(BodyOf(RecoveryBody))]
 ) -> Answer[SignedInAnswer]:
@@ -177,6 +182,7 @@ async def by_recovery(
 
 
 @router.post("/sign-out", summary="End the session of this browser or terminal", status_code=204)
+@says("signing_in")
 async def sign_out(request: Request, site: SiteHere) -> Response:
     me = signed_in_of(request.scope)
     if me is not None:
@@ -189,6 +195,7 @@ async def sign_out(request: Request, site: SiteHere) -> Response:
 
 
 @router.post("/invitation", summary="What an invitation is for")
+@says("signing_in")
 async def invitation(
     request: Request, site: SiteHere, body: Annotated[TokenBody, Depends(BodyOf(TokenBody))]
 ) -> Answer[InvitationAnswer]:
@@ -210,6 +217,7 @@ async def invitation(
 
 
 @router.post("/join", summary="Become a user by an invitation, which counts once")
+@says("signing_in")
 async def join(
     request: Request, site: SiteHere, body: Annotated[JoinBody, Depends(BodyOf(JoinBody))]
 ) -> Answer[Joined]:
@@ -237,6 +245,7 @@ async def join(
 
 
 @router.post("/first-code", summary="Print a code for the first admin in the terminal of the server", status_code=202)
+@says("signing_in")
 async def first_code(request: Request, site: SiteHere) -> Answer[CodePrinted]:
     address = address_of(request, site)
     if address and not is_loopback(address):

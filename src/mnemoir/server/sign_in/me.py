@@ -9,6 +9,7 @@ from starlette.responses import Response
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import InvalidRequest, Unauthorized
 from mnemoir.core.users import User, called, password
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere
 from mnemoir.server.sign_in.passkeys import AnswerBody, passkey_site
 from mnemoir.server.sign_in.shapes import Password, kept_out
@@ -55,6 +56,7 @@ class RecoveryCodes(JsonObject):
 
 
 @router.put("/password", summary="Change your password; your other sessions end", status_code=204)
+@says("any")
 async def change_password(
     request: Request, site: SiteHere, body: Annotated[NewPasswordBody, Depends(BodyOf(NewPasswordBody))]
 ) -> Response:
@@ -70,6 +72,7 @@ async def change_password(
 
 
 @router.post("/confirm", summary="Show again who you are, as some changes want it", status_code=204)
+@says("any")
 async def confirm(
     request: Request, site: SiteHere, body: Annotated[ConfirmBody, Depends(BodyOf(ConfirmBody))]
 ) -> Response:
@@ -88,12 +91,14 @@ async def confirm(
 
 
 @router.post("/recovery-codes", summary="Ten new recovery codes; those before count no more")
+@says("any")
 async def recovery_codes(request: Request, site: SiteHere) -> Answer[RecoveryCodes]:
     me = whoever_confirmed(request, site)
     return kept_out({"recovery_codes": list(await asyncio.to_thread(site.parts.access.users.new_codes, me.user))})
 
 
 @router.get("/sessions", summary="Where you are signed in")
+@says("any")
 async def sessions(request: Request, site: SiteHere) -> Answer[SessionList]:
     me = whoever_signed_in(request)
     found = await asyncio.to_thread(site.parts.access.sessions.listed, me.user.id)
@@ -115,6 +120,7 @@ async def sessions(request: Request, site: SiteHere) -> Answer[SessionList]:
 
 
 @router.delete("/sessions/{session_id}", summary="End one of your sessions", status_code=204)
+@says("any", act=None)
 async def end_session(request: Request, site: SiteHere, session_id: str) -> Response:
     me = whoever_signed_in(request)
     await asyncio.to_thread(site.parts.access.sessions.end, session_id, me.user)

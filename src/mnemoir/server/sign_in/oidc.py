@@ -20,6 +20,7 @@ from mnemoir.access.issuers.sign_ins import WITHIN, Vouched
 from mnemoir.core.errors import Conflict, Forbidden, InvalidRequest, MnemoirError
 from mnemoir.core.users import User
 from mnemoir.server.door.errors import status_of
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere
 from mnemoir.server.sign_in.shapes import SignedInAnswer, Token
 from mnemoir.server.sign_in.ways import check_memories, open_invitation, signed_in
@@ -71,6 +72,7 @@ class FinishedAnswer(SignedInAnswer):
     status_code=302,
     response_class=RedirectResponse,
 )
+@says("signing_in")
 async def start(
     request: Request, site: SiteHere, provider: str, to: Annotated[str, Query(description="a path here")] = "/"
 ) -> Response:
@@ -85,6 +87,7 @@ async def start(
     "/api/auth/oidc/{provider}/start",
     summary="The address of an identity provider to sign in at, also to join by an invitation",
 )
+@says("signing_in")
 async def start_with_invitation(
     request: Request, site: SiteHere, provider: str, body: Annotated[StartBody, Depends(BodyOf(StartBody))]
 ) -> Answer[Started]:
@@ -95,6 +98,7 @@ async def start_with_invitation(
 
 
 @router.get("/auth/callback", include_in_schema=False)
+@says("open", query=("state", "code", "iss", "error", "error_description"))  # providers add more
 async def callback(request: Request, site: SiteHere) -> Response:
     try:
         token = site.guard.cookies.under_way(request.scope)
@@ -105,11 +109,13 @@ async def callback(request: Request, site: SiteHere) -> Response:
 
 
 @router.get("/auth/callback.js", include_in_schema=False)
+@says("open")
 def script() -> Response:
     return Response(SCRIPT.read_bytes(), headers={"cache-control": "no-cache"}, media_type="text/javascript")
 
 
 @router.post("/api/auth/oidc/finish", summary="Begin the session of a browser that came back")
+@says("signing_in")
 async def finish(
     request: Request, site: SiteHere, body: Annotated[FinishBody, Depends(BodyOf(FinishBody))]
 ) -> Answer[FinishedAnswer]:

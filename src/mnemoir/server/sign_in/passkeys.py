@@ -12,6 +12,7 @@ from mnemoir.access.sign_in.passkeys import Site as PasskeySite
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import InvalidRequest, NotFound
 from mnemoir.core.users import Passkey, user_name
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere
 from mnemoir.server.sign_in.shapes import (
     SignedInAnswer,
@@ -74,6 +75,7 @@ class PasskeyList(JsonObject):
 
 
 @router.post("/auth/passkey/options", summary="A question that any passkey of this browser may answer")
+@says("signing_in")
 async def ask_to_sign_in(request: Request, site: SiteHere) -> Answer[Question]:
     site.guard.rate_limits.try_sign_in(request.scope, "")
     here = passkey_site(request, site)
@@ -84,6 +86,7 @@ async def ask_to_sign_in(request: Request, site: SiteHere) -> Answer[Question]:
 
 
 @router.post("/auth/passkey", summary="Sign in by a passkey")
+@says("signing_in")
 async def by_passkey(
     request: Request, site: SiteHere, body: Annotated[AnswerBody, Depends(BodyOf(AnswerBody))]
 ) -> Answer[SignedInAnswer]:
@@ -99,6 +102,7 @@ async def by_passkey(
 
 
 @router.post("/auth/join/passkey/options", summary="A question by which somebody joins with a new passkey")
+@says("signing_in")
 async def ask_to_join(
     request: Request, site: SiteHere, body: Annotated[JoiningBody, Depends(BodyOf(JoiningBody))]
 ) -> Answer[Question]:
@@ -111,6 +115,7 @@ async def ask_to_join(
 
 
 @router.get("/me/passkeys", summary="Your passkeys")
+@says("any")
 async def passkeys(request: Request, site: SiteHere) -> Answer[PasskeyList]:
     me = whoever_signed_in(request)
     found = await asyncio.to_thread(site.parts.access.passkeys.of_user, me.user)
@@ -118,6 +123,7 @@ async def passkeys(request: Request, site: SiteHere) -> Answer[PasskeyList]:
 
 
 @router.post("/me/passkeys/options", summary="A question by which you get a new passkey")
+@says("any")
 async def ask_for_new(request: Request, site: SiteHere) -> Answer[Question]:
     me, here = whoever_confirmed(request, site), passkey_site(request, site)
     user, asking = me.user, site.parts.access.passkeys.ask_for_new
@@ -126,6 +132,7 @@ async def ask_for_new(request: Request, site: SiteHere) -> Answer[Question]:
 
 
 @router.post("/me/passkeys", summary="Keep a new passkey", status_code=201)
+@says("any")
 async def add(
     request: Request, site: SiteHere, body: Annotated[NewPasskeyBody, Depends(BodyOf(NewPasskeyBody))]
 ) -> Answer[PasskeyRecord]:
@@ -136,6 +143,7 @@ async def add(
 
 
 @router.delete("/me/passkeys/{passkey_id}", summary="Remove one of your passkeys", status_code=204)
+@says("any", act=None)
 async def remove(request: Request, site: SiteHere, passkey_id: str) -> Response:
     me = whoever_signed_in(request)
     await asyncio.to_thread(site.parts.access.passkeys.remove, passkey_id, me.user)

@@ -7,6 +7,7 @@ from fastapi import Depends, Request
 
 from mnemoir.core.users import called
 from mnemoir.server.door.request import header
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, BodyOf, JsonObject, Routes, SiteHere
 from mnemoir.server.sign_in.shapes import PasswordBody, Person, address_of, kept_out, person_json
 from mnemoir.server.sign_in.ways import check_may_sign_in, of_password
@@ -22,6 +23,7 @@ class TerminalAnswer(JsonObject):
 
 
 @router.post("/terminal", summary="Sign in on the command line by name and password")
+@says("signing_in")
 async def by_terminal(
     request: Request, site: SiteHere, body: Annotated[PasswordBody, Depends(BodyOf(PasswordBody))]
 ) -> Answer[TerminalAnswer]:

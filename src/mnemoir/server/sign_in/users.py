@@ -15,6 +15,7 @@ from mnemoir.core.errors import Conflict, Forbidden, NotFound
 from mnemoir.core.scope import Principal, Role
 from mnemoir.core.users import Grant, Invitation, User
 from mnemoir.server.door.access import principal_of
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import (
     Answer,
     Body,
@@ -124,6 +125,7 @@ class Link(JsonObject):
 
 
 @router.get("/users", summary="The users of your tenant; for an operator those of all")
+@says("manage")
 async def list_users(
     request: Request, site: SiteHere, limit: Limit = 100, cursor: Cursor = None, tenant: str | None = None
 ) -> Answer[UserPage]:
@@ -139,11 +141,13 @@ async def list_users(
 
 
 @router.get("/users/memory", summary="Names of users that have memories in your tenant")
+@says("manage")
 async def memory_users(request: Request, site: SiteHere) -> Answer[MemoryUsers]:
     return kept_out({"results": list(await named_in(site.parts.memory.store, _manager(request).tenant))})
 
 
 @router.patch("/users/{user_id}", summary="Change what a user may, or whether they may sign in")
+@says("manage", act=None)
 async def change_user(
     request: Request, site: SiteHere, user_id: str, body: Annotated[UserBody, Depends(BodyOf(UserBody))]
 ) -> Answer[UserRecord]:
@@ -163,6 +167,7 @@ async def change_user(
 
 
 @router.delete("/users/{user_id}", summary="Remove a user; what is remembered of them stays", status_code=204)
+@says("manage", act=None)
 async def remove_user(request: Request, site: SiteHere, user_id: str) -> Response:
     caller, user = await managed(request, site, user_id)
     if user.id == caller.person:
@@ -172,6 +177,7 @@ async def remove_user(request: Request, site: SiteHere, user_id: str) -> Respons
 
 
 @router.post("/users/{user_id}/reset", summary="Make a link by which a user chooses a new password", status_code=201)
+@says("manage", act=None)
 async def reset_user(request: Request, site: SiteHere, user_id: str) -> Answer[Link]:
     caller, user = await managed(request, site, user_id)
     made, token = await asyncio.to_thread(site.parts.access.users.reset, user, by=caller.key)
@@ -179,6 +185,7 @@ async def reset_user(request: Request, site: SiteHere, user_id: str) -> Answer[L
 
 
 @router.post("/invitations", summary="Invite somebody by a link", status_code=201)
+@says("manage", act=None)
 async def invite(
     request: Request, site: SiteHere, body: Annotated[InvitationBody, Depends(BodyOf(InvitationBody))]
 ) -> Answer[Link]:
@@ -200,6 +207,7 @@ async def invite(
 
 
 @router.get("/invitations", summary="The open invitations of your tenant; for an operator those of all")
+@says("manage")
 async def list_invitations(request: Request, site: SiteHere) -> Answer[InvitationList]:
     caller = _manager(request)
     wanted = None if caller.may("operator") else caller.tenant
@@ -208,6 +216,7 @@ async def list_invitations(request: Request, site: SiteHere) -> Answer[Invitatio
 
 
 @router.delete("/invitations/{invitation_id}", summary="Take an invitation back", status_code=204)
+@says("manage", act=None)
 async def withdraw(request: Request, site: SiteHere, invitation_id: str) -> Response:
     caller = _changing(request, site)
     wanted = None if caller.may("operator") else caller.tenant

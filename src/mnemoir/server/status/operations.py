@@ -12,6 +12,7 @@ from mnemoir.core.errors import NotFound, StorageUnavailable
 from mnemoir.server.door.entry import CONTENT_TYPE
 from mnemoir.server.door.errors import outward, status_of
 from mnemoir.server.door.request import visit_of
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
 
 router = Routes(tags=["operations"])
@@ -59,6 +60,7 @@ _UNHEALTHY: dict[int | str, dict[str, Any]] = {503: {"model": Unhealthy, "descri
 
 @router.get("/health", summary="Whether the server and its storage work", responses=_UNHEALTHY)
 @router.get("/api/health", include_in_schema=False)
+@says("open")
 async def health(request: Request, site: SiteHere) -> Answer[Health] | Answer[Unhealthy]:
     return await _unhealthy(request, site) or Answer(_health(site.parts))
 
@@ -68,6 +70,7 @@ async def health(request: Request, site: SiteHere) -> Answer[Health] | Answer[Un
     summary="Health, and how many texts still wait for a vector of the embedding model in use",
     responses=_UNHEALTHY,
 )
+@says("server", by_cookie=False)
 async def ready(request: Request, site: SiteHere) -> Answer[Ready] | Answer[Unhealthy]:
     unhealthy = await _unhealthy(request, site, writes=True)
     if unhealthy is not None:
@@ -84,7 +87,9 @@ async def ready(request: Request, site: SiteHere) -> Answer[Ready] | Answer[Unhe
 
 def _llm(parts: Parts) -> Literal["configured", "missing"]:
     """`configured` when a real model answers chats: the server's own, or those named in a config tree."""
-    return "configured" if parts.trees.workflows.serves_tree or parts.model.provider != "offline" else "missing"
+    return (
+        "configured" if parts.trees.workflows.serves_tree or parts.models.in_use.provider != "offline" else "missing"
+    )
 
 
 def _health(parts: Parts) -> Health:
@@ -118,6 +123,7 @@ async def _unhealthy(request: Request, site: SiteHere, *, writes: bool = False) 
 
 
 @router.get("/metrics", summary="Figures for Prometheus, when switched on")
+@says("server", by_cookie=False)
 async def metrics(site: SiteHere) -> Response:
     if site.metrics is None:
         raise NotFound("Metrics are switched off. Set server.metrics to true.")

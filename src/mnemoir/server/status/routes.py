@@ -11,6 +11,7 @@ from mnemoir.chats.stock import Day
 from mnemoir.core.clock import to_text, utc_now
 from mnemoir.models.latencies import MINUTES, Latencies
 from mnemoir.server.door.clients import ClientSeen
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, Routes, SiteHere
 
 router = Routes(prefix="/api", tags=["operations"])
@@ -55,16 +56,19 @@ class ClientsSeen:
 
 
 @router.get("/status", summary="How the server is: models, storage, counts, background work")
+@says("server")
 async def status(site: SiteHere) -> Answer[Status]:
     return Answer(await status_of(site.parts, default_user=site.options.default_user))
 
 
 @router.post("/status/check", summary="The same, after asking the models' servers now")
+@says("server")
 async def check(site: SiteHere) -> Answer[Status]:
     return Answer(await status_of(site.parts, default_user=site.options.default_user, fresh=True))
 
 
 @router.get("/status/latencies", summary="How long recalls and writes of memory took, over time")
+@says("server")
 async def latencies(
     site: SiteHere, span: Annotated[Span, Query(description="hour: by the minute; day: by quarters")] = "hour"
 ) -> Answer[LatencySeries]:
@@ -81,11 +85,13 @@ async def latencies(
 
 
 @router.get("/status/growth", summary="What was added on each of the last 30 days")
+@says("server")
 async def growth(site: SiteHere) -> Answer[Growth]:
     return Answer(Growth(days=await site.parts.chats.stock.growth()))
 
 
 @router.get("/clients", summary="Which kinds of clients have called, and when last")
+@says("server")
 async def clients(site: SiteHere) -> Answer[ClientsSeen]:
     return Answer(ClientsSeen(since=to_text(site.parts.opened.at), results=site.clients.seen()))
 

@@ -10,6 +10,7 @@ from mnemoir.core.errors import Forbidden, NotFound
 from mnemoir.core.scope import Principal
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import tenant_of
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, SiteHere, not_blank
 from mnemoir.server.subjects.whose import PersonHere, Tenant, is_for_everybody
@@ -41,6 +42,7 @@ class HoldList(JsonObject):
 
 
 @router.get("", summary="The users of your tenant who are on legal hold")
+@says("admin")
 async def list_holds(request: Request, site: SiteHere, tenant: Tenant = None) -> Answer[HoldList]:
     caller = principal_of(request.scope)
     try:
@@ -53,6 +55,7 @@ async def list_holds(request: Request, site: SiteHere, tenant: Tenant = None) ->
 
 
 @router.put("/{user_id}", summary="Put a user on legal hold: nothing of theirs is deleted until it is lifted")
+@says("admin", act="holds.change", about="user_id")
 async def put_hold(
     request: Request, site: SiteHere, person: PersonHere, body: Annotated[HoldBody, Depends(BodyOf(HoldBody))]
 ) -> Answer[HoldRecord]:
@@ -69,6 +72,7 @@ async def put_hold(
 
 
 @router.delete("/{user_id}", summary="Lift a legal hold")
+@says("admin", act="holds.change", about="user_id")
 async def clear_hold(request: Request, site: SiteHere, person: PersonHere) -> Answer[HoldList]:
     caller = _free(principal_of(request.scope))
     if not await site.parts.upkeep.holds.clear(person.tenant, person.user):

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import Query
 
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
 
 router = Routes(prefix="/api/retention", tags=["subjects"])
@@ -17,6 +18,7 @@ class RetentionRun(JsonObject):
 
 
 @router.post("/run", summary="Delete what is older than the settings keep it, as the server does every hour")
+@says("server", act="retention.run")
 async def run(
     site: SiteHere, dry_run: Annotated[bool, Query(description="only count it")] = False
 ) -> Answer[RetentionRun]:

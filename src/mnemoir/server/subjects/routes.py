@@ -7,6 +7,7 @@ from starlette.responses import Response, StreamingResponse
 
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
 from mnemoir.server.subjects.whose import PersonHere
 from mnemoir.upkeep.subjects import pieces_of
@@ -47,6 +48,7 @@ class Erasure(JsonObject):
         }
     },
 )
+@says("admin", act="subjects.export", about="user_id")
 async def export(site: SiteHere, person: PersonHere) -> Response:
     archive = await site.parts.upkeep.subjects.export(person)
     headers = {"content-disposition": 'attachment; filename="subject.zip"'}
@@ -54,6 +56,7 @@ async def export(site: SiteHere, person: PersonHere) -> Response:
 
 
 @router.post("/{user_id}/erase", summary="Erase everything of a person; nothing of it can be restored")
+@says("admin", act="subjects.erase", about="user_id")
 async def erase(request: Request, site: SiteHere, person: PersonHere) -> Answer[Erasure]:
     sees_server = principal_of(request.scope).sees_server
     erased = await site.parts.upkeep.subjects.erase(person)

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from mnemoir.core.atomic_file import Stamp, read_file, replace_file
 from mnemoir.core.errors import Conflict, InvalidRequest, NotFound
+from mnemoir.core.text import folded_name
 from mnemoir.storage.files.workspace import Folder, file_errors
-from mnemoir.workflows.config.lookup import folded
 
 _KEPT = "kept-workflows"
 _NO_FILE = (errno.ELOOP, errno.ENOTDIR, errno.EINVAL, errno.EISDIR)
@@ -90,7 +90,7 @@ def changed_meanwhile(path: str) -> Conflict:
 
 
 def _check_alike(path: str, name: str, names: Sequence[str]) -> None:
-    alike = next((other for other in names if folded(other) == folded(name)), None)
+    alike = next((other for other in names if folded_name(other) == folded_name(name)), None)
     if name not in names and alike is not None:
         raise Conflict(
             f"There is {alike!r} beside {path}: some systems take both names for one. Choose another name.",

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from mnemoir.core.errors import SettingsError
+from mnemoir.core.text import folded_name
 
 EXTENSION = ".json"
 _MOST_BYTES = 255 - len(EXTENSION)  # limit of file systems for one part of a path
@@ -74,7 +75,7 @@ class Lookup:
     def has_folder(self, name: str, *folder: str) -> bool:
         """True when `folders` of the folder contains exactly that name. The name may be untrusted text."""
         return any(
-            name in self._listing(path).get(folded(name), ()) and os.path.isdir(os.path.join(path, name))
+            name in self._listing(path).get(folded_name(name), ()) and os.path.isdir(os.path.join(path, name))
             for path in self._directories(self.root, folder)
         )
 
@@ -129,7 +130,7 @@ class Lookup:
         return False
 
     def _alike(self, directory: str, name: str) -> Sequence[str]:
-        names = self._listing(directory).get(folded(name), ())
+        names = self._listing(directory).get(folded_name(name), ())
         return names if len(names) < 2 else sorted(names, key=lambda other: (other != name, other))
 
     def _listing(self, directory: str) -> Mapping[str, Sequence[str]]:
@@ -167,11 +168,6 @@ def is_settled(found: os.stat_result) -> bool:
     A change right after the last one may have the same time on a coarse clock.
     """
     return time.time_ns() - found.st_mtime_ns > _SETTLED_NS
-
-
-def folded(name: str) -> str:
-    """A key that is equal for names that differ only in case or in the Unicode form of accents."""
-    return unicodedata.normalize("NFC", name).casefold()
 
 
 def file_names(name: str) -> Sequence[str]:
@@ -233,5 +229,5 @@ def _names_in(directory: str) -> Mapping[str, Sequence[str]]:
     except OSError:  # no directory, or an unreadable one: nothing is found in it
         return {}
     for name in sorted(listed):
-        names.setdefault(folded(name), []).append(name)
+        names.setdefault(folded_name(name), []).append(name)
     return names

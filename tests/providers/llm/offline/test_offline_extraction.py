@@ -5,6 +5,7 @@ from datetime import date
 import pytest
 
 from mnemoir.providers.llm.offline.extract import extract, facts_of
+from tests.stages import staged
 
 SAID_ON = date(2026, 3, 4)
 
@@ -265,7 +266,11 @@ def test_a_very_long_turn_is_read_in_bounded_time():
 
 
 @pytest.mark.parametrize(
-    "piece", ["I live and work and ", "I am very ", "really ", "my little ", "every ", '"', "(", "hi ", "1", "- I\n"]
+    "piece",
+    staged(
+        ["I live and work and ", "I am very ", "really ", "my little ", "every ", '"', "(", "hi ", "1", "- I\n"],
+        quick=2,
+    ),
 )
 def test_nonsense_of_any_kind_is_read_in_bounded_time(piece):
     facts_of(("I " + piece * 20_000)[:32_000], SAID_ON)

@@ -18,8 +18,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash, estimate_tokens, take_down
 from mnemoir.memory.facts.extract.acknowledging import without_acknowledgement
 from mnemoir.memory.facts.extract.requests import AddRequest, Turn
-from mnemoir.ports.embedding import Passage
-from mnemoir.search.indexing import CONTEXT_MESSAGES, context_of
+from mnemoir.ports.embedding import CONTEXT_MESSAGES, Passage, context_of
 from mnemoir.wire.learnable import learnable
 
 _READ_ROLES = frozenset({"user", "assistant"})

@@ -1,0 +1,184 @@
+"""What a route says of itself, in one value: the right it takes, what it counts as, its act in the audit log.
+
+Each endpoint has the value by the decorator `says`, below that of its route. All that stands in front of a route goes
+by the value of the route that was found (`table.py`), and nothing else tells from a path what a request may do.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypedDict, TypeVar, Unpack, get_args, get_origin
+
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
+from starlette.routing import Route
+
+from mnemoir.core.errors import Forbidden, MnemoirError
+from mnemoir.core.scope import Principal
+
+# `open` and `signing_in` need no credential, and the second knows who signed in; `any` is the right of every valid
+# key; `manage` that of admins and operators, who then decide about different things; `server` that to see what is
+# counted over the whole server
+Right = Literal["open", "signing_in", "any", "read", "write", "admin", "manage", "server"]
+Bucket = Literal["chat", "add", "search", "read", "admin"]
+
+_BUCKETS: Mapping[Right, Bucket] = {"any": "read", "read": "read", "write": "add"}  # of all other rights: admin
+_NEEDED: Mapping[Right, str] = {
+    "manage": "admin or operator",
+    "server": "operator, or admin of a key that is bound to no project and no user",
+}
+_SAYS, _READS = "__says__", "__reads_query__"
+Marked = TypeVar("Marked", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Says:
+    """What a route says of itself."""
+
+    right: Right
+    bucket: Bucket | None = None  # whose rate limit its requests count for; None: by the right
+    act: str | None = None  # its action in the audit log; None: none, or written down where it is done
+    by_cookie: bool = True  # whether the cookie of a signed-in person counts; not on routes of chat clients
+    is_stream: bool = False  # a GET for which that cookie counts only with the page's origin or token
+    about: str | None = None  # the path parameter that names the user it is about; None: query `user_id` does
+    query: tuple[str, ...] | None = None  # all known query parameters; None, until it is registered: by the signature
+    lists: tuple[str, ...] = ()  # those of them that may come more than once
+
+    @property
+    def counts_as(self) -> Bucket:
+        """The bucket whose rate limit the route's requests count for."""
+        return self.bucket or _BUCKETS.get(self.right, "admin")
+
+    @property
+    def needs_credential(self) -> bool:
+        """Whether a caller must be known."""
+        return self.right not in ("open", "signing_in")
+
+
+class More(TypedDict, total=False):
+    """What a route may say besides its right; see `Says`."""
+
+    bucket: Bucket
+    act: str | None
+    by_cookie: bool
+    is_stream: bool
+    about: str
+    query: tuple[str, ...]
+    lists: tuple[str, ...]
+
+
+class RestRoute(APIRoute):
+    """A route of the REST application. `is_as_sent` tells whether it matches the path as sent, else as decoded."""
+
+    says: Says
+    is_as_sent = False
+
+
+class PlainRoute(Route):
+    """A route without a signature that FastAPI could read."""
+
+    says: Says
+    is_as_sent = False
+
+
+class DirectRoute(PlainRoute):
+    """A plain route outside the layers of the REST application; its endpoint makes the application that answers."""
+
+    __hash__ = object.__hash__
+
+
+DeclaredRoute = RestRoute | PlainRoute
+
+
+def says(right: Right, **more: Unpack[More]) -> Callable[[Marked], Marked]:
+    """Mark an endpoint with what its routes say of themselves."""
+    said = Says(right=right, **more)
+
+    def mark(endpoint: Marked) -> Marked:
+        setattr(endpoint, _SAYS, (said, "act" in more))
+        return endpoint
+
+    return mark
+
+
+def reads_query(*names: str) -> Callable[[Marked], Marked]:
+    """Mark a dependency that takes query parameters from the request itself, not by its signature."""
+
+    def mark(dependency: Marked) -> Marked:
+        setattr(dependency, _READS, names)
+        return dependency
+
+    return mark
+
+
+def declare(route: DeclaredRoute) -> None:
+    """Complete a route: give it what its endpoint says, and a pattern that ends where the path ends.
+
+    Raises TypeError, which names the route, where its endpoint says too little: nothing; no `act`, though it deletes,
+    or changes something by the right of an admin or operator; no `query`, though there is no signature to read; or a
+    path parameter that it has not.
+    """
+    said, names_act = getattr(route.endpoint, _SAYS, (None, False))
+    methods = set(route.methods or ()) - {"HEAD"}
+    name = f"{' and '.join(sorted(methods))} {route.path}"
+    if said is None:
+        raise TypeError(
+            f"{name} says nothing. Put @says(…), with the right it takes, below the decorator of its route."
+        )
+    changes_much = said.right in ("admin", "manage") and methods != {"GET"}
+    if ("DELETE" in methods or changes_much) and not names_act:
+        raise TypeError(f"{name} names no act. Say which action the audit log has of it, or act=None.")
+    if said.about is not None and said.about not in route.param_convertors:
+        raise TypeError(f"{name} has no path parameter {said.about!r} that it could be about.")
+    if isinstance(route, APIRoute):
+        said = _with_query(said, route.dependant)
+    elif said.query is None:
+        raise TypeError(f"{name} has no signature to read. Say which query parameters it knows, or query=().")
+    route.says = said
+    # Starlette's patterns end in `$`, which matches before a final line feed, too
+    route.path_regex = re.compile(rf"{route.path_regex.pattern.removesuffix('$')}\Z")
+
+
+def has_right(principal: Principal, right: Right) -> bool:
+    """Whether the principal has the right."""
+    match right:
+        case "open" | "signing_in" | "any":
+            return True
+        case "manage":
+            return principal.may("admin") or principal.may("operator")
+        case "server":
+            return principal.sees_server
+        case "read" | "write" | "admin":
+            return principal.may(right)
+
+
+def refusal_of(principal: Principal, right: Right) -> MnemoirError | None:
+    """The error for a principal without the right; None for one that has it."""
+    if has_right(principal, right):
+        return None
+    own = ", ".join(principal.roles)
+    return Forbidden(f"The role of this key is {own}; this takes {_NEEDED.get(right, right)}. Use a key that may.")
+
+
+def _with_query(said: Says, dependant: Dependant) -> Says:
+    """What a route says, with the query parameters of its signature where it names none."""
+    if said.query is not None:
+        return said
+    known = dict(_query_of(dependant))
+    return replace(
+        said, query=tuple(known), lists=said.lists or tuple(name for name, is_list in known.items() if is_list)
+    )
+
+
+def _query_of(dependant: Dependant) -> Iterator[tuple[str, bool]]:
+    """Each query parameter that an endpoint and its dependencies read, and whether it is a list of values."""
+    for parameter in dependant.query_params:
+        yield parameter.alias, _is_list(parameter.field_info.annotation)
+    for name in getattr(dependant.call, _READS, ()):
+        yield name, False
+    for dependency in dependant.dependencies:
+        yield from _query_of(dependency)
+
+
+def _is_list(annotation: object) -> bool:
+    return get_origin(annotation) is list or any(map(_is_list, get_args(annotation)))
