@@ -25,7 +25,7 @@ _used_s = pytest.StashKey[float]()
 
 @dataclass(kw_only=True, eq=False)
 class Budget:
-    """The plugin; it works the same with and without processes of xdist."""
+    """The plugin. Processes of xdist go without it."""
 
     most_s: float = _MOST_S
     named_s: float = _NAMED_S
@@ -77,7 +77,7 @@ class Budget:
         return (_TO_REPEAT, "B", "OVER BUDGET") if report.outcome == _TO_REPEAT else None
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note what a case cost, wherever it ran."""
+        """Note what a case cost."""
         used_s = cast(float, dict(report.user_properties).get(NAME, 0.0))
         if report.when == "call" and used_s > self.named_s:
             self.named.setdefault(report.nodeid, []).append(used_s)

@@ -65,7 +65,8 @@ def pytest_configure(config: pytest.Config) -> None:
     the same behind on both. PYTEST_DEBUG_TEMPROOT and --basetemp name another directory.
     """
     config.pluginmanager.register(RealTimeRepeats(config=config), NAME)
-    config.pluginmanager.register(Budget(), BUDGET)
+    if not hasattr(config, "workerinput"):  # a process of xdist runs nothing behind its last test
+        config.pluginmanager.register(Budget(), BUDGET)
     if (share := share_of(config)) is not None:
         config.pluginmanager.register(share, "share")
     sys.dont_write_bytecode = False

@@ -20,6 +20,8 @@ from mnemoir.storage.sqlite.sealed_sql import sealing
 from tests.narrowing import instance
 from tests.storage.sealing_kit import cells_in
 
+SPACES = ("multilingual",)  # in which one text has a vector made of each fact of its user
+
 
 class Store(MemoryStore, SearchRows, Protocol):
     """What every memory back-end is."""
@@ -38,7 +40,7 @@ class MemoryBackend:
 async def _sqlite_memories(folder: Path, clock: Clock) -> AsyncIterator[Store]:
     database = open_database(folder / "mnemoir.db")
     try:
-        yield SqlMemoryStore(database, clock)
+        yield SqlMemoryStore(database, clock, of_all_facts=SPACES)
     finally:
         await database.aclose()
 
@@ -57,7 +59,7 @@ async def _encrypted(folder: Path) -> AsyncIterator[SqliteEngine]:
 @asynccontextmanager
 async def _encrypted_memories(folder: Path, clock: Clock) -> AsyncIterator[Store]:
     async with _encrypted(folder) as database:
-        yield SqlMemoryStore(database, clock)
+        yield SqlMemoryStore(database, clock, of_all_facts=SPACES)
 
 
 @asynccontextmanager
@@ -87,7 +89,7 @@ async def _sqlite_settings(folder: Path) -> AsyncIterator[ProjectSettingsStore]:
 @asynccontextmanager
 async def _file_memories(folder: Path, clock: Clock) -> AsyncIterator[Store]:
     database = open_database(folder / "mnemoir.db")
-    store = FileMemoryStore(folder / "workspace", database, clock)
+    store = FileMemoryStore(folder / "workspace", database, clock, of_all_facts=SPACES)
     try:
         yield store
     finally:

@@ -77,7 +77,7 @@ async def test_without_the_model_messages_are_found_by_words(open_server):
         raise OSError("weights.npz is damaged")
 
     server = await open_server({})
-    server.parts.upkeep.second_vectors._embedding._load = damaged
+    server.parts.upkeep.further_vectors[0]._embedding._load = damaged
     await keep(server, *GERMAN)
     assert (await found(server, "Katze schläft"))[0] == GERMAN[0]
     assert second_vectors(server) == 0

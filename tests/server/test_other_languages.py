@@ -27,7 +27,7 @@ async def asked(server, query, user="mira"):
 async def filled(server):
     """All second vectors are made."""
     async with asyncio.timeout(60):
-        while (await server.parts.upkeep.second_vectors.backlog())[0]:  # noqa: ASYNC110 - no row tells when it changes
+        while (await server.parts.upkeep.further_vectors[0].backlog())[0]:  # noqa: ASYNC110 - no row tells when it changes
             await asyncio.sleep(0.005)
 
 
@@ -72,7 +72,7 @@ async def test_english_alone_has_no_second_vectors_and_loads_no_model(open_serve
     server = await open_server({})
     await keep(server, "Lives in Graz", "Is vegetarian")
     assert (await asked(server, "Which city does she live in?"))[0][0] == "Lives in Graz"
-    assert await server.parts.upkeep.second_vectors.backlog() == (0, 0)
+    assert await server.parts.upkeep.further_vectors[0].backlog() == (0, 0)
     assert multilingual_model._loaded == []
 
 
@@ -81,13 +81,13 @@ async def test_always_keeps_second_vectors_of_english_facts_too(open_server):
     server = await open_server({"embedding.multilingual": "always"})
     await keep(server, "Lives in Graz")
     await filled(server)
-    assert await server.parts.upkeep.second_vectors.backlog() == (0, 1)
+    assert await server.parts.upkeep.further_vectors[0].backlog() == (0, 1)
     assert await asked(server, "Which city is her home?") == (["Lives in Graz"], [])
 
 
 async def test_a_search_does_not_wait_for_a_model_that_still_loads(open_server):
     server, may_load = await open_server({"memory.search_timeout_s": 0.01}), threading.Event()
-    model = server.parts.upkeep.second_vectors._embedding
+    model = server.parts.upkeep.further_vectors[0]._embedding
     load = model._load
     model._load = lambda: may_load.wait() and load()
     try:
@@ -103,7 +103,7 @@ async def test_a_search_does_not_wait_for_a_model_that_still_loads(open_server):
 async def test_off_keeps_none(open_server):
     server = await open_server({"embedding.multilingual": "off"})
     await keep(server, *FACTS)
-    assert server.parts.upkeep.second_vectors is None
+    assert server.parts.upkeep.further_vectors == []
     assert (await asked(server, "In welcher Stadt wohnt sie?"))[1] == []
 
 
@@ -119,7 +119,7 @@ async def test_a_model_that_cannot_be_loaded_leaves_words_and_the_english_model(
         raise OSError("weights.npz is damaged")
 
     server = await open_server({})
-    server.parts.upkeep.second_vectors._embedding._load = damaged
+    server.parts.upkeep.further_vectors[0]._embedding._load = damaged
     await keep(server, *FACTS)
     hits, degraded = await asked(server, "Wer arbeitet als Krankenschwester?")
     assert hits[0] == "Arbeitet als Krankenschwester"

@@ -148,9 +148,9 @@ def test_a_copy_without_the_key_starts_without_it(tmp_path):
 
 
 def test_a_saved_model_fills_in_what_the_settings_leave_open(tmp_path):
-    llm = SAVED_CHAT.applied(settings(tmp_path), FIRST).llm
+    llm = SAVED_CHAT.settings_with(settings(tmp_path), FIRST).llm
     assert (llm.provider, llm.base_url, llm.model, llm.api_key) == ("openai-chat", FIRST.url, "qwen3", KEY)
-    assert SAVED_CHAT.applied(settings(tmp_path), None).llm == settings(tmp_path).llm
+    assert SAVED_CHAT.settings_with(settings(tmp_path), None).llm == settings(tmp_path).llm
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_a_saved_model_fills_in_what_the_settings_leave_open(tmp_path):
     ],
 )
 def test_the_settings_come_first_and_no_key_goes_to_another_address(tmp_path, given, expected):
-    llm = SAVED_CHAT.applied(settings(tmp_path, **given), FIRST).llm
+    llm = SAVED_CHAT.settings_with(settings(tmp_path, **given), FIRST).llm
     assert {name: getattr(llm, name) for name in expected} == expected
 
 

@@ -174,12 +174,12 @@ async def _problem_of(check: Awaitable[None]) -> str:
 
 
 async def vector_backlog(parts: Parts) -> tuple[int, int]:
-    """(vectors of memories that are still to be made, all that there are to be), second ones included."""
+    """(vectors of memories that are still to be made, all that there are to be), those of further spaces too."""
     pending, total = await parts.memory.store.backlog(parts.memory.indexing.model)
-    if parts.upkeep.second_vectors is None:
-        return pending, total
-    second_pending, second_total = await parts.upkeep.second_vectors.backlog()
-    return pending + second_pending, total + second_total
+    for filling in parts.upkeep.further_vectors:
+        waiting, wanted = await filling.backlog()
+        pending, total = pending + waiting, total + wanted
+    return pending, total
 
 
 async def _work(parts: Parts, counts: Counts, *, is_stored: bool) -> Work:

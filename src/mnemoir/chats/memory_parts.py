@@ -1,7 +1,7 @@
 """Fact memory as the settings choose it: its stores, models and own settings, and what embeds texts anew."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,9 +14,8 @@ from mnemoir.core.owning import Own
 from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background, Handler
 from mnemoir.memory.facts import Facts, FactSettings
-from mnemoir.memory.reembedding import Reembedding, second_vectors, terms_renewal
+from mnemoir.memory.reembedding import Reembedding, terms_renewal, vectors_in
 from mnemoir.models.model_parts import Models
-from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.holdings import OpenHolding
 from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_store import Room
@@ -25,6 +24,7 @@ from mnemoir.privacy.handling import PersonalData
 from mnemoir.search.indexing import FactEmbedding, Indexing
 from mnemoir.search.questions import Multilingual
 from mnemoir.search.recall import Recall
+from mnemoir.search.spaces import MULTILINGUAL, FurtherSpace
 from mnemoir.settings import Settings
 from mnemoir.storage.files import FileMemoryStore, FileProjectFiles, FileProjectSettings, clear_leftovers
 from mnemoir.storage.pack_files import PackFiles
@@ -48,20 +48,21 @@ class Memory:
     recall: Recall
     indexing: Indexing
     facts: Facts
-    second_model: EmbeddingModel | None  # for other languages
+    spaces: Sequence[FurtherSpace]
     embedding: FactEmbedding
     pending: asyncio.Event  # set when a memory without a vector was stored or found
-    second_pending: asyncio.Event  # the same for second vectors
+    waiting: Mapping[str, asyncio.Event]  # the same for the vectors of each further space
 
     def reembedding(self, background: Background, own: Own) -> Reembedding:
         """What makes missing vectors."""
         return own(Reembedding(self.store, self.indexing, self.embedding, background, self.pending))
 
-    def second_vectors(self, background: Background, own: Own) -> Reembedding | None:
-        """What makes missing second vectors; None without a multilingual model."""
-        if self.second_model is None:
-            return None
-        return own(second_vectors(self.store.second, self.second_model, background, self.second_pending))
+    def further_vectors(self, background: Background, own: Own) -> list[Reembedding]:
+        """What makes the missing vectors of each further space."""
+        return [
+            own(vectors_in(space, self.store.in_space(space.name), background, self.waiting[space.name]))
+            for space in self.spaces
+        ]
 
     def terms(self, background: Background, own: Own) -> Reembedding | None:
         """What makes outdated terms anew; None for files, whose terms are made when they are read."""
@@ -82,18 +83,14 @@ def open_memory(
     """Open it; `cells` encrypt what is kept beside the `database`. Parts to be closed are passed to `own`."""
     packs = PackFiles(settings.storage.data_dir / MEMORY_PACKS, cells)
     room = partial(quotas.adding, what="memories")
-    pending, second_pending = asyncio.Event(), asyncio.Event()
-    store, project_settings = _storage(settings, database, packs, pending.set, second_pending.set, room)
+    pending, waiting = asyncio.Event(), {space.name: asyncio.Event() for space in models.spaces}
+    store, project_settings = _storage(settings, database, packs, pending.set, models.spaces, waiting, room)
     personal_data, personal_holding = make_personal_data(
         settings, models.rules, project_settings, database, access.file
     )
-    second_model = models.multilingual
-    multilingual = multilingual_of(settings, second_model, store.second.want, second_pending.set)
-    if multilingual is not None:
-        own(multilingual)
     embedding = FactEmbedding(models.embedding)
-    recall = own(_recall(store, embedding, packs, multilingual, pending.set))
-    indexing = Indexing(embedding, multilingual=settings.embedding.multilingual if multilingual else "off")
+    recall = own(_recall(settings, store, embedding, packs, models.spaces, pending, waiting))
+    indexing = Indexing(embedding, asks={space.name: space.asks for space in models.spaces})
     proposals = SqlProposals(database)
     facts = Facts(
         store=own(store),
@@ -118,44 +115,49 @@ def open_memory(
         recall=recall,
         indexing=indexing,
         facts=facts,
-        second_model=second_model,
+        spaces=models.spaces,
         embedding=embedding,
         pending=pending,
-        second_pending=second_pending,
+        waiting=waiting,
     )
 
 
 def _recall(
+    settings: Settings,
     store: SqlMemoryStore | FileMemoryStore,
     embedding: FactEmbedding,
     packs: PackFiles,
-    multilingual: Multilingual | None,
-    note_pending: Callable[[], None],
+    spaces: Sequence[FurtherSpace],
+    pending: asyncio.Event,
+    waiting: Mapping[str, asyncio.Event],
 ) -> Recall:
     """The search over facts."""
     in_database = store if isinstance(store, SqlMemoryStore) else None
+    noted = waiting.get(MULTILINGUAL, pending)
     return Recall(
         store,
         embedding,
         packs=packs if in_database else None,  # files are read anew by each process
-        note_pending=note_pending,
-        multilingual=multilingual,
+        note_pending=pending.set,
+        multilingual=multilingual_of(settings, spaces, store.in_space(MULTILINGUAL).want, noted.set),
+        spaces=[space.key for space in spaces],
         of_all_times=in_database.of_all_times if in_database else None,
     )
 
 
 def multilingual_of(
     settings: Settings,
-    model: EmbeddingModel | None,
+    spaces: Sequence[FurtherSpace],
     want: Callable[[Scope], Awaitable[bool]] | None = None,
     note_pending: Callable[[], None] = lambda: None,
 ) -> Multilingual | None:
-    """What embeds other languages; None without a model for them."""
-    if model is None:
-        return None
+    """What embeds questions in other languages; None without a space for them."""
     always = settings.embedding.multilingual == "always"
     patience_s = settings.memory.search_timeout_s / 2  # so a chat gets its memories, even while the model loads
-    return Multilingual(model, want, note_pending, always=always, patience_s=patience_s)
+    for space in spaces:
+        if space.name == MULTILINGUAL:
+            return Multilingual(space.model, want, note_pending, always=always, patience_s=patience_s)
+    return None
 
 
 def _project_files(settings: Settings) -> ProjectFiles | None:
@@ -178,17 +180,35 @@ def _storage(
     database: SqliteEngine,
     packs: PackFiles,
     note_pending: Callable[[], None],
-    note_second: Callable[[], None],
+    spaces: Sequence[FurtherSpace],
+    waiting: Mapping[str, asyncio.Event],
     room: Room,
 ) -> tuple[SqlMemoryStore | FileMemoryStore, ProjectSettingsStore]:
     """The stores of memories and of projects' settings that the settings choose."""
+
+    def note_waiting(space: str) -> None:
+        waiting[space].set()
+
+    of_all_facts = frozenset(space.name for space in spaces if space.of_all_facts)
     if settings.storage.backend == "file":
         root = settings.storage.workspace_root
         clear_leftovers(root)
         return FileMemoryStore(
-            root, database, note_pending=note_pending, note_second=note_second, room=room
+            root,
+            database,
+            note_pending=note_pending,
+            note_waiting=note_waiting,
+            of_all_facts=of_all_facts,
+            room=room,
         ), FileProjectSettings(root)
-    store = SqlMemoryStore(database, packs=packs, note_pending=note_pending, note_second=note_second, room=room)
+    store = SqlMemoryStore(
+        database,
+        packs=packs,
+        note_pending=note_pending,
+        note_waiting=note_waiting,
+        of_all_facts=of_all_facts,
+        room=room,
+    )
     return store, SqlProjectSettings(database)
 
 

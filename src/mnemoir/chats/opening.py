@@ -72,7 +72,7 @@ def open_talks(
     service, times = open_memory_service(settings, session), MemoryTimes()
     timed = TimedMemory(service, times, writes=not points_here(settings))
     jobs, waiting = SqlJobQueue(memory.database), WaitingFolders()
-    multilingual = multilingual_of(settings, memory.second_model)
+    multilingual = multilingual_of(settings, models.spaces)
     conversations = own(
         open_conversations(settings, models, multilingual, memory.database, waiting, quotas.ask, cells)
     )

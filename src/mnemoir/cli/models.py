@@ -170,9 +170,9 @@ def _print_setup(role: _Role, answer: Mapping[str, Any]) -> None:
     _print_used(setup)
     saved = setup["saved"]
     if saved and not saved["in_force"]:
-        print_row("saved ", *_described(saved), f"not in force: {role.provider_key} is set elsewhere")
+        print_row("saved ", *_description(saved), f"not in force: {role.provider_key} is set elsewhere")
     elif saved and "after_restart" not in setup:
-        print_row("saved ", *_described(saved))
+        print_row("saved ", *_description(saved))
     for fixed in setup["fixed"]:
         print_row("fixed ", fixed["key"], *filter(None, [fixed["value"]]), f"by {fixed['set_by']}")
     if answer["locked"]:
@@ -205,12 +205,12 @@ def _print_changed(session: Session, answer: Mapping[str, Any]) -> None:
 
 
 def _print_used(setup: Mapping[str, Any]) -> None:
-    print_row("in use", *_described(setup["in_use"]))
+    print_row("in use", *_description(setup["in_use"]))
     if setup.get("restart_needed"):
-        print_row("next  ", *_described(setup["after_restart"]))
+        print_row("next  ", *_description(setup["after_restart"]))
 
 
-def _described(model: Mapping[str, Any]) -> list[str]:
+def _description(model: Mapping[str, Any]) -> list[str]:
     """Name, address and key of a model, as the ends of a row; the name alone for one in the server's own process."""
     place = [] if model["url"] is None else [model["url"], "with a key" if model["has_key"] else "without a key"]
     return [f"{model['model']} ({model['provider']})", *place]

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from mnemoir.core.ids import ChangeId, MemoryId
 from mnemoir.core.text import digest
@@ -107,6 +107,13 @@ class Provenance:
     undo_of: ChangeId | None = None
 
 
+class Space(NamedTuple):
+    """A vector space beside that of the embedding model: its name, and the name of the model of its vectors."""
+
+    name: str
+    model: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexEntry:
     """The search index data of a text, stored beside it (`search.indexing` writes and reads it).
@@ -116,8 +123,8 @@ class IndexEntry:
     dimension / 8 bytes. `model` names the vector space; it is None, and there is no vector, while the embedding model
     cannot be reached.
 
-    `second_vector` is that of the multilingual model, `second_model` its vector space: "" while the vector is still
-    to be made, None for a text that needs none.
+    `vectors` are those of further spaces, each with its parts one behind the other, in the same form. `waits` are the
+    names of the spaces in which the text needs a vector that is still to be made.
     """
 
     terms: bytes
@@ -125,8 +132,8 @@ class IndexEntry:
     vector: bytes | None = None
     token_ids: bytes | None = None
     token_codes: bytes | None = None
-    second_model: str | None = None
-    second_vector: bytes | None = None
+    vectors: Mapping[Space, bytes] = field(default_factory=dict)
+    waits: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,9 +230,9 @@ def lacks_vector(changes: Sequence[Change]) -> bool:
     return any(not isinstance(change, Remove) and change.entry.model is None for change in changes)
 
 
-def lacks_second_vector(changes: Sequence[Change]) -> bool:
-    """True when any of the changes has a text that needs a second vector."""
-    return any(not isinstance(change, Remove) and change.entry.second_model == "" for change in changes)
+def waits_of(changes: Sequence[Change]) -> frozenset[str]:
+    """The names of the further spaces in which texts of the changes need a vector."""
+    return frozenset().union(*(change.entry.waits for change in changes if not isinstance(change, Remove)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,12 +19,12 @@ from mnemoir.core.text import content_hash
 from mnemoir.memory.background import Background
 from mnemoir.memory.noted_work import NotedWork
 from mnemoir.ports.embedding import EmbeddingModel, Passage
-from mnemoir.ports.memory_store import SecondVectors, Unembedded, VectorBacklog
-from mnemoir.search.indexing import Indexing, NoVectors, embedded_in_halves, fact_passage, may_be_the_text
+from mnemoir.ports.memory_store import SpaceVectors, Unembedded, VectorBacklog
+from mnemoir.search.indexing import Indexing, NoVectors, embedded_in_halves, may_be_the_text
+from mnemoir.search.spaces import FurtherSpace, passage_of
 
 _log = structlog.get_logger(__name__)
 KIND = "embed"
-SECOND_KIND = "embed_second"
 TERMS_KIND = "terms"
 _BATCH = 64
 _PLAIN = Passage(text="A plain sentence.")  # if this fails, the model is at fault and not a text
@@ -46,9 +46,14 @@ class Reembedding:
         *,
         kind: str = KIND,
         warms: bool = True,
+        passage: Callable[[Unembedded], Passage] = passage_of,
     ) -> None:
-        """`kind` is the kind of its jobs. Without `warms` the model is loaded by the first text only."""
+        """`kind` is the kind of its jobs. Without `warms` the model is loaded by the first text only.
+
+        `passage` is what the model gets of a text.
+        """
         self._warms = warms
+        self._passage = passage
         self._store = store
         self._indexing = indexing
         self._embedding = embedding
@@ -116,9 +121,7 @@ class Reembedding:
         return True
 
     async def _entries(self, waiting: Sequence[Unembedded]) -> list[IndexEntry]:
-        return await self._indexing.with_vectors(
-            [fact_passage(w.text) if w.is_fact else Passage(text=w.text, context=w.context) for w in waiting]
-        )
+        return await self._indexing.with_vectors([self._passage(text) for text in waiting])
 
     async def _is_needed(self) -> bool:
         return bool(await self._waiting())
@@ -140,11 +143,14 @@ class Reembedding:
             _log.debug("vectors cannot be made now", error=exc.message)
 
 
-def second_vectors(
-    vectors: SecondVectors, embedding: EmbeddingModel, background: Background, noted: asyncio.Event
+def vectors_in(
+    space: FurtherSpace, vectors: SpaceVectors, background: Background, noted: asyncio.Event
 ) -> Reembedding:
-    """The same for the second vectors, of the multilingual model, which is not loaded before a text needs it."""
-    return Reembedding(vectors, Indexing(embedding), embedding, background, noted, kind=SECOND_KIND, warms=False)
+    """The same for the vectors of a further space, whose model is not loaded before a text needs it."""
+    kind, model = f"{KIND}_{space.name}", space.model
+    return Reembedding(
+        vectors, Indexing(model), model, background, noted, kind=kind, warms=False, passage=space.passage
+    )
 
 
 def terms_renewal(terms: VectorBacklog, background: Background) -> Reembedding:

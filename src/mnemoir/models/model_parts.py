@@ -1,6 +1,6 @@
 """The models: those in use, how they are changed and looked at, and the rules that keep personal data from them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import aiohttp
@@ -12,12 +12,14 @@ from mnemoir.models.client_embedding import ClientEmbedding
 from mnemoir.models.endpoints import Endpoints
 from mnemoir.models.health import Checkup
 from mnemoir.models.model_in_use import ModelInUse
-from mnemoir.models.roles import ChatRole, EmbeddingRole, MultilingualRole
+from mnemoir.models.roles import ChatRole, EmbeddingRole
+from mnemoir.models.spaces import open_spaces
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.llm import ModelServers
 from mnemoir.privacy.detection import Rules
 from mnemoir.privacy.models import DiscreetServers
 from mnemoir.providers.llm.model_servers import HttpModelServers
+from mnemoir.search.spaces import FurtherSpace
 from mnemoir.settings import Settings
 from mnemoir.settings.addresses import is_loopback
 from mnemoir.settings.saved_model import EMBEDDING_MODEL, LANGUAGE_MODEL
@@ -34,7 +36,7 @@ class Models:
     chat_role: ChatRole
     embedding: EmbeddingModel
     embedding_role: EmbeddingRole
-    multilingual: EmbeddingModel | None  # beside the embedding model
+    spaces: Sequence[FurtherSpace]  # beside that of the embedding model
     client_embedding: ClientEmbedding
     servers: ModelServers  # the endpoints of a config tree
     rules: Callable[[], Rules]
@@ -69,7 +71,7 @@ async def open_models(
         chat_role=chat_role,
         embedding=embedding,
         embedding_role=embedding_role,
-        multilingual=(await MultilingualRole(settings, session).open()).model,
+        spaces=await open_spaces(settings, session, own),
         client_embedding=ClientEmbedding(embedding, forwarding_of(settings).forward),
         servers=DiscreetServers(servers, discreet),
         rules=rules,

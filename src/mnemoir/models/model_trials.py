@@ -88,17 +88,17 @@ async def ask_once(chosen: Chosen[ChatModel]) -> ModelTest:
     url = chat_url(replace(chosen, model=model))
     trial = Trial(problem=_NOTHING)
     if url is not None:
-        trial, _ = await _tried(model.ask(ModelRequest(messages=[text_message("user", _QUESTION)])))
-    return ModelTest(provider=model.provider, model=model.name, **trial.shown(url))
+        trial, _ = await _trial_of(model.ask(ModelRequest(messages=[text_message("user", _QUESTION)])))
+    return ModelTest(provider=model.provider, model=model.name, **trial.members(url))
 
 
 async def embed_once(chosen: Chosen[EmbeddingModel]) -> EmbeddingTest:
     """How embedding one short text goes."""
     settings, model = chosen.settings, chosen.model
-    trial, made = await _tried(model.embed([_TEXT]))
+    trial, made = await _trial_of(model.embed([_TEXT]))
     url = settings.embedding_url if settings.embedding.provider in ("openai", "ollama") else None
     return EmbeddingTest(
-        model=model.name, dimension=None if made is None else len(made[0].vector), **trial.shown(url)
+        model=model.name, dimension=None if made is None else len(made[0].vector), **trial.members(url)
     )
 
 
@@ -109,7 +109,7 @@ class Trial:
     problem: Problem | None
     took_s: float = 0.0
 
-    def shown(self, url: str | None) -> dict[str, Any]:
+    def members(self, url: str | None) -> dict[str, Any]:
         """The members of a test by name; `url` is that of the model's server, None for a model in this process."""
         problem = self.problem
         return {
@@ -122,7 +122,7 @@ class Trial:
         }
 
 
-async def _tried(call: Awaitable[Result]) -> tuple[Trial, Result | None]:
+async def _trial_of(call: Awaitable[Result]) -> tuple[Trial, Result | None]:
     """How a call goes, and its result, None without one."""
     began, problem, result = perf_counter(), None, None
     try:

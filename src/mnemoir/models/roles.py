@@ -105,13 +105,13 @@ class ConnectedRole(ModelRole[M]):
     async def open(self) -> Chosen[M]:
         """The model at the start: the saved one, if there is one. Raises SettingsError."""
         saved = await asyncio.to_thread(self.saved.file.read, self._settings.storage.data_dir)
-        self.chosen = await self._chosen(saved)
+        self.chosen = await self._choice(saved)
         return self.chosen
 
-    async def offered(self, wanted: WantedModel) -> ModelsOffered:
+    async def server_models(self, wanted: WantedModel) -> ModelsOffered:
         """The models at the address of `wanted`, whose own name does not matter. Raises InvalidRequest."""
         named = replace(wanted, model=self.saved.own(self._settings).model or _ANY)
-        at = self.endpoint(self.saved.applied(self._settings, await self._checked(named)))
+        at = self.endpoint(self.saved.settings_with(self._settings, await self._checked(named)))
         return await models_at(at, self._careful, self.suited if wanted.provider == "ollama" else None)
 
     async def save(self, wanted: WantedModel) -> None:
@@ -124,11 +124,11 @@ class ConnectedRole(ModelRole[M]):
         async with self._changing:
             await self._change(None)
 
-    async def to_try(self, wanted: WantedModel | None) -> Chosen[M]:
+    async def trial_model(self, wanted: WantedModel | None) -> Chosen[M]:
         """`wanted`, called once without a second try, or the model in use. Raises InvalidRequest."""
         if wanted is None:
             return self.chosen
-        settings = self.saved.applied(self._settings, await self._checked(wanted))
+        settings = self.saved.settings_with(self._settings, await self._checked(wanted))
         once = settings.model_copy(update={"llm": settings.llm.model_copy(update={"tries": 1})})
         with refused_settings():
             model = await self.choose(once, self._careful)
@@ -138,7 +138,7 @@ class ConnectedRole(ModelRole[M]):
         """What was saved last; None also for a file that was damaged since the start."""
         return await saved_or_none(self.saved.file, self._settings.storage.data_dir)
 
-    def shown(self, saved: SavedModel) -> dict[str, Any]:
+    def saved_members(self, saved: SavedModel) -> dict[str, Any]:
         """The saved model as it may be shown; not `in_force` where the settings name another protocol."""
         return {
             "provider": saved.provider,
@@ -148,7 +148,7 @@ class ConnectedRole(ModelRole[M]):
             "in_force": self.saved.is_in_force(self._settings, saved),
         }
 
-    def fixed(self) -> list[FixedValue]:
+    def fixed_values(self) -> list[FixedValue]:
         """The settings that are not changed here: an address without secrets, and no key."""
         own, given = self.saved.own(self._settings), self._settings.source.given
         open_ones = ["provider"] if self.saved.fixed_provider(self._settings) is None else []
@@ -160,9 +160,12 @@ class ConnectedRole(ModelRole[M]):
                 found.append(FixedValue(key=key, value=shown, set_by=given[key]))
         return found
 
-    async def _chosen(self, saved: SavedModel | None) -> Chosen[M]:
+    async def _choice(self, saved: SavedModel | None) -> Chosen[M]:
         is_saved = saved is not None and self.saved.is_in_force(self._settings, saved)
-        session, settings = self._careful if is_saved else self._session, self.saved.applied(self._settings, saved)
+        session, settings = (
+            self._careful if is_saved else self._session,
+            self.saved.settings_with(self._settings, saved),
+        )
         return Chosen(model=await self.choose(settings, session), settings=settings, session=session)
 
     async def _change(self, saved: SavedModel | None) -> None:
@@ -170,7 +173,7 @@ class ConnectedRole(ModelRole[M]):
         file, data_dir, chosen = self.saved.file, self._settings.storage.data_dir, None
         if self.use is not None:
             with refused_settings():
-                chosen = await self._chosen(saved)
+                chosen = await self._choice(saved)
         if saved is None:
             await asyncio.to_thread(file.forget, data_dir)
         else:
@@ -237,17 +240,17 @@ class ChatRole(ConnectedRole[ChatModel]):
                 url=None if url is None else plain_url(url),
                 has_key=used.provider.startswith("openai") and self.chosen.settings.llm.api_key is not None,
             ),
-            saved=None if saved is None else ModelSaved(**self.shown(saved)),
-            fixed=self.fixed(),
+            saved=None if saved is None else ModelSaved(**self.saved_members(saved)),
+            fixed=self.fixed_values(),
             ollama_url=plain_url(self._settings.llm.ollama_url),
             serves_tree=self._settings.workflows.config_dir is not None,
         )
 
     async def test(self, wanted: WantedModel | None) -> ModelTest:
         """Ask one question of `wanted`, or of the model in use. Raises InvalidRequest for what cannot be asked."""
-        return await ask_once(await self.to_try(wanted))
+        return await ask_once(await self.trial_model(wanted))
 
-    async def found(self) -> OllamaFound:
+    async def later_ollama(self) -> OllamaFound:
         """An Ollama that was started later, where the settings leave the choice to the server and it has none."""
         llm = self._settings.llm
         url = plain_url(llm.ollama_url)
@@ -284,21 +287,21 @@ class EmbeddingRole(ConnectedRole[EmbeddingModel]):
     async def setup(self) -> EmbeddingSetup:
         """The model in use, that of the next start, and what may be changed."""
         saved = await self.saved_model()
-        following = self.saved.applied(self._settings, saved)
+        following = self.saved.settings_with(self._settings, saved)
         is_other = following.embedding != self.chosen.settings.embedding
         return EmbeddingSetup(
-            in_use=_used(self.chosen),
-            after_restart=_used(await self._chosen(saved) if is_other else self.chosen),
+            in_use=_embedding_in_use(self.chosen),
+            after_restart=_embedding_in_use(await self._choice(saved) if is_other else self.chosen),
             restart_needed=is_other,
-            saved=None if saved is None else EmbeddingSaved(**self.shown(saved)),
-            fixed=self.fixed(),
+            saved=None if saved is None else EmbeddingSaved(**self.saved_members(saved)),
+            fixed=self.fixed_values(),
             openai_url=plain_url(self._settings.llm.base_url),
             ollama_url=plain_url(self._settings.llm.ollama_url),
         )
 
     async def test(self, wanted: WantedModel | None) -> EmbeddingTest:
         """Embed one short text with `wanted`, or with the model in use. Raises InvalidRequest."""
-        return await embed_once(await self.to_try(wanted))
+        return await embed_once(await self.trial_model(wanted))
 
 
 class MultilingualRole(ModelRole[EmbeddingModel | None]):
@@ -309,7 +312,7 @@ class MultilingualRole(ModelRole[EmbeddingModel | None]):
         return choose_multilingual(settings)
 
 
-def _used(chosen: Chosen[EmbeddingModel]) -> EmbeddingUsed:
+def _embedding_in_use(chosen: Chosen[EmbeddingModel]) -> EmbeddingUsed:
     settings, name = chosen.settings, chosen.model.name
     is_remote = settings.embedding.provider in ("openai", "ollama")
     return EmbeddingUsed(

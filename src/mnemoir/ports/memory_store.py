@@ -166,11 +166,11 @@ class VectorBacklog(Protocol):
         """(number of texts without a vector of `model`, number of all texts that need one)."""
 
 
-class SecondVectors(VectorBacklog, Protocol):
-    """Second vectors, of the multilingual model: of all facts of users who are marked, and of messages that ask."""
+class SpaceVectors(VectorBacklog, Protocol):
+    """The vectors of one further space: of all facts of users who are marked, and of other texts that ask."""
 
     async def want(self, scope: Scope) -> bool:
-        """Mark the user of the scope, so that each fact needs a second vector; False for one that is marked."""
+        """Mark the user of the scope, so that each fact needs a vector in the space; False for one that is marked."""
 
 
 class Room(Protocol):

@@ -15,7 +15,7 @@ from mnemoir.ports.search_rows import Revision
 from mnemoir.search.columns import NONE, Array, Key
 from mnemoir.search.terms import EMPTY, Postings, merged_postings, moved_postings
 
-_VERSION = 4  # changes with the stored format and with the meaning of terms and tokens
+_VERSION = 5  # changes with the stored format and with the meaning of terms and tokens
 _HEAD = "head"
 _LISTED = ("token_ids", "token_ends")  # the columns without one row per slot
 
@@ -67,8 +67,9 @@ class Frozen:
             "slots": words.slots,
             "counts": words.counts,
         }
-        for name in {"vectors", "second_vectors"} & arrays.keys():
-            arrays[name] = arrays[name].astype("<f2")
+        for name, array in arrays.items():
+            if name.startswith("vectors"):
+                arrays[name] = array.astype("<f2")
         head = {"version": _VERSION, "model": model, "names": self.names, "holds": sorted(arrays)}
         head["revision"] = asdict(self.revision)
         return {**arrays, _HEAD: np.frombuffer(json.dumps(head).encode(), np.uint8)}

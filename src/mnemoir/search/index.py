@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from mnemoir.core.memories import Space
 from mnemoir.ports.embedding import FloatArray
 from mnemoir.ports.search_rows import Revision, SearchRow
 from mnemoir.search.columns import NONE, Chains, Column, Key
@@ -33,15 +34,15 @@ _COLUMNS: Mapping[str, tuple[DTypeLike, int | None]] = {
     "token_ids": (np.uint16, None),  # the distinct ones of each row, one row behind the other
     "token_ends": (np.int64, None),
 }
-_CHANGED_IN_PLACE = ("alive", "has_vector", "has_second")
+_MAIN = ("has_vector", "vectors")  # the arrays of the main space
 
 Mask = NDArray[np.bool_]
 
 
 class ScopeIndex:
-    """All rows of one user for one vector space, or two. Not thread-safe: its owner must hold a lock.
+    """All rows of one user for one or more vector spaces. Not thread-safe: its owner must hold a lock.
 
-    `main` has the vectors of the main embedding model, `second` those of the multilingual one, which few users have.
+    `main` has the vectors of the embedding model; those of further spaces, which few users have, are there by name.
     """
 
     def __init__(
@@ -50,12 +51,12 @@ class ScopeIndex:
         dimension: int | None,
         frozen: Frozen | None = None,
         *,
-        second_model: str = "",
+        spaces: Sequence[Space] = (),
     ) -> None:
-        """Create an empty index, or one with the contents of `frozen`. Without a `second_model`, one space."""
+        """Create an empty index, or one with the contents of `frozen`, with these further spaces."""
         arrays = frozen.arrays if frozen else {}
-        self.main = VectorRows(model, dimension, arrays.get("has_vector"), arrays.get("vectors"))
-        self.second = VectorRows(second_model, None, arrays.get("has_second"), arrays.get("second_vectors"))
+        self.main = VectorRows(model, dimension, *map(arrays.get, _MAIN))
+        self.further = {space: VectorRows(space.model, None, *map(arrays.get, _arrays_of(space))) for space in spaces}
         self.revision = frozen.revision if frozen else Revision(changes=-1, removals=-1)
         self.pieces: list[Postings] = list(frozen.pieces) if frozen else []
         self.codes = _Names(frozen.names if frozen else ())
@@ -92,7 +93,7 @@ class ScopeIndex:
     def nbytes(self) -> int:
         """The approximate memory use in bytes."""
         columns = sum(column.nbytes for column in self._columns.values())
-        vectors = self.main.nbytes + self.second.nbytes
+        vectors = sum(rows.nbytes for rows in (self.main, *self.further.values()))
         return columns + vectors + self._chains.nbytes + sum(piece.nbytes for piece in self.pieces)
 
     @property
@@ -157,7 +158,14 @@ class ScopeIndex:
     @property
     def space(self) -> str:
         """The name of the vector spaces, for stored packs."""
-        return f"{self.main.model} + {self.second.model}" if self.second.model else self.main.model
+        return " + ".join((self.main.model, *(f"{space.name} {space.model}" for space in self.further)))
+
+    def vectors_in(self, space: str) -> VectorRows:
+        """The vectors of a further space, by its name; none for a space that the index does not have."""
+        for key, rows in self.further.items():
+            if key.name == space:
+                return rows
+        return VectorRows("", None, np.zeros(len(self), np.bool_))
 
     def speaker_names(self) -> list[str]:
         """The speakers of living rows, longest name first."""
@@ -201,18 +209,20 @@ class ScopeIndex:
         slots = np.flatnonzero(self.alive & (self.seqs == row.seq)).tolist()
         if not slots or self.lengths[slots[0]] != own_terms(row.entry.terms):
             return False
-        main, second = self._stored(row)
-        return self.main.agrees_with(slots[0], main) and self.second.agrees_with(slots[0], second)
+        return self.main.agrees_with(slots[0], self._main_of(row)) and all(
+            rows.agrees_with(slots[0], row.entry.vectors.get(space)) for space, rows in self.further.items()
+        )
 
     def frozen(self) -> Frozen:
         """The current contents, for storing. Rows may be added meanwhile: arrays that change in place are copied."""
         arrays = {name: column.values for name, column in self._columns.items()}
-        arrays |= {"has_vector": self.main.has_vector, "has_second": self.second.has_vector}
-        arrays |= {name: arrays[name].copy() for name in _CHANGED_IN_PLACE}
+        arrays["alive"] = self.alive.copy()
         arrays["links"], arrays["joined"] = self._chains.arrays()
-        for name, rows in (("vectors", self.main), ("second_vectors", self.second)):
+        spaces = [(_MAIN, self.main), *((_arrays_of(space), rows) for space, rows in self.further.items())]
+        for (has_vector, vectors), rows in spaces:
+            arrays[has_vector] = rows.has_vector.copy()
             if rows.vectors is not None:
-                arrays[name] = rows.vectors
+                arrays[vectors] = rows.vectors
         return Frozen(
             revision=self.revision,
             arrays=arrays,
@@ -268,17 +278,13 @@ class ScopeIndex:
         columns["places"].extend([tuple(map(code, each)) for each in names])
         columns["lengths"].extend([own_terms(row.entry.terms) for row in rows])
         self._chains.extend(len(rows))
-        stored = [self._stored(row) for row in rows]
-        self.main.extend([main for main, _ in stored])
-        self.second.extend([second for _, second in stored])
+        self.main.extend([self._main_of(row) for row in rows])
+        for space, vectors in self.further.items():
+            vectors.extend([row.entry.vectors.get(space) for row in rows])
 
-    def _stored(self, row: SearchRow) -> tuple[bytes | None, bytes | None]:
-        """The row's vectors of the two models of this index."""
-        entry = row.entry
-        return (
-            entry.vector if entry.model == self.main.model else None,
-            entry.second_vector if entry.second_model == self.second.model else None,
-        )
+    def _main_of(self, row: SearchRow) -> bytes | None:
+        """The row's vector of the embedding model of this index."""
+        return row.entry.vector if row.entry.model == self.main.model else None
 
     def _count_tokens(self, rows: Sequence[SearchRow]) -> None:
         ids = [unpack_ids(row.entry.token_ids or b"") for row in rows]
@@ -307,14 +313,19 @@ class ScopeIndex:
 
     def _kill(self, slot: int) -> None:
         self.alive[slot] = False
-        self.main.kill(slot)
-        self.second.kill(slot)
+        for rows in (self.main, *self.further.values()):
+            rows.kill(slot)
         ends = self._columns["token_ends"].values
         self._add_token_rows(self._columns["token_ids"].values[ends[slot - 1] if slot else 0 : ends[slot]], -1)
 
     def _chain_key(self, slot: int) -> Key | None:
         """Agent, app and conversation of a message; None for a fact."""
         return None if self.is_fact[slot] else tuple(self._columns["places"].values[slot, 1:4].tolist())
+
+
+def _arrays_of(space: Space) -> tuple[str, str]:
+    """The names of a further space's arrays: which slots have a vector, and the vectors."""
+    return f"has_vector in {space.name}", f"vectors in {space.name}"
 
 
 class _Names:

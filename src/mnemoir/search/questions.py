@@ -1,7 +1,7 @@
 """Questions as vectors: by the main embedding model, and by the multilingual one where a user needs it.
 
 An English question of a user whose facts are all English loads neither the language detector nor the multilingual
-model. The first question in another language marks the user: from then on each fact gets a second vector.
+model. The first question in another language marks the user: from then on each fact gets a vector of that model.
 """
 
 import asyncio
@@ -12,9 +12,11 @@ from dataclasses import dataclass
 import structlog
 
 from mnemoir.core.errors import ProviderError, StorageUnavailable
+from mnemoir.core.memories import Space
 from mnemoir.core.scope import Scope
 from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passage
 from mnemoir.search.language import ENGLISH, UNKNOWN, UNSERVED, Languages
+from mnemoir.search.spaces import MULTILINGUAL
 
 LANGUAGE = "language"  # in `degraded`
 _CACHED = 64
@@ -51,7 +53,7 @@ class EmbeddedQuestions:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SecondQuery:
+class MultilingualQuery:
     """A question for the multilingual model, which counts `share`; without a vector it has no say.
 
     `as_own` is the vector of the question as its user would ask it, for facts, if that is another text. The share is
@@ -65,11 +67,11 @@ class SecondQuery:
     language: str = ENGLISH
 
 
-NO_SECOND = SecondQuery()
+NOT_MULTILINGUAL = MultilingualQuery()
 
 
 class Multilingual:
-    """Decides which questions need the multilingual model, and marks the users who need second vectors."""
+    """Decides which questions need the multilingual model, and marks the users whose facts need its vectors."""
 
     def __init__(
         self,
@@ -96,16 +98,16 @@ class Multilingual:
         self._languages = Languages()
 
     @property
-    def model(self) -> str:
-        """The vector space of the second vectors."""
-        return self.embedding.name
+    def space(self) -> Space:
+        """The vector space of the questions."""
+        return Space(MULTILINGUAL, self.embedding.name)
 
     async def query(
         self, scope: Scope, asked: str, phrasings: Sequence[str], *, is_in_use: bool, english_share: float
-    ) -> SecondQuery:
+    ) -> MultilingualQuery:
         """The query for a question as `asked`. Its `phrasings` are embedded; a second one is the user's own.
 
-        English questions need it only where `is_in_use` says that the user has second vectors.
+        English questions need it only where `is_in_use` says that the user has vectors of that model.
         """
         deadline = None if self._patience_s is None else asyncio.get_running_loop().time() + self._patience_s
         language = UNKNOWN
@@ -115,15 +117,15 @@ class Multilingual:
             if language != ENGLISH or self._always:
                 await self._mark(scope)
             elif not is_in_use:
-                return NO_SECOND
+                return NOT_MULTILINGUAL
             async with asyncio.timeout_at(deadline):
                 embeddings = await self._questions.embedded(phrasings)
         except TimeoutError:
             embeddings = None
         if embeddings is None:
-            return SecondQuery(degraded=(LANGUAGE,), language=language)
+            return MultilingualQuery(degraded=(LANGUAGE,), language=language)
         share = english_share if language in (ENGLISH, UNSERVED) else 1.0
-        return SecondQuery(
+        return MultilingualQuery(
             vector=embeddings[0].vector,
             as_own=embeddings[1].vector if len(embeddings) > 1 else None,
             share=share,
@@ -135,10 +137,6 @@ class Multilingual:
         """Have the missing vectors made."""
         self._note_pending()
 
-    async def aclose(self) -> None:
-        """Free the model."""
-        await self.embedding.aclose()
-
     async def _mark(self, scope: Scope) -> None:
         if self._want is None:
             return
@@ -146,4 +144,4 @@ class Multilingual:
             if await self._want(scope):
                 self._note_pending()
         except StorageUnavailable as exc:  # the search itself may still succeed
-            _log.warning("second vectors cannot be asked for", error=exc.message)
+            _log.warning("multilingual vectors cannot be asked for", error=exc.message)

@@ -22,7 +22,7 @@ from mnemoir.ports.embedding import Embedding, FloatArray
 from mnemoir.search.cues import Addressed, Calendar, named_spans
 from mnemoir.search.index import Mask, ScopeIndex
 from mnemoir.search.indexing import sentence_vector
-from mnemoir.search.questions import NO_SECOND, SecondQuery
+from mnemoir.search.questions import NOT_MULTILINGUAL, MultilingualQuery
 from mnemoir.search.scores import (
     Closeness,
     Signal,
@@ -38,6 +38,7 @@ from mnemoir.search.scores import (
     with_far_ones,
     word_scores,
 )
+from mnemoir.search.spaces import MULTILINGUAL
 from mnemoir.search.terms import query_terms
 from mnemoir.search.vector_rows import VectorRows
 from mnemoir.search.weights import Weights
@@ -56,16 +57,16 @@ class Query:
     """A search query. No `embedding` means no vectors now; `codes` fetches token codes by `seq`.
 
     `as_own` is the embedding of the query as its user would ask it, for facts; None if the query says it so already.
-    `second` is the query for the multilingual model. With `shows_unlikely`, few facts are all found, however far from
-    the query. `among` are the rows, by slot, that may be found; the others still count for windows and statistics, so
-    that a row's score does not depend on this filter. With `related`, a row itself must share a word with the query
-    or have a near vector.
+    `multilingual` is the query for the multilingual model. With `shows_unlikely`, few facts are all found, however
+    far from the query. `among` are the rows, by slot, that may be found; the others still count for windows and
+    statistics, so that a row's score does not depend on this filter. With `related`, a row itself must share a word
+    with the query or have a near vector.
     """
 
     text: str
     addressed: Addressed
     embedding: Embedding | None
-    second: SecondQuery = NO_SECOND
+    multilingual: MultilingualQuery = NOT_MULTILINGUAL
     asked_at: datetime
     limit: int
     threshold: float
@@ -116,7 +117,7 @@ class Stages:
 def rank(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, stages: Stages) -> list[Ranked]:
     """Best first, at most `limit` and those that tie with the last; ties by newer effective time."""
     with stages.run("words"):
-        words = word_scores(index, query_terms(query.addressed.bare, query.second.language), shown)
+        words = word_scores(index, query_terms(query.addressed.bare, query.multilingual.language), shown)
     close = _closeness(index, query, shown, weights, stages)
     cosine = None if close is None else close.cosine
     likely = (
@@ -135,10 +136,10 @@ def rank(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, stages:
         stages.skip("late", "no vectors")
         return _best(index, query, likely, [(found, weights.lexical)])
     found.take("vector", close.cosine[rows], close.rested[rows])
-    is_fact, has_second = index.is_fact[rows], index.second.has_vector[rows]
+    is_fact, is_foreign = index.is_fact[rows], index.vectors_in(MULTILINGUAL).has_vector[rows]
     facts = found.only(np.flatnonzero(is_fact))
-    foreign = found.only(np.flatnonzero(~is_fact & has_second))
-    messages = found.only(np.flatnonzero(~is_fact & ~has_second))
+    foreign = found.only(np.flatnonzero(~is_fact & is_foreign))
+    messages = found.only(np.flatnonzero(~is_fact & ~is_foreign))
     facts.take("words", words.known * facts.raw["words"])
     facts.take("vector", facts.raw["vector"], with_far_ones(facts.raw["vector"], facts.scaled["vector"]))
     compared = _late(index, query, messages, weights, stages)
@@ -216,18 +217,18 @@ class _Found:
 
 def _closeness(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, stages: Stages) -> Closeness | None:
     """How near the rows are, by slot; None when there is nothing to compare."""
-    if query.embedding is None and query.second.vector is None:
+    if query.embedding is None and query.multilingual.vector is None:
         stages.skip("vectors", "the embedding model gave no answer")
         return None
     with stages.run("vectors"):
-        main, second = np.full(len(index), np.nan, np.float32), None
+        main, foreign = np.full(len(index), np.nan, np.float32), None
         if query.embedding is not None:
             own = None if query.as_own is None else sentence_vector(query.as_own)
             main = _cosines(index, index.main, sentence_vector(query.embedding), own)
-        if query.second.vector is not None:
-            second = _cosines(index, index.second, query.second.vector, query.second.as_own)
-    if second is not None and np.isfinite(second[shown]).any():
-        return mixed_closeness(index, main, second, query.second.share, weights)
+        if (vector := query.multilingual.vector) is not None:
+            foreign = _cosines(index, index.vectors_in(MULTILINGUAL), vector, query.multilingual.as_own)
+    if foreign is not None and np.isfinite(foreign[shown]).any():
+        return mixed_closeness(index, main, foreign, query.multilingual.share, weights)
     if np.isnan(main[shown]).all():
         stages.skip("vectors", "no row has a vector of this model yet")
         return None
@@ -321,7 +322,7 @@ def _late(
     if query.embedding is None or not has_tokens(query.embedding) or not len(found.rows):
         stages.skip("late", "no token vectors, or no message to look at")
         return found, weights.first
-    if query.second.share == 1.0:
+    if query.multilingual.share == 1.0:
         stages.skip("late", "the model of the tokens does not know the language")
         return found, weights.first
     with stages.run("late"):

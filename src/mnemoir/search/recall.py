@@ -13,7 +13,7 @@ from datetime import datetime
 import numpy as np
 
 from mnemoir.core.errors import NotSupported, ProviderError
-from mnemoir.core.memories import Hit, Memory
+from mnemoir.core.memories import Hit, Memory, Space
 from mnemoir.core.scope import Scope
 from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray
 from mnemoir.ports.index_packs import IndexPacks
@@ -22,7 +22,7 @@ from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.search.cues import Addressed, address, as_own
 from mnemoir.search.index import Mask, ScopeIndex
 from mnemoir.search.indexing import fact_passage
-from mnemoir.search.questions import NO_SECOND, EmbeddedQuestions, Multilingual, SecondQuery
+from mnemoir.search.questions import NOT_MULTILINGUAL, EmbeddedQuestions, Multilingual, MultilingualQuery
 from mnemoir.search.ranking import (
     Query,
     Ranked,
@@ -34,6 +34,7 @@ from mnemoir.search.ranking import (
 )
 from mnemoir.search.residents import MOST_BYTES, Budget, Residents
 from mnemoir.search.scores import Pair, alike_pairs
+from mnemoir.search.spaces import MULTILINGUAL
 from mnemoir.search.weights import Weights
 
 VECTORS_PENDING = "vectors_pending"
@@ -87,13 +88,15 @@ class Recall:
         patience_s: float = _PATIENCE_S,
         note_pending: Callable[[], None] = lambda: None,
         multilingual: Multilingual | None = None,
+        spaces: Sequence[Space] = (),
         of_all_times: SearchRows | None = None,
     ) -> None:
         """`packs` keep large indexes between two runs; a search waits `patience_s` for one that is not there.
 
         `note_pending` is called when a search finds memories without a vector. Without `multilingual`, questions and
-        memories are treated as English. Searches of the past read the rows `of_all_times` and have indexes of their
-        own, so that closed memories change no rank among the current ones.
+        memories are treated as English. `spaces` are the further ones that indexes hold. Searches of the past read
+        the rows `of_all_times` and have indexes of their own, so that closed memories change no rank among the
+        current ones.
         """
         self._rows = rows
         self._embedding = embedding
@@ -104,14 +107,7 @@ class Recall:
         budget = Budget(most_bytes)
 
         def residents(packs: IndexPacks | None) -> Residents:
-            second_model = multilingual.model if multilingual else ""
-            return Residents(
-                embedding.name,
-                embedding.dimension,
-                second_model=second_model,
-                packs=packs,
-                budget=budget,
-            )
+            return Residents(embedding.name, embedding.dimension, spaces=spaces, packs=packs, budget=budget)
 
         self._residents = residents(packs)
         self._past = None if of_all_times is None else (of_all_times, residents(None))
@@ -134,11 +130,11 @@ class Recall:
         is_built = await residents.build(rows, scope, self._patience_s)
         patience_s = self._patience_s if is_built else 0.0
         addressed = address(question.text, residents.speaker_names(scope))
-        has_second = residents.has_second(scope)
-        look = await self._look(scope, question, visible, addressed, has_second=has_second)
+        is_multilingual = residents.has_vectors_in(scope, MULTILINGUAL)
+        look = await self._look(scope, question, visible, addressed, is_multilingual=is_multilingual)
         result = await residents.reading(rows, scope, look.unless_misread, patience_s)
         if not isinstance(result, SearchResult):
-            look = await self._look(scope, question, visible, result, has_second=has_second)
+            look = await self._look(scope, question, visible, result, is_multilingual=is_multilingual)
             result = await residents.reading(rows, scope, look.result, patience_s)
         if VECTORS_PENDING in result.degraded:
             self._note_pending()
@@ -214,24 +210,24 @@ class Recall:
         return self._past
 
     async def _look(
-        self, scope: Scope, question: Question, visible: Visible, addressed: Addressed, *, has_second: bool
+        self, scope: Scope, question: Question, visible: Visible, addressed: Addressed, *, is_multilingual: bool
     ) -> "_Look":
         own = as_own(question.text, question.before)
         phrasings = [addressed.spoken, own] if own else [addressed.spoken]
-        embeddings, second = await asyncio.gather(
+        embeddings, multilingual = await asyncio.gather(
             self._questions.embedded(phrasings),
-            self._second_query(scope, question, phrasings, is_in_use=has_second),
+            self._multilingual_query(scope, question, phrasings, is_in_use=is_multilingual),
         )
         embedding = embeddings[0] if embeddings else None
         own_embedding = embeddings[1] if embeddings and own else None
-        return _Look(self._weights, scope, question, visible, addressed, embedding, own_embedding, second)
+        return _Look(self._weights, scope, question, visible, addressed, embedding, own_embedding, multilingual)
 
-    async def _second_query(
+    async def _multilingual_query(
         self, scope: Scope, question: Question, phrasings: Sequence[str], *, is_in_use: bool
-    ) -> SecondQuery:
+    ) -> MultilingualQuery:
         if self._multilingual is None:
-            return NO_SECOND
-        share = self._weights.second_share
+            return NOT_MULTILINGUAL
+        share = self._weights.multilingual_share
         return await self._multilingual.query(
             scope, question.text, phrasings, is_in_use=is_in_use, english_share=share
         )
@@ -248,7 +244,7 @@ class _Look:
     addressed: Addressed
     embedding: Embedding | None
     as_own: Embedding | None
-    second: SecondQuery
+    multilingual: MultilingualQuery
 
     def unless_misread(self, view: SearchSnapshot, index: ScopeIndex, is_whole: bool) -> SearchResult | Addressed:
         """The result; or the question reworded with the speakers now known, to be embedded again."""
@@ -263,7 +259,7 @@ class _Look:
             text=question.text,
             addressed=self.addressed,
             embedding=self.embedding,
-            second=self.second,
+            multilingual=self.multilingual,
             asked_at=question.asked_at,
             limit=question.limit,
             threshold=question.threshold,
@@ -286,11 +282,11 @@ class _Look:
 
     def _degraded(self, index: ScopeIndex, shown: Mask) -> tuple[str, ...]:
         if self.embedding is None:
-            return ("vectors", *self.second.degraded)
+            return ("vectors", *self.multilingual.degraded)
         lacks = shown & ~index.has_vector
-        if self.second.vector is not None:
-            lacks |= shown & index.is_fact & ~index.second.has_vector
-        return (*((VECTORS_PENDING,) if bool(lacks.any()) else ()), *self.second.degraded)
+        if self.multilingual.vector is not None:
+            lacks |= shown & index.is_fact & ~index.vectors_in(MULTILINGUAL).has_vector
+        return (*((VECTORS_PENDING,) if bool(lacks.any()) else ()), *self.multilingual.degraded)
 
     def _shown(self, index: ScopeIndex) -> Mask:
         among = self.question.among

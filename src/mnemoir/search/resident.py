@@ -51,10 +51,9 @@ class Resident:
         self._mark = 0
         self._packed_at = -math.inf  # on the clock of `time.monotonic`
 
-    @property
-    def has_second(self) -> bool:
-        """True when the index has second vectors."""
-        return self._index.second.vectors is not None
+    def has_vectors_in(self, space: str) -> bool:
+        """True when the index has vectors in a further space, by its name."""
+        return self._index.vectors_in(space).vectors is not None
 
     @property
     def nbytes(self) -> int:
@@ -91,8 +90,7 @@ class Resident:
         frozen = unpacked(arrays, self._index.space) if arrays else None
         if frozen is None:
             return None
-        main, second = self._index.main.model, self._index.second.model
-        return ScopeIndex(main, None, frozen, second_model=second)
+        return ScopeIndex(self._index.main.model, None, frozen, spaces=tuple(self._index.further))
 
     def begin_with(self, kept: ScopeIndex, view: IndexRows) -> None:
         """Adopt a stored index, if it is an earlier state of these rows.

@@ -5,7 +5,7 @@ Of all indexes that share a budget the least recently used one is dropped first.
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Protocol, TypeVar
@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 import structlog
 
 from mnemoir.core.errors import StorageUnavailable
+from mnemoir.core.memories import Space
 from mnemoir.core.scope import Scope
 from mnemoir.ports.index_packs import IndexPacks
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
@@ -66,14 +67,14 @@ class Residents:
         model: str,
         dimension: int | None,
         *,
-        second_model: str = "",
+        spaces: Sequence[Space] = (),
         packs: IndexPacks | None = None,
         budget: Budget | None = None,
     ) -> None:
         """Without a `budget`, one of its own."""
         self._model = model
         self._dimension = dimension
-        self._second_model = second_model
+        self._spaces = spaces
         self._packs = packs
         self._budget = budget or Budget()
         self._lock = threading.Lock()
@@ -87,11 +88,11 @@ class Residents:
             resident = self._residents.get(scope.owner)
         return resident.speaker_names if resident else []
 
-    def has_second(self, scope: Scope) -> bool:
-        """True when the scope's index held second vectors at its last use."""
+    def has_vectors_in(self, scope: Scope, space: str) -> bool:
+        """True when the scope's index held vectors in a further space at its last use."""
         with self._lock:
             resident = self._residents.get(scope.owner)
-        return resident is not None and resident.has_second
+        return resident is not None and resident.has_vectors_in(space)
 
     def forget(self, scope: Scope) -> None:
         """Drop the index of the scope's user, whose rows were all deleted."""
@@ -193,7 +194,7 @@ class Residents:
                     del self._residents[owner]
 
         def make() -> ScopeIndex:
-            return ScopeIndex(self._model, self._dimension, second_model=self._second_model)
+            return ScopeIndex(self._model, self._dimension, spaces=self._spaces)
 
         with self._lock:
             if owner not in self._residents:

@@ -154,24 +154,24 @@ def closeness(main: FloatArray, weights: Weights) -> Closeness:
 
 
 def mixed_closeness(
-    index: ScopeIndex, main: FloatArray, second: FloatArray, share: float, weights: Weights
+    index: ScopeIndex, main: FloatArray, foreign: FloatArray, share: float, weights: Weights
 ) -> Closeness:
-    """The closeness by the cosines of both models, of which the second one counts `share`.
+    """The closeness by the cosines of both models, of which the multilingual one counts `share`.
 
     Each is brought to its own rest first, as models differ in how alike they find unrelated texts. A row without a
-    second vector has the main one alone. A message that has one is not English: there it counts alone. With a share
-    of 1 the main model does not know the query's language, and then messages without a second vector are not near.
+    multilingual vector has the main one alone. A message that has one is not English: there it counts alone. With a
+    share of 1 the main model does not know the query's language, and then messages without one are not near.
     """
-    rested = above_rest(second, weights.resting_second, weights.resting_rows)
+    rested = above_rest(foreign, weights.resting_multilingual, weights.resting_rows)
     if share == 1.0:
         unknown = np.where(index.is_fact, np.float32(np.nan), np.float32(0))
-        is_there = np.isfinite(second)
-        return Closeness(np.where(is_there, second, unknown), np.where(is_there, rested, unknown))
+        is_there = np.isfinite(foreign)
+        return Closeness(np.where(is_there, foreign, unknown), np.where(is_there, rested, unknown))
     first = closeness(main, weights)
     both = np.where(np.isfinite(first.rested), (1 - share) * first.rested + share * rested, rested)
-    is_mixed, is_foreign = np.isfinite(second), np.isfinite(second) & ~index.is_fact
+    is_mixed, is_foreign = np.isfinite(foreign), np.isfinite(foreign) & ~index.is_fact
     return Closeness(
-        np.where(is_foreign, second, np.fmax(main, second)),
+        np.where(is_foreign, foreign, np.fmax(main, foreign)),
         np.where(is_foreign, rested, np.where(is_mixed, both, first.rested)),
     )
 

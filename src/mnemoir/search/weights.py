@@ -55,9 +55,9 @@ class Weights:
     resting_cosine: float = 0.13
     resting_rows: int = 20
     # The same of the multilingual model. Unrelated facts have .06, but at 0 those below it keep their order.
-    resting_second: float = 0.0
+    resting_multilingual: float = 0.0
     # How much that model counts for an English question about facts: hit@1/3/10 among 50 are 67/91/97 with it, 62/89/
     # 96 at .6, 69/90/96 with the main model alone; .2 to .4 are alike.
-    second_share: float = 0.3
+    multilingual_share: float = 0.3
     # Late interaction of a row that repeats the query; an unrelated one has about 0.16.
     late_high: float = 0.80

@@ -46,7 +46,7 @@ class SavedRole:
         """False when file, environment or command line name another protocol."""
         return self.fixed_provider(settings) in (None, saved.provider)
 
-    def applied(self, settings: Settings, saved: SavedModel | None) -> Settings:
+    def settings_with(self, settings: Settings, saved: SavedModel | None) -> Settings:
         """The settings with the saved model, where file, environment and command line leave it open.
 
         A key given there goes to the address given there only.

@@ -1,5 +1,6 @@
 """What cares for stored data: in the background, and for one user of every kind at once."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mnemoir.access.opening import Access
@@ -43,7 +44,7 @@ class Upkeep:
     pruning: Pruning
     message_vectors: MessageVectors
     reembedding: Reembedding
-    second_vectors: Reembedding | None  # None without a multilingual model
+    further_vectors: Sequence[Reembedding]  # one for each further space
     terms: Reembedding | None  # None for files, whose terms are made anew when they are read
 
     async def start(self) -> None:
@@ -51,7 +52,7 @@ class Upkeep:
         await self.adoption.resume()
         await self.background.start()
         self.message_vectors.start()
-        for filling in (self.reembedding, self.second_vectors, self.terms):
+        for filling in (self.reembedding, *self.further_vectors, self.terms):
             if filling is not None:
                 filling.start()
         self.pruning.start()
@@ -111,7 +112,7 @@ def open_upkeep(
         adoption=adoption,
         message_vectors=own(MessageVectors(conversations, background, talks.waiting, model=models.embedding.name)),
         reembedding=memory.reembedding(background, own),
-        second_vectors=memory.second_vectors(background, own),
+        further_vectors=memory.further_vectors(background, own),
         terms=memory.terms(background, own),
         pruning=own(Pruning(stores.holdings, conversations.root, settings.memory.auto_prune_days)),
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import apsw
@@ -9,14 +10,17 @@ import pytest
 
 from mnemoir.core.errors import KeyUnavailable
 from mnemoir.core.ids import JobId, MemoryId
-from mnemoir.core.memories import Provenance, SourceTurn
+from mnemoir.core.memories import IndexEntry, Provenance, SourceTurn
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.ports.memory_store import Receipt
 from mnemoir.ports.search_rows import SearchRow
+from mnemoir.storage.sealing import resealing
 from mnemoir.storage.sealing.cells import Cells
 from mnemoir.storage.sealing.key_ring import KeyRing
 from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore
+from mnemoir.storage.sql.engine import Sql, Value
+from mnemoir.storage.sql.tables import main_file
 from mnemoir.storage.sqlite import open_database
 from mnemoir.storage.sqlite.database import SqliteEngine
 from mnemoir.storage.sqlite.sealed_sql import sealing
@@ -151,6 +155,31 @@ async def test_a_cell_that_was_moved_is_refused(paths, cells, swap):
     await database.aclose()
 
 
+@pytest.mark.parametrize(
+    "move",
+    [
+        "UPDATE vectors SET seq = 2 WHERE scope_id = :scope_id",
+        "UPDATE vectors SET space = 'other' WHERE scope_id = :scope_id",
+        "UPDATE vectors SET part = 1 WHERE scope_id = :scope_id",
+    ],
+)
+async def test_a_vector_of_a_further_space_that_was_moved_is_refused(paths, cells, move):
+    database = opened(paths[1], cells)
+    store, waits = SqlMemoryStore(database), frozenset(("many",))
+    for text in ("Likes tea", "Likes rum"):
+        add = fact(text)
+        await store.commit(MIRA, [replace(add, entry=replace(add.entry, waits=waits))], ASKED)
+    many = store.in_space("many")
+    [tea, _] = await many.without_vector("many/1", limit=9)
+    await many.put_vectors("many/1", [(tea, IndexEntry(terms=b"", model="many/1", vector=VECTOR))])
+    assert VECTOR not in b"".join(file.read_bytes() for file in paths[1].parent.iterdir())
+    await database.write(MIRA, lambda sql: sql.run("DELETE FROM vectors WHERE scope_id = :scope_id AND seq = 2"))
+    await database.write(MIRA, lambda sql: sql.run(move))
+    with pytest.raises(KeyUnavailable, match=r"vector.*does not open"):
+        await store.reading(lambda view: view.rows_since(MIRA, -1))
+    await database.aclose()
+
+
 async def test_a_cell_of_another_user_is_refused(paths, cells):
     path = paths[1]
     database = opened(path, cells)
@@ -213,3 +242,29 @@ async def changed(path: Path, statement: str, *values: bytes) -> None:
     connection = apsw.Connection(str(path))
     connection.execute(statement, values)
     connection.close()
+
+
+async def test_vectors_of_one_memory_in_many_spaces_are_all_encrypted_page_by_page(paths, cells, monkeypatch):
+    monkeypatch.setattr(resealing, "ROWS_AT_ONCE", 3)
+    database, names = opened(paths[1], None), ("one", "other")
+    store = SqlMemoryStore(database)
+    for text in ("Likes tea", "Likes rum", "Likes ale"):
+        add = fact(text)
+        await store.commit(MIRA, [replace(add, entry=replace(add.entry, waits=frozenset(names)))], ASKED)
+    for name in names:
+        waiting = await store.in_space(name).without_vector("m", limit=9)
+        made = IndexEntry(terms=b"", model="m", vector=VECTOR)
+        await store.in_space(name).put_vectors("m", [(one, made) for one in waiting])
+    await database.aclose()
+    database = opened(paths[1], cells)
+
+    def page(sql: Sql, after: Value) -> Value:
+        key = cells.keys.current(("", "demo", "mira"))
+        return resealing.reseal_rows(sql, cells, "vectors", after, key, file=main_file())
+
+    after: Value = resealing.before_first(main_file(), "vectors")
+    while after is not None:
+        after = await database.write(MIRA, partial(page, after=after))
+    stored = await database.read(None, lambda sql: sql.rows("SELECT hex(vector) FROM vectors"))
+    assert [vector[:8] for (vector,) in stored] == ["0145313A"] * 6
+    await database.aclose()

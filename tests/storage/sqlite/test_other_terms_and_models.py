@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from mnemoir.core.memories import IndexEntry, Restore
+from mnemoir.core.memories import IndexEntry, Restore, Space
 from mnemoir.memory.background import Background
 from mnemoir.memory.reembedding import Reembedding, terms_renewal
 from mnemoir.ports.memory_store import Visible
@@ -33,9 +33,9 @@ async def database(tmp_path):
 async def test_terms_made_anew_leave_the_vectors_of_their_text(database):
     store = SqlMemoryStore(database)
     await keep(store, fact("Likes tea"))
-    await store.second.want(MIRA)
-    await store.second.put_vectors(
-        MODEL, [(one, SECOND) for one in await store.second.without_vector(MODEL, limit=9)]
+    await store.in_space("many").want(MIRA)
+    await store.in_space("many").put_vectors(
+        MODEL, [(one, SECOND) for one in await store.in_space("many").without_vector(MODEL, limit=9)]
     )
     await database.write(MIRA, lambda sql: sql.run(BY_OTHER_RULES))
     before = await store.reading(lambda view: view.revision(MIRA))
@@ -44,9 +44,9 @@ async def test_terms_made_anew_leave_the_vectors_of_their_text(database):
     assert await store.terms.put_vectors(TERMS_VERSION, [(one, made) for one in waiting]) == 1
     [row] = await store.reading(lambda view: view.rows_since(MIRA, before.changes))
     assert row.entry == replace(
-        entry("Likes tea"), terms=b"12345678", token_codes=None, second_model=MODEL, second_vector=b"\0\x3c"
+        entry("Likes tea"), terms=b"12345678", token_codes=None, vectors={Space("many", MODEL): b"\0\x3c"}
     )
-    assert (await store.terms.backlog(TERMS_VERSION), await store.second.backlog(MODEL)) == ((0, 1), (0, 1))
+    assert (await store.terms.backlog(TERMS_VERSION), await store.in_space("many").backlog(MODEL)) == ((0, 1), (0, 1))
 
 
 async def test_a_closed_memory_is_found_in_the_past_by_words_and_then_by_meaning(database):
@@ -72,10 +72,10 @@ async def past_of(recall: Recall, text: str, at: datetime) -> tuple[tuple[str, .
 async def test_a_memory_that_is_taken_back_keeps_its_second_vector(database):
     store = SqlMemoryStore(database)
     [tea] = await keep(store, fact("Likes tea"))
-    await store.second.want(MIRA)
-    await store.second.put_vectors(
-        MODEL, [(one, SECOND) for one in await store.second.without_vector(MODEL, limit=9)]
+    await store.in_space("many").want(MIRA)
+    await store.in_space("many").put_vectors(
+        MODEL, [(one, SECOND) for one in await store.in_space("many").without_vector(MODEL, limit=9)]
     )
     await store.commit(MIRA, [remove(tea)], ASKED)
     await store.commit(MIRA, [Restore(target=tea.id, expected="Likes tea", entry=entry("Likes tea"))], ASKED)
-    assert await store.second.backlog(MODEL) == (0, 1)
+    assert await store.in_space("many").backlog(MODEL) == (0, 1)

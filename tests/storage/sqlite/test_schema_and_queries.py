@@ -35,7 +35,7 @@ WHOLE_TABLE |= {
     "sealing.any_keyed",
     "sealing.share",
 }
-OF_USERS = {"memories", "m", "entries", "e", "codes", "c", "history", "h", "scopes", "s"}
+OF_USERS = {"memories", "m", "entries", "e", "vectors", "v", "codes", "c", "history", "h", "scopes", "s"}
 
 OF_ALL_SCOPES = WHOLE_TABLE | {
     "memories.owner_of",
@@ -43,9 +43,9 @@ OF_ALL_SCOPES = WHOLE_TABLE | {
     "memories.users_of_app",
     "search.next_model",
     "search.embedded_with",
-    "search.next_second_model",
-    "search.second_backlog",
-    "search.embedded_with_second",
+    "search.next_model_in_space",
+    "search.space_backlog",
+    "search.embedded_in_space",
     "search.next_terms",
     "search.with_terms_by",
     "changes.drop_receipts",
@@ -98,6 +98,7 @@ def test_rows_of_users_are_where_the_scope_says():
     assert tables_with_scope(connection) == {
         "memories",
         "entries",
+        "vectors",
         "codes",
         "sources",
         "history",

@@ -21,15 +21,17 @@ from mnemoir.conversations.search.searched_rows import SearchedStorage
 from mnemoir.conversations.search.vectors import DimensionMismatchError, IndexedVectors, unit_rows
 from mnemoir.core.conversations import StoredMessage
 from mnemoir.core.errors import StorageBusyError, StorageUnavailable
+from mnemoir.core.memories import Space
 from mnemoir.core.scope import Scope
 from mnemoir.ports.embedding import Embedding, FloatArray
 from mnemoir.ports.index_packs import IndexPacks
 from mnemoir.search.cues import address
 from mnemoir.search.index import Mask, ScopeIndex
-from mnemoir.search.questions import NO_SECOND, SecondQuery
+from mnemoir.search.questions import NOT_MULTILINGUAL, MultilingualQuery
 from mnemoir.search.ranking import Query, Ranked, Stages, nearest_rows, rank
 from mnemoir.search.resident import Resident
 from mnemoir.search.residents import Budget
+from mnemoir.search.spaces import MULTILINGUAL
 from mnemoir.search.weights import Weights
 
 _log = structlog.get_logger(__name__)
@@ -46,7 +48,7 @@ class Asked:
 
     text: str
     embedding: Embedding | None
-    second: SecondQuery = NO_SECOND
+    multilingual: MultilingualQuery = NOT_MULTILINGUAL
     limit: int
     at: datetime
 
@@ -59,12 +61,12 @@ class MessageIndex:
         rows: SearchedStorage,
         vectors: IndexedVectors | None,
         *,
-        second_model: str = "",
+        space: Space | None = None,
         packs: IndexPacks | None = None,
         budget: Budget | None = None,
     ) -> None:
-        """`packs` are of this store alone. Without a `second_model`, second vectors are not read."""
-        self._second_model = second_model
+        """`packs` are of this store alone. Its second vectors are of `space`; without it they are not read."""
+        self._space = space
         self._budget = budget or _BUDGET
         self._rows = rows
         self._vectors = vectors
@@ -74,7 +76,7 @@ class MessageIndex:
         self._deletions = 0  # known or seen
         self._counted = -1, 0  # at which deletion messages were counted, and how many were gone
         self._weights = Weights()
-        self._resident = Resident(_OWNER, lambda: ScopeIndex(MODEL, None, second_model=second_model), packs)
+        self._resident = Resident(_OWNER, lambda: ScopeIndex(MODEL, None, spaces=(space,) if space else ()), packs)
 
     @property
     def messages_held(self) -> int:
@@ -82,9 +84,9 @@ class MessageIndex:
         return self._resident.rows_held
 
     @property
-    def has_second(self) -> bool:
-        """True when the index held second vectors at its last use."""
-        return self._resident.has_second
+    def is_multilingual(self) -> bool:
+        """True when the index held vectors of the multilingual model at its last use."""
+        return self._resident.has_vectors_in(MULTILINGUAL)
 
     @property
     def wants_packing(self) -> bool:
@@ -159,7 +161,7 @@ class MessageIndex:
     def _read(self) -> MessageRows:
         deletions, (counted_at, removals) = self._deletions, self._counted
         known = removals if counted_at == deletions else None
-        view = MessageRows(self._rows, self._vectors, second_model=self._second_model, removals=known)
+        view = MessageRows(self._rows, self._vectors, space=self._space, removals=known)
         self._counted = deletions, view.revision(_OWNER).removals
         return view
 
@@ -202,7 +204,7 @@ class MessageIndex:
             text=asked.text,
             addressed=address(asked.text, index.speaker_names()),
             embedding=asked.embedding,
-            second=asked.second,
+            multilingual=asked.multilingual,
             asked_at=asked.at,
             limit=limit,
             threshold=0.0,

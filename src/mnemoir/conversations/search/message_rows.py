@@ -12,7 +12,7 @@ from mnemoir.conversations.search.embedding_jobs import message_id_of, vector_id
 from mnemoir.conversations.search.searched_rows import MessageText, SearchedStorage
 from mnemoir.conversations.search.vectors import IndexedVectors, StoredVector
 from mnemoir.core.conversations import StoredMessage
-from mnemoir.core.memories import IndexEntry
+from mnemoir.core.memories import IndexEntry, Space
 from mnemoir.core.scope import Scope
 from mnemoir.ports.search_rows import MOST_CHANGES, IndexRows, Revision, SearchRow
 from mnemoir.search.terms import terms_of
@@ -34,14 +34,14 @@ class MessageRows:
         rows: SearchedStorage,
         vectors: IndexedVectors | None,
         *,
-        second_model: str = "",
+        space: Space | None = None,
         removals: int | None = None,
     ) -> None:
         """Reads the current state, with a known number of `removals`. Raises StorageUnavailable.
 
-        Second vectors are those of `second_model`.
+        The store's second vectors are of a further `space`; without one they are not read.
         """
-        self._second_model = second_model
+        self._space = space
         self._rows = rows
         self._vectors = vectors
         written = None if vectors is None else vectors.standing()  # before the messages, whose vectors come later
@@ -90,7 +90,7 @@ class MessageRows:
 
     def _row(self, said: MessageText, found: StoredVector | None) -> SearchRow:
         at = said.said_at_s
-        second = found.second if found and self._second_model else None
+        further = found.second if found else None
         return SearchRow(
             seq=said.id,
             is_message=True,
@@ -107,8 +107,7 @@ class MessageRows:
                 model=MODEL if found else None,
                 vector=found.vector if found else None,
                 token_ids=found.token_ids if found else None,
-                second_model=self._second_model if second else None,
-                second_vector=second,
+                vectors={self._space: further} if self._space and further else {},
             ),
         )
 

@@ -16,11 +16,11 @@ from mnemoir.conversations.search.embedding_jobs import EmbeddingJobs
 from mnemoir.conversations.search.embedding_worker import CLOSING_S, EmbeddingWorker
 from mnemoir.conversations.search.hit_fusion import by_rank, by_weight
 from mnemoir.conversations.search.message_index import Asked, MessageIndex
+from mnemoir.conversations.search.multilingual_vectors import MultilingualVectors
 from mnemoir.conversations.search.nearest_messages import NearestMessages, hit_of, ranked_hit, told_apart
 from mnemoir.conversations.search.reranking import reranked
 from mnemoir.conversations.search.search_filter import SearchFilter, Wanted, wanted_of
 from mnemoir.conversations.search.searched_rows import SearchedStorage
-from mnemoir.conversations.search.second_vectors import SecondMessageVectors
 from mnemoir.conversations.search.session_search import Rerank, SearchHit, SearchHost, SessionSearch
 from mnemoir.conversations.search.vectors import IndexedVectors, VectorStore
 from mnemoir.conversations.windows.counters import CHARS4, TokenCounter
@@ -28,7 +28,7 @@ from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.conversations import Message
 from mnemoir.core.errors import MnemoirError
 from mnemoir.ports.embedding import Embedding, FloatArray
-from mnemoir.search.questions import NO_SECOND, SecondQuery
+from mnemoir.search.questions import NOT_MULTILINGUAL, MultilingualQuery
 from mnemoir.search.weights import Weights
 
 _log = structlog.get_logger(__name__)
@@ -89,11 +89,11 @@ class SemanticSearch:
         self._is_whole = isinstance(store, IndexedVectors)
         indexed = store if isinstance(store, IndexedVectors) else None
         self._multilingual = host.multilingual if host and indexed else None
-        self._second = _second_of(host, indexed)
+        self._foreign = _multilingual_vectors(host, indexed)
         self._index = MessageIndex(
             rows,
             indexed,
-            second_model=self._multilingual.model if self._multilingual else "",
+            space=self._multilingual.space if self._multilingual else None,
             packs=host.packs if host else None,
         )
 
@@ -173,8 +173,8 @@ class SemanticSearch:
             return []
         embedding = await self._embedded_if_possible(prepared.spoken)
         if is_whole or embedding is None or self._meaning is None:
-            second = await self._second_query(query, prepared.spoken) if is_whole else NO_SECOND
-            hits = await self._ranked(query, embedding, looked, wanted, second)
+            multilingual = await self._multilingual_query(query, prepared.spoken) if is_whole else NOT_MULTILINGUAL
+            hits = await self._ranked(query, embedding, looked, wanted, multilingual)
             return await self._ordered(query, hits, top_k, rerank)
         count = max(_FEWEST_FUSED, 4 * looked)
         by_words = await self._ranked(query, None, count, wanted)
@@ -236,7 +236,7 @@ class SemanticSearch:
         """
         if self._meaning is None:
             return False
-        return await self._meaning.jobs.fill() or (self._second is not None and await self._second.fill())
+        return await self._meaning.jobs.fill() or (self._foreign is not None and await self._foreign.fill())
 
     async def wait(self) -> None:
         """Wait until every message saved before has its vector or has failed to get one."""
@@ -314,15 +314,15 @@ class SemanticSearch:
             _log.warning("search_by_words_alone", error=type(exc).__name__)
             return None
 
-    async def _second_query(self, query: str, spoken: str | None) -> SecondQuery:
+    async def _multilingual_query(self, query: str, spoken: str | None) -> MultilingualQuery:
         if self._host is None or self._multilingual is None or spoken is None:
-            return NO_SECOND
+            return NOT_MULTILINGUAL
         asked = self._multilingual.query(
             self._host.user,
             query,
             [spoken],
-            is_in_use=self._index.has_second,
-            english_share=Weights().second_share,
+            is_in_use=self._index.is_multilingual,
+            english_share=Weights().multilingual_share,
         )
         return await in_loop(self._host.loop, asked)
 
@@ -347,9 +347,9 @@ class SemanticSearch:
         embedding: Embedding | None,
         limit: int,
         wanted: Wanted,
-        second: SecondQuery = NO_SECOND,
+        multilingual: MultilingualQuery = NOT_MULTILINGUAL,
     ) -> list[SearchHit]:
-        asked = Asked(text=query, embedding=embedding, second=second, limit=limit, at=self._clock())
+        asked = Asked(text=query, embedding=embedding, multilingual=multilingual, limit=limit, at=self._clock())
         found = await asyncio.to_thread(self._index.ranked, asked, wanted)
         self._keep_index()
         return [ranked_hit(row, stored) for row, stored in found]
@@ -373,10 +373,10 @@ class SemanticSearch:
         return self._meaning
 
 
-def _second_of(host: SearchHost | None, store: IndexedVectors | None) -> SecondMessageVectors | None:
+def _multilingual_vectors(host: SearchHost | None, store: IndexedVectors | None) -> MultilingualVectors | None:
     if host is None or host.multilingual is None or store is None:
         return None
-    return SecondMessageVectors(store, host.multilingual.embedding, host.loop)
+    return MultilingualVectors(store, host.multilingual.embedding, host.loop)
 
 
 def _looked(top_k: int, rerank: Rerank | None) -> int:

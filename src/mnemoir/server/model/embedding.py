@@ -55,7 +55,7 @@ async def test(
 async def offered(
     site: SiteHere, body: Annotated[EmbeddingServerBody, Depends(BodyOf(EmbeddingServerBody))]
 ) -> Answer[ModelsOffered]:
-    return Answer(await site.parts.models.embedding_role.offered(body.wanted()))
+    return Answer(await site.parts.models.embedding_role.server_models(body.wanted()))
 
 
 async def _overview(request: Request, site: SiteHere) -> Answer[EmbeddingOverview]:

@@ -53,13 +53,13 @@ async def test(
 @router.post("/list", summary="The models that this server has", dependencies=GUARDED)
 @says("manage", act=None)
 async def offered(site: SiteHere, body: Annotated[ServerBody, Depends(BodyOf(ServerBody))]) -> Answer[ModelsOffered]:
-    return Answer(await site.parts.models.chat_role.offered(body.wanted()))
+    return Answer(await site.parts.models.chat_role.server_models(body.wanted()))
 
 
 @router.get("/found", summary="An Ollama that was started later, where no model is connected")
 @says("manage")
 async def found(site: SiteHere) -> Answer[OllamaFound]:
-    return Answer(await site.parts.models.chat_role.found())
+    return Answer(await site.parts.models.chat_role.later_ollama())
 
 
 async def _overview(request: Request, site: SiteHere) -> Answer[ModelOverview]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import structlog
 
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.core.memories import IndexEntry
+from mnemoir.core.memories import IndexEntry, Space
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import CONTEXT_MESSAGES, context_of
 from mnemoir.ports.memory_store import Project, StoreCounts, Unembedded
@@ -35,9 +35,9 @@ _log = structlog.get_logger(__name__)
 class Backlog:
     """Raises StorageUnavailable only when the database or the workspace as a whole fails."""
 
-    def __init__(self, root: Path, open_projects: OpenProjects, db: Engine, *, second: bool = False) -> None:
-        """With `second`, the backlog of second vectors."""
-        self._second = second
+    def __init__(self, root: Path, open_projects: OpenProjects, db: Engine, space: str | None = None) -> None:
+        """Of a further `space`, the backlog of its vectors."""
+        self._space = space
         self._root = root
         self._open = open_projects
         self._db = db
@@ -49,14 +49,14 @@ class Backlog:
         return await self._db.read(
             None,
             lambda sql: self._texts(
-                sql, index_table.without_vector(sql, model, passed_over=damaged, limit=limit, second=self._second)
+                sql, index_table.without_vector(sql, model, passed_over=damaged, limit=limit, space=self._space)
             ),
         )
 
     async def count(self, model: str) -> tuple[int, int]:
         """(texts without a vector of the model, all texts)."""
         await self._sync()
-        return await self._db.read(None, lambda sql: index_table.backlog(sql, model, second=self._second))
+        return await self._db.read(None, lambda sql: index_table.backlog(sql, model, space=self._space))
 
     async def counts(self) -> StoreCounts:
         """The totals over all users."""
@@ -85,20 +85,25 @@ class Backlog:
             def put(sql: Sql) -> None:
                 number = index_table.enter(sql, name)
                 entries = [(contents.by_key[_key(one)].memory, entry) for one, entry in kept]
-                (index_table.put_second if self._second else index_table.put)(sql, number, entries)
+                if self._space is None:
+                    index_table.put(sql, number, entries)
+                else:
+                    index_table.put_in_space(sql, number, self._space, entries)
 
             if kept:
                 await self._db.write(None, put)
-                entries = {_key(one): self._joined(contents.by_key[_key(one)], entry) for one, entry in kept}
+                entries = {_key(one): self._with_vector(contents.by_key[_key(one)], entry) for one, entry in kept}
                 project.publish(contents.with_entries(entries))
         return len(kept)
 
-    def _joined(self, row: Row, made: IndexEntry) -> IndexEntry:
-        """The row's entry with the vector that was made; the other one stays."""
+    def _with_vector(self, row: Row, made: IndexEntry) -> IndexEntry:
+        """The row's entry with the vector that was made; those of other spaces are kept."""
         held = row.search.entry
-        if self._second:
-            return replace(held, second_model=made.model, second_vector=made.vector)
-        return replace(made, second_model=held.second_model, second_vector=held.second_vector)
+        if self._space is None or made.model is None or made.vector is None:
+            return replace(made, vectors=held.vectors, waits=held.waits)
+        others = {space: vector for space, vector in held.vectors.items() if space.name != self._space}
+        vectors = {**others, Space(self._space, made.model): made.vector}
+        return replace(held, vectors=vectors, waits=held.waits - {self._space})
 
     async def _sync(self) -> list[Project]:
         """Sync the index with every changed file; the projects with an unreadable file."""

@@ -4,7 +4,7 @@ It finishes even when its caller is cancelled, as a change must not stop half wa
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ from mnemoir.core.proposals import NO_STEP, QueueStep
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Receipt
 from mnemoir.storage.files.contents import Contents, ScopeOfFile
-from mnemoir.storage.files.index_table import drop, enter, entries_of, move_stamp, put, want_second_vectors
+from mnemoir.storage.files.index_table import drop, enter, entries_of, move_stamp, put, want_vectors
 from mnemoir.storage.files.open_project import OpenProject
 from mnemoir.storage.files.rows import Key, key_of
 from mnemoir.storage.files.stored_file import ATTEMPTS, EditedMeanwhile
@@ -27,7 +27,7 @@ from mnemoir.storage.planning import Effect
 from mnemoir.storage.sql.commit import add_history, removed_memory
 from mnemoir.storage.sql.engine import Engine, Sql, entered
 from mnemoir.storage.sql.receipts import already_applied, keep_receipt
-from mnemoir.storage.sql.second_vectors import make_multilingual
+from mnemoir.storage.sql.spaces import mark_space
 
 T = TypeVar("T")
 _THREADS = 4  # projects that are written at the same time
@@ -79,7 +79,9 @@ class Wish:
 class Changing:
     """The writer of project files. It has its own threads, so that a project locked by another never blocks reads."""
 
-    def __init__(self, db: Engine, clock: Clock) -> None:
+    def __init__(self, db: Engine, clock: Clock, of_all_facts: Collection[str] = ()) -> None:
+        """`of_all_facts` are the further spaces in which one text has a vector made of each text of its user."""
+        self._of_all_facts = frozenset(of_all_facts)
         self._db = db
         self._clock = clock
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="project-files")
@@ -144,9 +146,10 @@ class Changing:
             self._record(sql, wish, effects)
             number = enter(sql, project.project)
             _index(sql, number, effects)
-            if any(effect.entry is not None and effect.entry.second_model == "" for effect in effects):
-                make_multilingual(entered(sql, wish.scope.owner))
-            want_second_vectors(sql, number, project.project)
+            waits = frozenset().union(*(effect.entry.waits for effect in effects if effect.entry is not None))
+            for space in waits & self._of_all_facts:
+                mark_space(entered(sql, wish.scope.owner), space)
+            want_vectors(sql, number, project.project)
             move_stamp(sql, number, before.stamp, after.stamp)
 
         if effects or wish.receipt is not None or wish.queue != NO_STEP:

@@ -19,6 +19,7 @@ from mnemoir.storage.files.contents import Contents, EntryOf
 from mnemoir.storage.files.rows import Key, Row, key_of, text_hash
 from mnemoir.storage.planning import seconds_of
 from mnemoir.storage.sql.engine import Sql, Value, queries
+from mnemoir.storage.sql.rows import NO_VECTORS, NOWHERE, further_vectors
 
 _QUERIES = queries("project_files")
 
@@ -52,18 +53,24 @@ def synced_stamps(sql: Sql) -> dict[Project, str | None]:
 def entries_of(sql: Sql, project: Project) -> EntryOf:
     """A function from each memory of the project to its entry, without token codes."""
     stored: dict[Key, tuple[bytes, str | None, IndexEntry]] = {}
-    for user, memory_id, hashed, terms, terms_by, model, vector, token_ids, second_model, second_vector in sql.rows(
-        _QUERIES["entries"], project=number_of(sql, project)
+    number = number_of(sql, project)
+    rows = sql.rows(_QUERIES["vectors"], project=number)
+    further, waits = further_vectors(
+        ((user, memory_id), space, model, vector) for user, memory_id, space, model, vector in rows
+    )
+    for user, memory_id, hashed, terms, terms_by, model, vector, token_ids in sql.rows(
+        _QUERIES["entries"], project=number
     ):
+        key = user, memory_id
         entry = IndexEntry(
             terms=terms,
             model=model,
             vector=vector,
             token_ids=token_ids,
-            second_model=second_model,
-            second_vector=second_vector,
+            vectors=further.get(key, NO_VECTORS),
+            waits=waits.get(key, NOWHERE),
         )
-        stored[user, memory_id] = (hashed, terms_by, entry)
+        stored[key] = (hashed, terms_by, entry)
 
     def entry_of(memory: Memory) -> IndexEntry:
         hashed, terms_by, entry = stored.get(key_of(memory), (b"", None, None))
@@ -91,7 +98,7 @@ def put(sql: Sql, number: int, entries: Iterable[tuple[Memory, IndexEntry]]) -> 
         ({"project": number, **_names(key_of(memory)), "text_hash": text_hash(memory.text)}, memory, entry)
         for memory, entry in entries
     ]
-    sql.many(_QUERIES["empty_second_vector"], [names for names, _, _ in named])
+    sql.many(_QUERIES["empty_vectors"], [names for names, _, _ in named])
     sql.many(
         _QUERIES["put_entry"],
         [
@@ -104,22 +111,23 @@ def put(sql: Sql, number: int, entries: Iterable[tuple[Memory, IndexEntry]]) -> 
                 "vector": entry.vector,
                 "token_ids": entry.token_ids,
                 "token_codes": entry.token_codes,
-                "second_model": entry.second_model,
             }
             for names, memory, entry in named
         ],
     )
+    sql.many(_QUERIES["want_vector"], [{**names, "space": name} for names, _, entry in named for name in entry.waits])
 
 
-def put_second(sql: Sql, number: int, entries: Iterable[tuple[Memory, IndexEntry]]) -> None:
-    """Write the vectors of entries of the multilingual model as second ones."""
+def put_in_space(sql: Sql, number: int, space: str, entries: Iterable[tuple[Memory, IndexEntry]]) -> None:
+    """Write the vectors of entries as those of a further space."""
     sql.many(
-        _QUERIES["put_second_vector"],
+        _QUERIES["put_vector"],
         [
             {
                 "project": number,
                 **_names(key_of(memory)),
                 "text_hash": text_hash(memory.text),
+                "space": space,
                 "model": entry.model,
                 "vector": entry.vector,
             }
@@ -128,9 +136,9 @@ def put_second(sql: Sql, number: int, entries: Iterable[tuple[Memory, IndexEntry
     )
 
 
-def want_second_vectors(sql: Sql, number: int, project: Project) -> None:
-    """Have second vectors made of all entries of the project's multilingual users."""
-    sql.run(_QUERIES["want_second_vectors"], number=number, **asdict(project))
+def want_vectors(sql: Sql, number: int, project: Project) -> None:
+    """Have vectors made of all entries of the project's users in the further spaces that they are marked for."""
+    sql.run(_QUERIES["want_vectors"], number=number, **asdict(project))
 
 
 def drop(sql: Sql, number: int, keys: Iterable[Key]) -> None:
@@ -156,24 +164,25 @@ def sync(sql: Sql, project: Project, contents: Contents) -> None:
     said = {key: seconds_of(rows[key].memory.created_at) for key in times.keys() & rows.keys()}
     moved = [{**_names(key), "said_at": said_at} for key, said_at in said.items() if said_at != times[key]]
     sql.many(_QUERIES["set_time"], [{"project": number, **each} for each in moved])
-    want_second_vectors(sql, number, project)
+    want_vectors(sql, number, project)
     sql.run(_QUERIES["set_stamp"], project=number, stamp=stamp_text(contents.stamp))
 
 
 def without_vector(
-    sql: Sql, model: str, *, passed_over: Sequence[Project], limit: int, second: bool = False
+    sql: Sql, model: str, *, passed_over: Sequence[Project], limit: int, space: str | None = None
 ) -> list[Wanted]:
     """Memories without a vector of the model, oldest entry first, of all projects but `passed_over`.
 
-    With `second`, those whose second vector is to be made.
+    With a further `space`, those whose vector there is to be made.
     """
-    query = _QUERIES["without_second_vector" if second else "without_vector"]
+    query = _QUERIES["without_vector_in_space" if space else "without_vector"]
     numbers = [number_of(sql, project) or 0 for project in passed_over]
     passed = orjson.dumps(numbers).decode()
     return [
         Wanted(project=Project(tenant=tenant, project=project), key=(user, memory_id))
         for tenant, project, user, memory_id in sql.rows(
             query,
+            space=space,
             model=model,
             passed_over=passed,
             limit=limit,
@@ -181,9 +190,9 @@ def without_vector(
     ]
 
 
-def backlog(sql: Sql, model: str, *, second: bool = False) -> tuple[int, int]:
-    """(memories without a vector of the model, all memories); with `second`, second vectors to be made, and all."""
-    missing, total = sql.row(_QUERIES["second_backlog" if second else "backlog"], model=model)
+def backlog(sql: Sql, model: str, *, space: str | None = None) -> tuple[int, int]:
+    """(memories without a vector of the model, all memories); of a further `space`, vectors to be made, and all."""
+    missing, total = sql.row(_QUERIES["space_backlog" if space else "backlog"], space=space, model=model)
     return int(missing), int(total)
 
 

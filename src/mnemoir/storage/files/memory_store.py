@@ -10,7 +10,7 @@ the request fails, and may be repeated.
 A superseded memory is not kept: the file holds only what is current.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from itertools import islice
@@ -29,8 +29,8 @@ from mnemoir.core.memories import (
     Provenance,
     Restore,
     added_by,
-    lacks_second_vector,
     lacks_vector,
+    waits_of,
 )
 from mnemoir.core.proposals import NO_STEP, QueueStep
 from mnemoir.core.scope import Scope
@@ -45,6 +45,7 @@ from mnemoir.ports.memory_store import (
     Receipt,
     RedeemedReceipt,
     Room,
+    SpaceVectors,
     StoreCounts,
     Unembedded,
     Visible,
@@ -58,7 +59,7 @@ from mnemoir.storage.files.index_table import synced_stamps
 from mnemoir.storage.files.lists import FileSearchSnapshot, behind, meeting, owners_of, select
 from mnemoir.storage.files.open_project import OpenProjects
 from mnemoir.storage.files.rows import Row, is_shown
-from mnemoir.storage.files.second_vectors import FileSecondVectors
+from mnemoir.storage.files.spaces import FileSpaceVectors
 from mnemoir.storage.files.workspace import project_of, projects
 from mnemoir.storage.planning import Effect, is_within, last_renewed, planned, removal
 from mnemoir.storage.sql.engine import Engine, Sql
@@ -72,8 +73,9 @@ RowsOf = Callable[[Contents, Sql, Scope, ListFilter], list[Row]]
 class FileMemoryStore:
     """One `memories.json` a project below `workspace_root`; `db` is the caller's, who closes it after this store.
 
-    `note_pending` is called when a text was stored without a vector, `note_second` when without a second one. `room`
-    is asked before memories are added.
+    `note_pending` is called when a text was stored without a vector, `note_waiting` with the name of a further space
+    when without one there. `of_all_facts` are the spaces in which the first text of a user that needs a vector has
+    one made of each text of that user. `room` is asked before memories are added.
     """
 
     def __init__(
@@ -83,22 +85,21 @@ class FileMemoryStore:
         clock: Clock = utc_now,
         *,
         note_pending: Callable[[], None] = lambda: None,
-        note_second: Callable[[], None] = lambda: None,
+        note_waiting: Callable[[str], None] = lambda space: None,
+        of_all_facts: Collection[str] = (),
         room: Room = any_room,
     ) -> None:
         self._room = room
         self._note_pending = note_pending
-        self._note_second = note_second
+        self._note_waiting = note_waiting
         self._root = workspace_root
         self._db = db
         self._clock = clock
         self._open = OpenProjects(workspace_root)
         self._told = SqlMemoryStore(db, clock)  # history and receipts
-        self._changing = Changing(db, clock)
+        self._changing = Changing(db, clock, of_all_facts)
         self._backlog = Backlog(workspace_root, self._open, db)
         self._unbroken = Unbroken()
-        second = Backlog(workspace_root, self._open, db, second=True)
-        self.second = FileSecondVectors(db, second, self._unbroken)
 
     async def commit(
         self,
@@ -124,12 +125,16 @@ class FileMemoryStore:
                 applied = await self._change(wish)
             if lacks_vector(changes):
                 self._note_pending()
-            if lacks_second_vector(changes):
-                self._note_second()
+            for space in waits_of(changes):
+                self._note_waiting(space)
             return applied
         if receipt is None and queue == NO_STEP:
             return []
         return await self._unbroken.run(self._changing.answer(self._open[project_of(scope)], wish))
+
+    def in_space(self, space: str) -> SpaceVectors:
+        """The vectors of a further space, by its name."""
+        return FileSpaceVectors(self._db, Backlog(self._root, self._open, self._db, space), self._unbroken, space)
 
     async def preview(self, scope: Scope, changes: Sequence[Change], *, degrade: bool = False) -> list[Applied]:
         """What a commit would do to the file as it is; takes no lock."""

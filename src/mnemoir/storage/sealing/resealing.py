@@ -59,9 +59,12 @@ def reseal_rows(
     marks: dict[str, Value] = {"mark": MARK, "mark_bytes": MARK.encode(), "mark_joined": JOINED_MARK}
     if key is not None:
         marks = {"mark": prefix_of(key), "mark_bytes": prefix_bytes_of(key), "mark_joined": joined_prefix_of(key)}
-    rows = sql.rows(select, after=after, limit=_TRACES_AT_ONCE if table == "runs" else ROWS_AT_ONCE, **marks)
+    limit = _TRACES_AT_ONCE if table == "runs" else ROWS_AT_ONCE
+    rows = sql.rows(select, after=after, limit=limit, **marks)
     for row in rows:
         sql.run(update, **dict(zip(names, row, strict=True)), **marks)
+    if table in file.paged_by and len(rows) == limit:
+        return int(rows[-1][0]) - 1  # more rows may have this number; those written now are passed over
     return rows[-1][0] if rows else None
 
 
@@ -110,7 +113,7 @@ def _statements(file: SealedFile, table: str, seals: bool, *, is_scoped: bool) -
     put = "CAST(:{} AS TEXT)" if file.are_bytes and not seals else ":{}"
     update = (
         f"UPDATE {table} SET {', '.join(f'{column} = {put.format(column)}' for column in columns)} "  # noqa: S608  # the same
-        f"WHERE {within}{page} = :page AND ({differs})"
+        f"WHERE {within}{page} = :page AND {key} = :{file.row_keys[table]} AND ({differs})"
     )
     return select, update
 

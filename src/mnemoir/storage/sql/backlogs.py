@@ -1,7 +1,7 @@
 """What search lacks of stored memories: vectors of the models in use, and terms by the rules in use.
 
 Every memory has a row that names its vector's model, or none; so the rows of all other models are the backlog, and no
-other record of it is needed. Second vectors likewise: rows without any are those that need none. And so terms, by
+other record of it is needed. In a further space only memories that need a vector there have a row. And so terms, by
 the name of the rules that made them.
 """
 
@@ -26,7 +26,7 @@ Filled = Sequence[tuple[Unembedded, IndexEntry]]
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """The queries of the main vectors, of the second ones or of terms; `none` stands for one that is to be made.
+    """The queries of the main vectors, of those of a further `space`, or of terms.
 
     `put` stores entries by `seq`, and returns those that search must read again.
     """
@@ -34,12 +34,12 @@ class Vectors:
     next_model: str
     embedded_with: str
     backlog: str
-    none: str | None
     put: Callable[[Sql, Entries], Entries]
+    space: str | None = None
 
 
-MAIN = Vectors("next_model", "embedded_with", "backlog", None, replace_vectors)
-TERMS = Vectors("next_terms", "with_terms_by", "terms_backlog", None, replace_terms)
+MAIN = Vectors("next_model", "embedded_with", "backlog", replace_vectors)
+TERMS = Vectors("next_terms", "with_terms_by", "terms_backlog", replace_terms)
 
 
 class SqlBacklog:
@@ -69,7 +69,7 @@ def _without_vector(sql: Sql, model: str, limit: int, vectors: Vectors) -> list[
     """Texts without a vector of the model, by user, oldest first, each with the messages just before it."""
     rows: list[tuple[int, int]] = []  # scope, seq
     for other in _other_models(sql, model, vectors):
-        rows += sql.rows(_QUERIES[vectors.embedded_with], model=other, limit=limit)
+        rows += sql.rows(_QUERIES[vectors.embedded_with], space=vectors.space, model=other, limit=limit)
     found: list[Unembedded] = []
     for scope_id, seq in nsmallest(limit, rows):
         with suppress(KeyUnavailable):  # those of other users do not wait for this one's key
@@ -90,8 +90,8 @@ def _put_vectors(sql: Sql, model: str, filled: Filled, vectors: Vectors) -> int:
 
 
 def _backlog(sql: Sql, model: str, vectors: Vectors) -> tuple[int, int]:
-    """(texts without a vector of the model, all texts; of second vectors all that need one)."""
-    done, total = sql.row(_QUERIES[vectors.backlog], model=model)
+    """(texts without a vector of the model, all texts; of a further space all that need one there)."""
+    done, total = sql.row(_QUERIES[vectors.backlog], space=vectors.space, model=model)
     return total - done, total
 
 
@@ -104,10 +104,10 @@ def _put_of_scope(sql: Sql, entries: Entries, vectors: Vectors) -> None:
 
 
 def _other_models(sql: Sql, model: str, vectors: Vectors) -> Iterator[str | None]:
-    """First what stands for no vector, then the name of every other model that rows have vectors of."""
-    yield vectors.none
+    """First None for no vector, then the name of every other model that rows have vectors of."""
+    yield None
     after = ""
-    while (row := sql.row(_QUERIES[vectors.next_model], after=after)) is not None:
+    while (row := sql.row(_QUERIES[vectors.next_model], space=vectors.space, after=after)) is not None:
         after = row[0]
         if after != model:
             yield after

@@ -5,7 +5,7 @@ closed, not deleted: it stays in `memories` and `entries` for lists and searches
 the history in its table.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -26,6 +26,7 @@ from mnemoir.storage.sql.proposals import put_proposals, take_approved
 from mnemoir.storage.sql.rows import (
     as_json,
     copy_entry,
+    from_json,
     history_of,
     memory_of,
     memory_values,
@@ -36,7 +37,7 @@ from mnemoir.storage.sql.rows import (
     turns_as_json,
     words_of,
 )
-from mnemoir.storage.sql.second_vectors import want_second_vectors
+from mnemoir.storage.sql.spaces import want_vectors
 
 _QUERIES = {**queries("memories"), **queries("changes")}
 
@@ -155,8 +156,10 @@ def preview(sql: Sql, scope: Scope, changes: Sequence[Change], now: datetime, *,
 class Commit:
     """Changes and deletions within one transaction. `finish` must come last."""
 
-    def __init__(self, sql: Sql, scope: Scope, now: datetime) -> None:
-        """`sql` is within the scope, which is entered."""
+    def __init__(self, sql: Sql, scope: Scope, now: datetime, of_all_facts: Collection[str] = ()) -> None:
+        """`sql` is within the scope, which is entered. `of_all_facts` are the further spaces in which a text that
+        needs a vector has one made of each fact.
+        """
         self._sql = sql
         self._scope = scope
         self._rows = _Rows(sql, scope)
@@ -166,9 +169,10 @@ class Commit:
         self._changes: int
         self._removals: int
         self._next_seq: int
-        self._is_multilingual: int
-        self.wants_second = False  # a text that was written needs a second vector
-        self._changes, self._removals, self._next_seq, self._is_multilingual = sql.row(_QUERIES["counters"])
+        self._of_all_facts = frozenset(of_all_facts)
+        self.waits: set[str] = set()  # the further spaces in which a text that was written needs a vector
+        self._changes, self._removals, self._next_seq, marked = sql.row(_QUERIES["counters"])
+        self._marked = frozenset(from_json(marked))
 
     def apply(
         self,
@@ -263,7 +267,7 @@ class Commit:
             text: dict[str, Value] = {"text": memory.text, "content_hash": hashed, "since": since}
             origin = memory.given_origin
             self._run("rewrite_memory", seq=seq, **text, origin=origin, change=self._next_change(), **renewed)
-            self._run("empty_second_vector", seq=seq)
+            self._run("empty_vectors", seq=seq)
         if memory.metadata is not before.metadata:
             metadata = None if memory.metadata is None else as_json(memory.metadata)
             self._run("set_metadata", seq=seq, metadata=metadata)
@@ -282,12 +286,12 @@ class Commit:
         entry, seq = effect.entry, self._rows.seqs[effect.memory.id]
         if entry is None:
             return
-        if entry.second_model is not None and not self._is_multilingual:
-            want_second_vectors(self._sql)
-            self._is_multilingual = 1
-        if self._is_multilingual and effect.memory.kind == "fact":
-            entry = replace(entry, second_model="")
-        self.wants_second |= entry.second_model is not None
+        for space in entry.waits & self._of_all_facts - self._marked:
+            want_vectors(self._sql, space)
+            self._marked |= {space}
+        if effect.memory.kind == "fact":
+            entry = replace(entry, waits=entry.waits | self._marked)
+        self.waits |= entry.waits
         put_entry(self._sql, seq, entry)
 
     def _close(self, effect: Effect, undone: ChangeId | None) -> None:

@@ -1,7 +1,7 @@
 """Memories in the database: each method is one write or one read of the engine."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date
 from typing import Any, TypeVar
 
@@ -31,6 +31,7 @@ from mnemoir.ports.memory_store import (
     Receipt,
     RedeemedReceipt,
     Room,
+    SpaceVectors,
     StoreCounts,
     Visible,
     any_room,
@@ -46,7 +47,7 @@ from mnemoir.storage.sql.forgetting import erase_some, make_nobodys
 from mnemoir.storage.sql.receipts import already_applied, find_receipt, keep_receipt
 from mnemoir.storage.sql.rows import memory_of, narrowing
 from mnemoir.storage.sql.search_snapshot import SqlSearchSnapshot
-from mnemoir.storage.sql.second_vectors import SqlSecondVectors
+from mnemoir.storage.sql.spaces import SqlSpaceVectors
 
 T = TypeVar("T")
 _QUERIES = queries("memories")
@@ -56,8 +57,9 @@ _MOST_ROWS = 2**62  # SQLite takes any 64-bit number; a caller's may be larger
 class SqlMemoryStore(SqlBacklog):
     """`db` is the caller's, who closes it after this store. `packs` are of its rows.
 
-    `note_pending` is called when a text was stored without a vector, `note_second` when without a second one. `room`
-    is asked before memories are added.
+    `note_pending` is called when a text was stored without a vector, `note_waiting` with the name of a further space
+    when without one there. `of_all_facts` are the spaces in which the first text of a user that needs a vector has
+    one made of each fact of that user. `room` is asked before memories are added.
     """
 
     def __init__(
@@ -67,14 +69,15 @@ class SqlMemoryStore(SqlBacklog):
         *,
         packs: IndexPacks | None = None,
         note_pending: Callable[[], None] = lambda: None,
-        note_second: Callable[[], None] = lambda: None,
+        note_waiting: Callable[[str], None] = lambda space: None,
+        of_all_facts: Collection[str] = (),
         room: Room = any_room,
     ) -> None:
         super().__init__(db, MAIN)
-        self.second = SqlSecondVectors(db)
         self.terms = SqlBacklog(db, TERMS)
         self.of_all_times = _RowsOfAllTimes(db)
-        self._note_second = note_second
+        self._note_waiting = note_waiting
+        self._of_all_facts = of_all_facts
         self._packs = packs
         self._note_pending = note_pending
         self._clock = clock
@@ -93,26 +96,30 @@ class SqlMemoryStore(SqlBacklog):
     ) -> list[Applied]:
         """Apply all changes in one transaction. A replaced state stays as a closed memory."""
 
-        def work(sql: Sql) -> tuple[list[Applied], bool]:
+        def work(sql: Sql) -> tuple[list[Applied], set[str]]:
             now = self._clock()
             within = entered(sql, scope)
             if receipt and (earlier := already_applied(within, receipt, now)) is not None:
-                return earlier, False
-            commit = Commit(within, scope, now)
+                return earlier, set()
+            commit = Commit(within, scope, now, self._of_all_facts)
             applied = commit.apply(changes, provenance, degrade=degrade, expected=expected, queue=queue)
             commit.finish()
             if receipt:
                 keep_receipt(within, receipt, (provenance.reason, applied), now, queue.proposed)
-            return applied, commit.wants_second
+            return applied, commit.waits
 
         is_wanted = bool(changes or receipt or queue != NO_STEP)
         async with self._room(scope, number=added_by(changes)):
-            applied, wants_second = await self._db.write(scope, work) if is_wanted else ([], False)
+            applied, waits = await self._db.write(scope, work) if is_wanted else ([], set())
         if lacks_vector(changes):
             self._note_pending()
-        if wants_second:
-            self._note_second()
+        for space in waits:
+            self._note_waiting(space)
         return applied
+
+    def in_space(self, space: str) -> SpaceVectors:
+        """The vectors of a further space, by its name."""
+        return SqlSpaceVectors(self._db, space)
 
     async def preview(self, scope: Scope, changes: Sequence[Change], *, degrade: bool = False) -> list[Applied]:
         """What a commit would do, worked out over one snapshot."""

@@ -3,11 +3,12 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 from mnemoir.core.errors import NotSupported
 from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import Applied, HistoryEntry, IndexEntry, Memory, SourceTurn
+from mnemoir.core.memories import Applied, HistoryEntry, IndexEntry, Memory, SourceTurn, Space
 from mnemoir.core.proposals import Proposal
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
@@ -15,10 +16,16 @@ from mnemoir.search.terms import TERMS_VERSION
 from mnemoir.storage.planning import effective_at, expires_at, seconds_of
 from mnemoir.storage.sql.engine import Damaged, Sql, Value, queries
 
+K = TypeVar("K")
+Vectors = Mapping[K, Mapping[Space, bytes]]
+Waits = Mapping[K, frozenset[str]]
+NO_VECTORS: Mapping[Space, bytes] = MappingProxyType({})
+NOWHERE: frozenset[str] = frozenset()
 _QUERIES = queries("changes")
 Entries = Sequence[tuple[int, IndexEntry]]  # by `seq`
 Values = dict[str, Value]
-_ENTRY = ("terms", "terms_by", "model", "vector", "token_ids", "second_model", "second_vector")
+_ENTRY = ("terms", "terms_by", "model", "vector", "token_ids")
+_VECTOR = ("space", "part", "model", "vector")
 _NOT_OF_STATE = frozenset(("id", "text", "user"))
 
 
@@ -170,11 +177,36 @@ def _members(value: Memory | Proposal) -> dict[str, Any]:
     return {member.name: getattr(value, member.name) for member in fields(value)}
 
 
+def further_vectors(
+    rows: Iterable[tuple[K, str, str | None, bytes]],
+) -> tuple[Vectors[K], Mapping[K, frozenset[str]]]:
+    """The vectors in further spaces by the key of their memory, and the spaces in which one is to be made.
+
+    A row is (key, space, model, vector), without a model for a vector that is to be made. The parts of one space come
+    in their order, and stand one behind the other.
+    """
+    vectors: dict[K, dict[Space, bytes]] = {}
+    waits: dict[K, frozenset[str]] = {}
+    spaces: dict[tuple[str, str], Space] = {}  # one value for each: there may be tens of thousands of rows
+    for key, name, model, vector in rows:
+        if model is None:
+            waits[key] = waits.get(key, NOWHERE) | {name}
+            continue
+        if (space := spaces.get((name, model))) is None:
+            space = spaces[name, model] = Space(name, model)
+        if key not in vectors:
+            vectors[key] = {space: vector}
+        else:
+            vectors[key][space] = vectors[key].get(space, b"") + vector
+    return vectors, waits
+
+
 def put_entry(sql: Sql, seq: int, entry: IndexEntry) -> None:
-    """Write or replace the entry. A row without a vector belongs to the backlog; so does an empty second one."""
+    """Write or replace the entry. A row without a vector belongs to the backlog; so does one in a further space."""
     vector = {"model": entry.model, "vector": entry.vector, "token_ids": entry.token_ids}
     words: dict[str, Value] = {"terms": entry.terms, "terms_by": TERMS_VERSION}
-    sql.run(_QUERIES["put_entry"], seq=seq, **words, second_model=entry.second_model, **vector)
+    sql.run(_QUERIES["put_entry"], seq=seq, **words, **vector)
+    sql.many(_QUERIES["want_vector"], [{"seq": seq, "space": space} for space in entry.waits])
     if entry.token_codes is None:
         sql.run(_QUERIES["drop_codes"], seq=seq)
     else:
@@ -199,9 +231,18 @@ def copy_entry(sql: Sql, seq: int, copy_seq: int) -> None:
     """Give a closed copy of a memory its words, vectors and token codes."""
     if (stored := _entry_of(sql, seq)) is not None:
         sql.run(_QUERIES["replace_entry"], seq=copy_seq, **stored)
+    for row in sql.rows(_QUERIES["vectors_of"], seq=seq):
+        _put_vector(sql, copy_seq, dict(zip(_VECTOR, row, strict=False)))
     codes = sql.value(_QUERIES["codes"], seq=seq)
     if codes is not None:
         sql.run(_QUERIES["put_codes"], seq=copy_seq, codes=codes)
+
+
+def put_vectors_in(sql: Sql, space: str, entries: Entries) -> Entries:
+    """Write the vectors of entries as those of a further space, by `seq`; all of them."""
+    for seq, entry in entries:
+        _put_vector(sql, seq, {"space": space, "part": 0, "model": entry.model, "vector": entry.vector})
+    return entries
 
 
 def replace_terms(sql: Sql, entries: Entries) -> Entries:
@@ -214,6 +255,11 @@ def replace_terms(sql: Sql, entries: Entries) -> Entries:
             if stored["terms"] != entry.terms:
                 changed.append((seq, entry))
     return changed
+
+
+def _put_vector(sql: Sql, seq: int, vector: Values) -> None:
+    place = f"{seq} {vector['space']!s} {vector['part']!s}"  # that an encrypted vector is bound to
+    sql.run(_QUERIES["put_vector"], seq=seq, place=place, **vector)
 
 
 def _entry_of(sql: Sql, seq: int) -> Values | None:

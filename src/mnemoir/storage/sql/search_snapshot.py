@@ -2,17 +2,20 @@
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
+from typing import Any
 
-from mnemoir.core.memories import IndexEntry, Memory
+from mnemoir.core.memories import IndexEntry, Memory, Space
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import ListFilter
 from mnemoir.ports.search_rows import MOST_CHANGES, Revision, SearchRow, SearchSnapshot
 from mnemoir.storage.sql import lists
 from mnemoir.storage.sql.engine import Sql, of_scope, owner_values, queries
-from mnemoir.storage.sql.rows import memory_of
+from mnemoir.storage.sql.rows import NO_VECTORS, NOWHERE, further_vectors, memory_of
 
 _QUERIES = queries("search")
+_DENSE = 4  # rows by number in a range for each that is wanted: up to there one walk is faster than looking up each
 _OF_ALL_TIMES = {
     "rows_since": _QUERIES["rows_since_of_all_times"],
     "rows_after": _QUERIES["rows_after_of_all_times"],
@@ -36,13 +39,13 @@ class SqlSearchSnapshot:
 
     def rows_since(self, scope: Scope, changes: int, until: int = MOST_CHANGES) -> Sequence[SearchRow]:
         """Rows written after `changes` and not after `until`, in order of `seq`."""
-        found = self._of(scope).each(self._queries["rows_since"], changes=changes, until=until)
-        return sorted((_search_row(*row) for row in found), key=lambda row: row.seq)
+        found = self._of(scope).rows(self._queries["rows_since"], changes=changes, until=until)
+        return self._search_rows(scope, sorted(found, key=itemgetter(0)))
 
     def rows_after(self, scope: Scope, seq: int, limit: int, *, changes: int = -1) -> Sequence[SearchRow]:
         """The first `limit` rows with a greater `seq`, in its order, of those written after `changes`."""
-        found = self._of(scope).each(self._queries["rows_after"], seq=seq, changes=changes, limit=limit)
-        return [_search_row(*row) for row in found]
+        found = self._of(scope).rows(self._queries["rows_after"], seq=seq, changes=changes, limit=limit)
+        return self._search_rows(scope, found)
 
     def live(self, scope: Scope) -> Sequence[int]:
         """The `seq` of every current row, ascending."""
@@ -61,6 +64,19 @@ class SqlSearchSnapshot:
         rows = self._of(scope).rows(self._queries["memories"], seqs=_numbers(seqs))
         return {row[0]: memory_of(row, scope.user) for row in rows}
 
+    def _search_rows(self, scope: Scope, found: Sequence[Any]) -> list[SearchRow]:
+        """Rows as stored, in order of `seq`, with their vectors in further spaces, which few users have."""
+        sql = self._of(scope)
+        if not found or sql.row(_QUERIES["has_vectors"]) is None:
+            return [_search_row(NO_VECTORS, NOWHERE, *row) for row in found]
+        seqs = [row[0] for row in found]
+        if seqs[-1] - seqs[0] < _DENSE * len(seqs):
+            stored = sql.each(_QUERIES["vectors"], first=seqs[0], last=seqs[-1])
+        else:
+            stored = sql.each(_QUERIES["vectors_of_rows"], seqs=_numbers(seqs))
+        vectors, waits = further_vectors((seq, space, model, vector) for seq, space, model, vector, _ in stored)
+        return [_search_row(vectors.get(row[0], NO_VECTORS), waits.get(row[0], NOWHERE), *row) for row in found]
+
     def _of(self, scope: Scope) -> Sql:
         if scope not in self._scopes:
             self._scopes[scope] = of_scope(self._sql, scope)
@@ -72,6 +88,8 @@ def _numbers(seqs: Sequence[int]) -> str:
 
 
 def _search_row(
+    vectors: Mapping[Space, bytes],
+    waits: frozenset[str],
     seq: int,
     kind: str,
     speaker: str | None,
@@ -85,8 +103,6 @@ def _search_row(
     model: str | None,
     vector: bytes | None,
     token_ids: bytes | None,
-    second_model: str | None,
-    second_vector: bytes | None,
     valid_from: float | None = None,
     valid_until: float | None = None,
 ) -> SearchRow:
@@ -102,14 +118,7 @@ def _search_row(
         expires_at=math.inf if expires_at is None else expires_at,
         valid_from=-math.inf if valid_from is None else valid_from,
         valid_until=math.inf if valid_until is None else valid_until,
-        entry=IndexEntry(
-            terms=terms,
-            model=model,
-            vector=vector,
-            token_ids=token_ids,
-            second_model=second_model,
-            second_vector=second_vector,
-        ),
+        entry=IndexEntry(terms=terms, model=model, vector=vector, token_ids=token_ids, vectors=vectors, waits=waits),
     )
 
 

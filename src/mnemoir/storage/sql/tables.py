@@ -27,13 +27,15 @@ class Table:
 
     `sealed` are its columns with words of users, which are encrypted; `blobs` are those of them that hold bytes.
     `key` is the column that tells a row of its table and never changes; a cell is bound to it, and rows of a scope
-    are gone through by it. Sealed rows that are `joined` are one cell, see `SealedFile`. `content_hash` is the digest
-    of the `hashed` column. Rows of a table that is not scoped name no scope; those that go along are deleted with
-    others. `archive` is the name of the table in the archive of a person and in reports, `columns` are what is told
-    there, in the order of `sorted_by`, and `documents` those of them that are JSON.
+    are gone through by it, or by the numbers in the column `paged_by`. Sealed rows that are `joined` are one cell, see
+    `SealedFile`. `content_hash` is the digest of the `hashed` column. Rows of a table that is not scoped name no
+    scope; those that go along are deleted with others. `archive` is the name of the table in the archive of a person
+    and in reports, `columns` are what is told there, in the order of `sorted_by`, and `documents` those of them that
+    are JSON.
     """
 
     key: str = ""
+    paged_by: str = ""
     is_numbered: bool = False
     sealed: tuple[str, ...] = ()
     blobs: tuple[str, ...] = ()
@@ -63,10 +65,13 @@ FACT_TABLES: Mapping[str, Table] = {
     "entries": Table(
         key="seq",
         is_numbered=True,
-        sealed=("terms", "vector", "token_ids", "second_vector"),
-        blobs=("terms", "vector", "token_ids", "second_vector"),
+        sealed=("terms", "vector", "token_ids"),
+        blobs=("terms", "vector", "token_ids"),
         joined=("vector", "terms", "token_ids"),
         goes_along=True,
+    ),
+    "vectors": Table(
+        key="place", paged_by="seq", is_numbered=True, sealed=("vector",), blobs=("vector",), goes_along=True
     ),
     "codes": Table(key="seq", is_numbered=True, sealed=("codes",), blobs=("codes",), goes_along=True),
     "history": Table(  # before the sources, which it names
@@ -97,6 +102,7 @@ FACT_TABLES: Mapping[str, Table] = {
         documents=("applied", "proposed"),
     ),
     "file_index": Table(is_scoped=False),  # of project files, which are plain themselves
+    "file_vectors": Table(is_scoped=False),
 }
 PROPOSAL_TABLES: Mapping[str, Table] = {
     "proposals": Table(
@@ -148,11 +154,12 @@ class SealedFile:
 
     `tables` are the encrypted columns by table. `row_keys` are the names under which queries bind and return what a
     cell is bound to: it tells a row of its table and never changes. `key_columns` are what gives it in the table, if
-    that has another name, and `paged_by` the columns by which rows are gone through, if these are others. `joined`
-    columns hold bytes and are one cell, which stands in the first of them, in rows where that is not NULL: a query
-    that writes or returns one of them does so with all. Rows of `unscoped` tables name no scope. `are_bytes`: texts
-    are stored as bytes too, as queries return them. Of `numbered` tables the column that pages them holds numbers;
-    `blobs` are columns that hold bytes, and `hashed` the column by table whose digest is in `content_hash`.
+    that has another name, and `paged_by` the numbers by which rows are gone through, if these are others, which some
+    rows may share. `joined` columns hold bytes and are one cell, which stands in the first of them, in rows where
+    that is not NULL: a query that writes or returns one of them does so with all. Rows of `unscoped` tables name no
+    scope. `are_bytes`: texts are stored as bytes too, as queries return them. Of `numbered` tables the column that
+    pages them holds numbers; `blobs` are columns that hold bytes, and `hashed` the column by table whose digest is in
+    `content_hash`.
     """
 
     tables: Tables
@@ -184,6 +191,7 @@ def _main_file(tables: tuple[tuple[str, Table], ...]) -> SealedFile:
         tables={name: table.sealed for name, table in sealed.items()},
         row_keys={name: table.key for name, table in sealed.items()},
         joined={name: table.joined for name, table in sealed.items() if table.joined},
+        paged_by={name: table.paged_by for name, table in sealed.items() if table.paged_by},
         unscoped=[name for name, table in sealed.items() if not table.is_scoped],
         numbered=[name for name, table in sealed.items() if table.is_numbered],
         blobs={column for table in sealed.values() for column in table.blobs},

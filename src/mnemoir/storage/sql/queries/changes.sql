@@ -1,6 +1,6 @@
 -- name: counters
--- A scope's revision, its last number and whether its facts have second vectors; one row, by the primary key.
-SELECT changes, removals, next_seq, is_multilingual FROM scopes WHERE id = :scope_id;
+-- A scope's revision, its last number and the spaces of its facts' vectors; one row, by the primary key.
+SELECT changes, removals, next_seq, spaces FROM scopes WHERE id = :scope_id;
 
 -- name: set_counters
 -- Advance a scope's revision and its numbers.
@@ -18,32 +18,40 @@ VALUES
      :replaced_by, :text, :metadata, :extra, :origin);
 
 -- name: put_entry
--- Write or replace the words and the vector of a memory, or that it has none yet. Its second vector stays.
-INSERT INTO entries (scope_id, seq, terms, terms_by, model, vector, token_ids, second_model)
-VALUES (:scope_id, :seq, :terms, :terms_by, :model, :vector, :token_ids, :second_model)
+-- Write or replace the words and the vector of a memory, or that it has none yet.
+INSERT INTO entries (scope_id, seq, terms, terms_by, model, vector, token_ids)
+VALUES (:scope_id, :seq, :terms, :terms_by, :model, :vector, :token_ids)
 ON CONFLICT (scope_id, seq) DO UPDATE
     SET terms = excluded.terms, terms_by = excluded.terms_by, model = excluded.model, vector = excluded.vector,
-        token_ids = excluded.token_ids, second_model = coalesce(second_model, excluded.second_model);
+        token_ids = excluded.token_ids;
 
--- name: empty_second_vector
--- Have the second vector of a memory made anew, if it has one.
-UPDATE entries SET second_model = '', second_vector = NULL
- WHERE scope_id = :scope_id AND seq = :seq AND second_vector IS NOT NULL;
+-- name: want_vector
+-- Have a vector of a memory made in a further space, if it has none there.
+INSERT INTO vectors (scope_id, seq, space) VALUES (:scope_id, :seq, :space) ON CONFLICT DO NOTHING;
 
--- name: want_second_vectors
--- Give every fact of a scope, closed ones too, an empty second vector; by the primary key.
-UPDATE entries SET second_model = ''
- WHERE scope_id = :scope_id AND second_model IS NULL
-   AND seq IN (SELECT seq FROM memories WHERE scope_id = :scope_id AND kind = 'fact');
+-- name: want_vectors
+-- The same for every fact of a scope, closed ones too; by the primary key.
+INSERT INTO vectors (scope_id, seq, space)
+SELECT scope_id, seq, :space FROM memories WHERE scope_id = :scope_id AND kind = 'fact' ON CONFLICT DO NOTHING;
 
--- name: make_multilingual
--- Mark a scope as one whose facts have second vectors.
-UPDATE scopes SET is_multilingual = 1 WHERE id = :scope_id;
+-- name: empty_vectors
+-- Have the vectors of a memory in further spaces made anew; by the unique key.
+UPDATE vectors SET model = NULL, vector = NULL WHERE scope_id = :scope_id AND seq = :seq AND model IS NOT NULL;
 
--- name: put_second_vector
--- Write the second vector of a memory.
-UPDATE entries SET second_model = :second_model, second_vector = :second_vector
- WHERE scope_id = :scope_id AND seq = :seq;
+-- name: mark_space
+-- Mark a scope as one whose facts all have vectors in a further space, if it is not marked.
+UPDATE scopes SET spaces = json_insert(spaces, '$[#]', :space)
+ WHERE id = :scope_id AND :space NOT IN (SELECT value FROM json_each(spaces));
+
+-- name: put_vector
+-- Write a vector of a memory in a further space.
+INSERT INTO vectors (scope_id, seq, space, part, model, vector)
+VALUES (:scope_id, :seq, :space, :part, :model, :vector)
+ON CONFLICT (scope_id, seq, space, part) DO UPDATE SET model = excluded.model, vector = excluded.vector;
+
+-- name: vectors_of
+-- The vectors of a memory in further spaces; by the unique key.
+SELECT space, part, model, vector, place FROM vectors WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: put_codes
 -- Write or replace the token codes of a memory.
@@ -63,15 +71,13 @@ SELECT scope_id, :seq, :copy_id, kind, :change, agent, app, conversation, role, 
   FROM memories WHERE scope_id = :scope_id AND seq = :of_seq;
 
 -- name: entry
--- The words and vectors of a memory; at most one row, by the primary key.
-SELECT terms, terms_by, model, vector, token_ids, second_model, second_vector
-  FROM entries WHERE scope_id = :scope_id AND seq = :seq;
+-- The words and the vector of a memory; at most one row, by the primary key.
+SELECT terms, terms_by, model, vector, token_ids FROM entries WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: replace_entry
--- Write all words and vectors of a memory.
-INSERT OR REPLACE INTO entries
-    (scope_id, seq, terms, terms_by, model, vector, token_ids, second_model, second_vector)
-VALUES (:scope_id, :seq, :terms, :terms_by, :model, :vector, :token_ids, :second_model, :second_vector);
+-- Write all words and the vector of a memory.
+INSERT OR REPLACE INTO entries (scope_id, seq, terms, terms_by, model, vector, token_ids)
+VALUES (:scope_id, :seq, :terms, :terms_by, :model, :vector, :token_ids);
 
 -- name: codes
 -- The token codes of a memory; at most one row, by the primary key.

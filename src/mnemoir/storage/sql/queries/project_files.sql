@@ -20,8 +20,15 @@ UPDATE file_projects SET stamp = :stamp WHERE number = :project AND stamp IS :be
 
 -- name: entries
 -- All entries of a project without token codes, by the unique key.
-SELECT user, memory_id, text_hash, terms, terms_by, model, vector, token_ids, second_model, second_vector
+SELECT user, memory_id, text_hash, terms, terms_by, model, vector, token_ids
   FROM file_index WHERE project_number = :project;
+
+-- name: vectors
+-- The vectors of a project's entries in further spaces, those of one space together, in order of their parts; by the
+-- unique keys.
+SELECT i.user, i.memory_id, v.space, v.model, v.vector
+  FROM file_index AS i CROSS JOIN file_vectors AS v ON v.entry = i.number
+ WHERE i.project_number = :project;
 
 -- name: entry_hashes
 -- The indexed texts of a project and their times, by the unique key.
@@ -34,38 +41,50 @@ SELECT token_codes FROM file_index
    AND token_codes IS NOT NULL;
 
 -- name: put_entry
--- Write or replace the entry of a memory. Its second vector stays.
+-- Write or replace the entry of a memory.
 INSERT INTO file_index
-    (project_number, user, memory_id, text_hash, terms, terms_by, model, vector, token_ids, token_codes, second_model,
-     said_at)
+    (project_number, user, memory_id, text_hash, terms, terms_by, model, vector, token_ids, token_codes, said_at)
 VALUES
-    (:project, :user, :memory_id, :text_hash, :terms, :terms_by, :model, :vector, :token_ids, :token_codes,
-     :second_model, :said_at)
+    (:project, :user, :memory_id, :text_hash, :terms, :terms_by, :model, :vector, :token_ids, :token_codes, :said_at)
 ON CONFLICT (project_number, user, memory_id) DO UPDATE SET said_at = excluded.said_at,
     text_hash = excluded.text_hash, terms = excluded.terms, terms_by = excluded.terms_by, model = excluded.model,
-    vector = excluded.vector, token_ids = excluded.token_ids, token_codes = excluded.token_codes,
-    second_model = coalesce(second_model, excluded.second_model);
+    vector = excluded.vector, token_ids = excluded.token_ids, token_codes = excluded.token_codes;
 
--- name: empty_second_vector
--- Have the second vector of a memory made anew, if it is of another text; by the unique key.
-UPDATE file_index SET second_model = '', second_vector = NULL
- WHERE project_number = :project AND user = :user AND memory_id = :memory_id AND text_hash <> :text_hash
-   AND second_vector IS NOT NULL;
+-- name: empty_vectors
+-- Have the vectors of a memory in further spaces made anew, if they are of another text; by the unique keys.
+UPDATE file_vectors SET model = NULL, vector = NULL
+ WHERE model IS NOT NULL AND entry = (
+    SELECT number FROM file_index
+     WHERE project_number = :project AND user = :user AND memory_id = :memory_id AND text_hash <> :text_hash
+ );
+
+-- name: want_vector
+-- Have a vector of a memory made in a further space, if it has none there; by the unique key.
+INSERT INTO file_vectors (entry, space)
+SELECT number, :space FROM file_index WHERE project_number = :project AND user = :user AND memory_id = :memory_id
+ON CONFLICT DO NOTHING;
 
 -- name: set_time
 -- Write the time of a memory; by the unique key.
 UPDATE file_index SET said_at = :said_at WHERE project_number = :project AND user = :user AND memory_id = :memory_id;
 
--- name: want_second_vectors
--- Give every entry of a project's multilingual users an empty second vector; by the unique key.
-UPDATE file_index SET second_model = ''
- WHERE project_number = :number AND second_model IS NULL
-   AND user IN (SELECT user FROM scopes WHERE tenant = :tenant AND project = :project AND is_multilingual = 1);
+-- name: want_vectors
+-- Have a vector of every entry of a project's users made in each space that they are marked for; by the unique keys.
+INSERT INTO file_vectors (entry, space)
+SELECT i.number, marked.value
+  FROM scopes AS s
+  CROSS JOIN json_each(s.spaces) AS marked
+  CROSS JOIN file_index AS i ON i.project_number = :number AND i.user = s.user
+ WHERE s.tenant = :tenant AND s.project = :project
+ON CONFLICT DO NOTHING;
 
--- name: put_second_vector
--- Write the second vector of a memory, if its text reads as it did; by the unique key.
-UPDATE file_index SET second_model = :model, second_vector = :vector
- WHERE project_number = :project AND user = :user AND memory_id = :memory_id AND text_hash = :text_hash;
+-- name: put_vector
+-- Write the vector of a memory in a further space, if its text reads as it did; by the unique keys.
+UPDATE file_vectors SET model = :model, vector = :vector
+ WHERE space = :space AND part = 0 AND entry = (
+    SELECT number FROM file_index
+     WHERE project_number = :project AND user = :user AND memory_id = :memory_id AND text_hash = :text_hash
+ );
 
 -- name: drop_entry
 -- Delete the entry of a memory that no longer exists.
@@ -92,15 +111,18 @@ SELECT date(said_at, 'unixepoch'), count(*) FROM file_index WHERE said_at >= :si
 -- How many entries have no vector of the model, and how many there are; from index file_index_by_model alone.
 SELECT count(*) FILTER (WHERE model IS NOT :model), count(*) FROM file_index INDEXED BY file_index_by_model;
 
--- name: without_second_vector
--- Memories whose second vector is to be made, oldest entry first, passing over some projects (a JSON array of
--- numbers); read from index file_index_by_second_model alone.
+-- name: without_vector_in_space
+-- Memories whose vector in a further space is to be made, oldest entry first, passing over some projects (a JSON array
+-- of numbers); by index file_vectors_by_model.
 SELECT p.tenant, p.project, i.user, i.memory_id
-  FROM file_index AS i INDEXED BY file_index_by_second_model JOIN file_projects AS p ON p.number = i.project_number
- WHERE i.second_model <> :model AND i.project_number NOT IN (SELECT value FROM json_each(:passed_over))
- ORDER BY i.number LIMIT :limit;
+  FROM file_vectors AS v
+  JOIN file_index AS i ON i.number = v.entry
+  JOIN file_projects AS p ON p.number = i.project_number
+ WHERE v.space = :space AND v.model IS NOT :model
+   AND i.project_number NOT IN (SELECT value FROM json_each(:passed_over))
+ ORDER BY v.entry LIMIT :limit;
 
--- name: second_backlog
--- How many second vectors are to be made, and how many there are to be; from index file_index_by_second_model alone.
-SELECT count(*) FILTER (WHERE second_model <> :model), count(*)
-  FROM file_index INDEXED BY file_index_by_second_model WHERE second_model IS NOT NULL;
+-- name: space_backlog
+-- How many vectors in a further space are to be made, and how many there are to be; from index file_vectors_by_model
+-- alone.
+SELECT count(*) FILTER (WHERE model IS NOT :model), count(*) FROM file_vectors WHERE space = :space;

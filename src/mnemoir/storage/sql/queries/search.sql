@@ -5,7 +5,7 @@ SELECT changes, removals FROM scopes WHERE tenant = :tenant AND project = :proje
 -- part: row
 -- The columns of a search row.
 m.seq, m.kind, m.speaker, m.agent, m.app, m.conversation, m.effective_at, m.said_at, m.expires_at,
-       e.terms, e.model, e.vector, e.token_ids, e.second_model, e.second_vector
+       e.terms, e.model, e.vector, e.token_ids
 
 -- name: rows_since
 -- Current rows written after a change and not after another, unsorted (the caller sorts: the blobs would go through the sorter here); by
@@ -42,6 +42,23 @@ SELECT {row}, m.valid_from, m.valid_until
   CROSS JOIN entries AS e ON e.scope_id = m.scope_id AND e.seq = m.seq
  WHERE m.scope_id = :scope_id AND m.seq > :seq AND m.change > :changes
  ORDER BY m.seq LIMIT :limit;
+
+-- name: has_vectors
+-- Whether any memory of a scope needs a vector in a further space; by the unique key.
+SELECT 1 FROM vectors WHERE scope_id = :scope_id LIMIT 1;
+
+-- name: vectors
+-- The vectors in further spaces of a scope's rows from one number to another, in order of row, space and part; by the
+-- unique key.
+SELECT seq, space, model, vector, place FROM vectors
+ WHERE scope_id = :scope_id AND seq BETWEEN :first AND :last ORDER BY seq, space, part;
+
+-- name: vectors_of_rows
+-- The same of some rows (a JSON array of numbers), those of one row and space together, in order of their parts; by the
+-- unique key.
+SELECT v.seq, v.space, v.model, v.vector, v.place
+  FROM json_each(:seqs) AS wanted
+  CROSS JOIN vectors AS v ON v.scope_id = :scope_id AND v.seq = wanted.value;
 
 -- name: live
 -- The numbers of a scope's current rows, unsorted; from index memories_by_change alone.
@@ -80,14 +97,14 @@ SELECT model FROM entries WHERE model > :after ORDER BY model LIMIT 1;
 -- Rows with a vector of one model (NULL: without any vector), by scope, the oldest first; by index entries_by_model.
 SELECT scope_id, seq FROM entries WHERE model IS :model ORDER BY scope_id, seq LIMIT :limit;
 
--- name: next_second_model
--- The model that follows another in name order, among all second vectors; by index entries_by_second_model.
-SELECT second_model FROM entries WHERE second_model > :after ORDER BY second_model LIMIT 1;
+-- name: next_model_in_space
+-- The model that follows another in name order, among all vectors of a further space; by index vectors_by_model.
+SELECT model FROM vectors WHERE space = :space AND model > :after ORDER BY model LIMIT 1;
 
--- name: embedded_with_second
--- Rows with a second vector of one model ('': with one to be made), by scope, the oldest first; by index
--- entries_by_second_model.
-SELECT scope_id, seq FROM entries WHERE second_model = :model ORDER BY scope_id, seq LIMIT :limit;
+-- name: embedded_in_space
+-- Rows with a vector of one model (NULL: with one to be made) in a further space, by scope, the oldest first; by index
+-- vectors_by_model.
+SELECT scope_id, seq FROM vectors WHERE space = :space AND model IS :model ORDER BY scope_id, seq LIMIT :limit;
 
 -- name: next_terms
 -- The rules that follow others in name order, among those that stored terms were made by; by index entries_by_terms.
@@ -128,7 +145,7 @@ UPDATE memories SET change = :change WHERE scope_id = :scope_id AND seq = :seq;
 -- How many rows have a vector of the model, and how many rows there are; from index entries_by_model alone.
 SELECT (SELECT count(*) FROM entries WHERE model = :model), (SELECT count(*) FROM entries);
 
--- name: second_backlog
--- How many rows have a second vector of the model, and how many need one; from index entries_by_second_model alone.
-SELECT (SELECT count(*) FROM entries WHERE second_model = :model),
-       (SELECT count(*) FROM entries WHERE second_model IS NOT NULL);
+-- name: space_backlog
+-- How many rows have a vector of the model in a further space, and how many need one; from index vectors_by_model alone.
+SELECT (SELECT count(*) FROM vectors WHERE space = :space AND model = :model),
+       (SELECT count(*) FROM vectors WHERE space = :space);

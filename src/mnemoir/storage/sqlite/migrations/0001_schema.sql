@@ -5,7 +5,8 @@
 -- the text is missing or no time. The key of every row of a user begins with the number of that user's scope.
 
 -- `hashed_by` is the key that the digests of a scope are made with, NULL for bare ones; `sealed_by` the key that all of
--- its cells are known to be encrypted with, 0 when all are plain, NULL when nobody has looked.
+-- its cells are known to be encrypted with, 0 when all are plain, NULL when nobody has looked. `spaces` are the further
+-- ones in which all facts of the scope have vectors, a JSON array of names.
 CREATE TABLE scopes (
     id INTEGER PRIMARY KEY,
     tenant TEXT NOT NULL,
@@ -14,7 +15,7 @@ CREATE TABLE scopes (
     changes INTEGER NOT NULL DEFAULT 0,
     removals INTEGER NOT NULL DEFAULT 0,
     next_seq INTEGER NOT NULL DEFAULT 1,
-    is_multilingual INTEGER NOT NULL DEFAULT 0,
+    spaces TEXT NOT NULL DEFAULT '[]',
     hashed_by INTEGER,
     sealed_by INTEGER,
     UNIQUE (tenant, project, user)
@@ -70,9 +71,7 @@ CREATE INDEX memories_by_app ON memories (app, scope_id) WHERE app IS NOT NULL A
 CREATE INDEX memories_by_creation ON memories (scope_id, said_at, valid_to) WHERE valid_to IS NULL;
 
 -- Words and vectors of a memory, closed ones too, for searches of the past. `terms_by` names the rules that its terms
--- were made by. The second vector stands beside that of the main model: of every fact of a user who uses other
--- languages than English, and of messages in them; `second_model` is NULL for a text that needs none, and '' while the
--- vector is to be made.
+-- were made by.
 CREATE TABLE entries (
     scope_id INTEGER NOT NULL,
     seq INTEGER NOT NULL,
@@ -80,16 +79,30 @@ CREATE TABLE entries (
     model TEXT,
     vector BLOB,
     token_ids BLOB,
-    second_model TEXT,
-    second_vector BLOB,
     terms_by TEXT,
     PRIMARY KEY (scope_id, seq),
     FOREIGN KEY (scope_id, seq) REFERENCES memories (scope_id, seq) ON DELETE CASCADE
 ) STRICT;
 
 CREATE INDEX entries_by_model ON entries (model, scope_id, seq); -- what waits for a vector
-CREATE INDEX entries_by_second_model ON entries (second_model, scope_id, seq) WHERE second_model IS NOT NULL;
 CREATE INDEX entries_by_terms ON entries (terms_by, scope_id, seq); -- what waits for other terms
+
+-- Vectors in further spaces, of the memories that need one there; `model` is NULL while it is to be made. With a rowid:
+-- without one a search takes ten times as long. `place` is what an encrypted vector is bound to.
+CREATE TABLE vectors (
+    number INTEGER PRIMARY KEY,
+    scope_id INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    space TEXT NOT NULL,
+    part INTEGER NOT NULL DEFAULT 0,
+    model TEXT,
+    vector BLOB,
+    place TEXT GENERATED ALWAYS AS (seq || ' ' || space || ' ' || part) VIRTUAL,
+    UNIQUE (scope_id, seq, space, part),
+    FOREIGN KEY (scope_id, seq) REFERENCES memories (scope_id, seq) ON DELETE CASCADE
+) STRICT;
+
+CREATE INDEX vectors_by_model ON vectors (space, model, scope_id, seq); -- what waits for a vector
 
 -- Apart from the vectors: they are the bulk, and read for a few hundred candidates at a time.
 CREATE TABLE codes (
@@ -304,17 +317,26 @@ CREATE TABLE file_index (
     vector BLOB,
     token_ids BLOB,
     token_codes BLOB,
-    second_model TEXT,
-    second_vector BLOB,
     terms_by TEXT,
     said_at REAL,
     UNIQUE (project_number, user, memory_id)
 ) STRICT;
 
 CREATE INDEX file_index_by_model ON file_index (model, number, project_number, user, memory_id);
-CREATE INDEX file_index_by_second_model
-    ON file_index (second_model, number, project_number, user, memory_id) WHERE second_model IS NOT NULL;
 CREATE INDEX file_index_by_age ON file_index (said_at);
+
+-- The vectors of entries in further spaces, as in `vectors`.
+CREATE TABLE file_vectors (
+    number INTEGER PRIMARY KEY,
+    entry INTEGER NOT NULL REFERENCES file_index (number) ON DELETE CASCADE,
+    space TEXT NOT NULL,
+    part INTEGER NOT NULL DEFAULT 0,
+    model TEXT,
+    vector BLOB,
+    UNIQUE (entry, space, part)
+) STRICT;
+
+CREATE INDEX file_vectors_by_model ON file_vectors (space, model, entry);
 
 -- The catalogue: what the file of conversations of each user held when it was looked at last. The files are the truth;
 -- `stamp` tells whether one is still what it was. `place` names the user's folder, which goes by project and user.

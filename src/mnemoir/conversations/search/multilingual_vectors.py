@@ -1,4 +1,4 @@
-"""Makes the second vectors of messages that are not English, by the multilingual model."""
+"""Makes the multilingual vectors of messages that are not English."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ _log = structlog.get_logger(__name__)
 _PAGE = 256
 
 
-class SecondMessageVectors:
+class MultilingualVectors:
     """Follows the writes of one vector store. Its method blocks on the store."""
 
     def __init__(self, store: IndexedVectors, model: EmbeddingModel, loop: asyncio.AbstractEventLoop) -> None:
@@ -35,7 +35,7 @@ class SecondMessageVectors:
         try:
             made = await in_loop(self._loop, self._model.embed([Passage(text=text.document) for text in foreign]))
         except ProviderError as exc:
-            _log.warning("messages without a second vector", cause=exc.message)
+            _log.warning("messages without a multilingual vector", cause=exc.message)
             return False
         vectors = {text.id: each.vector for text, each in zip(foreign, made, strict=True)}
         self._store.seen(unseen, vectors)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mnemoir.core.memories import IndexEntry
+from mnemoir.core.memories import IndexEntry, Space
 from mnemoir.core.scope import Scope
 from mnemoir.search.frozen import unpacked
 from mnemoir.search.index import ScopeIndex
@@ -17,12 +17,13 @@ from tests.search.listed_rows import ListedRows, fact, message
 MIRA = Scope(project="p", user="mira")
 WEIGHTS = Weights()
 EAST, NORTH = np.array([1, 0], np.float32), np.array([0, 1], np.float32)
+MANY = Space("many", "many/1")
 PLAIN = IndexEntry(terms=b"", model="main", vector=pack_vector(EAST))
-BOTH = replace(PLAIN, second_model="many", second_vector=pack_vector(NORTH))
+BOTH = replace(PLAIN, vectors={MANY: pack_vector(NORTH)})
 
 
 def index_of(*stored):
-    rows, index = ListedRows(), ScopeIndex("main", 2, second_model="many")
+    rows, index = ListedRows(), ScopeIndex("main", 2, spaces=[MANY])
     for memory, entry in stored:
         rows.add(MIRA, memory, entry)
     index.put(rows.rows_since(MIRA, -1))
@@ -30,15 +31,15 @@ def index_of(*stored):
 
 
 def close(index, share):
-    main, second = index.main.cosines(EAST), index.second.cosines(NORTH)
-    return mixed_closeness(index, main, second, share, WEIGHTS)
+    main, many = index.main.cosines(EAST), index.vectors_in("many").cosines(NORTH)
+    return mixed_closeness(index, main, many, share, WEIGHTS)
 
 
 def test_each_space_has_its_own_vectors():
     index = index_of((fact("one", "one"), PLAIN), (fact("two", "two"), BOTH))
     assert index.has_vector.tolist() == [True, True]
-    assert index.second.has_vector.tolist() == [False, True]
-    assert np.isnan(index.second.cosines(NORTH)).tolist() == [True, False]
+    assert index.vectors_in("many").has_vector.tolist() == [False, True]
+    assert np.isnan(index.vectors_in("many").cosines(NORTH)).tolist() == [True, False]
 
 
 def test_an_english_question_mixes_both_and_keeps_the_main_one_where_the_other_is_missing():
@@ -56,23 +57,25 @@ def test_in_another_language_a_fact_without_a_vector_waits_and_an_english_messag
 
 
 def test_a_vector_of_another_model_counts_as_none():
-    index = index_of((fact("one", "one"), replace(BOTH, second_model="other")))
-    assert index.second.has_vector.tolist() == [False]
+    index = index_of((fact("one", "one"), replace(BOTH, vectors={Space("many", "other"): pack_vector(NORTH)})))
+    assert index.vectors_in("many").has_vector.tolist() == [False]
 
 
 def test_a_pack_keeps_both_and_is_of_no_use_for_one():
     index = index_of((fact("one", "one"), PLAIN), (fact("two", "two"), BOTH))
     packed = index.frozen().of_the_living().packed(index.space)
     kept = unpacked(packed, index.space)
-    again = ScopeIndex("main", None, kept, second_model="many")
-    assert again.second.cosines(NORTH).tolist() == pytest.approx(index.second.cosines(NORTH).tolist(), nan_ok=True)
+    again = ScopeIndex("main", None, kept, spaces=[MANY])
+    assert again.vectors_in("many").cosines(NORTH).tolist() == pytest.approx(
+        index.vectors_in("many").cosines(NORTH).tolist(), nan_ok=True
+    )
     assert unpacked(packed, "main") is None
 
 
-def test_a_rewritten_row_loses_its_second_vector_until_there_is_a_new_one():
-    rows, index = ListedRows(), ScopeIndex("main", 2, second_model="many")
+def test_a_rewritten_row_loses_its_further_vector_until_there_is_a_new_one():
+    rows, index = ListedRows(), ScopeIndex("main", 2, spaces=[MANY])
     seq = rows.add(MIRA, fact("one", "one"), BOTH)
     index.put(rows.rows_since(MIRA, -1))
-    rows.rewrite(MIRA, seq, fact("one", "other"), replace(PLAIN, second_model=""))
+    rows.rewrite(MIRA, seq, fact("one", "other"), PLAIN)
     index.put(rows.rows_since(MIRA, 1))
-    assert index.second.has_vector[index.alive].tolist() == [False]
+    assert index.vectors_in("many").has_vector[index.alive].tolist() == [False]
