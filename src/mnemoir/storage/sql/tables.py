@@ -27,8 +27,8 @@ class Table:
 
     `sealed` are its columns with words of users, which are encrypted; `blobs` are those of them that hold bytes.
     `key` is the column that tells a row of its table and never changes; a cell is bound to it, and rows of a scope
-    are gone through by it, or by the numbers in the column `paged_by`. Sealed rows that are `joined` are one cell, see
-    `SealedFile`. `content_hash` is the digest of the `hashed` column. Rows of a table that is not scoped name no
+    are gone through by it, or by the numbers in the column `paged_by`. Sealed columns that are `joined` are one cell,
+    see `SealedFile`. `content_hash` is the digest of the `hashed` column. Rows of a table that is not scoped name no
     scope; those that go along are deleted with others. `archive` is the name of the table in the archive of a person
     and in reports, `columns` are what is told there, in the order of `sorted_by`, and `documents` those of them that
     are JSON.
