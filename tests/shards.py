@@ -31,7 +31,7 @@ _MARKERS = {"quick": "not slow", "slow": "slow"}
 # one worker: beside the shards more of them would load everything once more each, and only take turns
 _UI = (sys.executable, "hatch_build.py", "run", "--silent", "test", "--", "--maxWorkers=1")
 _PYTEST = (sys.executable, "-m", "pytest")
-_PROGRESS = re.compile(rb"[.FEsxXT]+( +\[ *\d+%\])?")
+_PROGRESS = re.compile(rb"[.FEsxXTB]+( +\[ *\d+%\])?")
 _PAGES = "tests/browser/"
 _FAILED, _NO_TESTS = 1, 5  # statuses of pytest
 

@@ -72,6 +72,7 @@ async def test_the_state_of_a_key_is_not_cut_off(start_site: StartSite, open_win
     assert await state.evaluate("label => label.scrollWidth <= label.clientWidth")
 
 
+@pytest.mark.slow
 async def test_a_key_for_one_user_shows_what_is_theirs_alone(start_site: StartSite, open_window: OpenWindow) -> None:
     site = await start_site()
     admin, own = made(site, role="admin"), made(site, role="write", user="mira")

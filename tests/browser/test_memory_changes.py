@@ -10,9 +10,8 @@ from tests.browser.test_memories_page import ask, opened, remember, told
 from tests.browser_kit import PHONE, WIDE, Site
 
 
-@pytest.mark.parametrize(
-    "size", [pytest.param(WIDE, id="desk"), pytest.param(PHONE, id="phone", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["desk", "phone"])
 async def test_a_change_is_undone_and_made_again_from_the_log(
     site: Site, open_window: OpenWindow, size: tuple[int, int]
 ) -> None:

@@ -1,5 +1,6 @@
 """A language model is connected in the page: found when it starts, tested, used, and in force in the next chat."""
 
+import pytest
 from playwright.async_api import expect
 
 from tests.browser.conftest import OpenWindow, StartSite, each_look
@@ -35,6 +36,7 @@ async def test_a_model_that_starts_later_is_connected_from_the_empty_chat_on(
         await expect(page.get_by_text("Hello from far away.")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_an_embedding_model_is_tested_and_saved_for_the_next_start(
     start_site: StartSite, open_window: OpenWindow
 ) -> None:

@@ -130,6 +130,7 @@ async def test_what_was_kept_before_is_given_to_a_person_and_their_data_held_and
     await expect(row).to_have_count(0)
 
 
+@pytest.mark.slow
 async def test_an_operator_adds_and_suspends_tenants_and_says_how_long_they_keep_things(
     start_site: StartSite, open_window: OpenWindow
 ) -> None:

@@ -113,6 +113,7 @@ async def test_of_thousands_of_files_those_in_sight_are_in_the_page(tree: Site, 
     await expect(page.get_by_role("link", name="preset-999", exact=True)).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_a_graph_shows_steps_what_they_run_and_what_they_read(tree: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(tree)).go(at(SUB))
     await expect(page.get_by_role("button", name=re.compile(r"Step \d"))).to_have_count(5)

@@ -25,7 +25,7 @@ JSON = dict[str, Any]
 CUT_S, QUICK_S = 2, 1
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)  # asyncio.Runner makes one of each result, and throws it away
 class Server:
     """One server of a test; `url` only when it listens."""
 
