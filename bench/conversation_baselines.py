@@ -21,6 +21,7 @@ class Words:
 
     name = "table"
     dimension = DIMENSION
+    reads_context = False
 
     def __init__(self) -> None:
         rows = np.random.default_rng(1).standard_normal((_WORDS, DIMENSION)).astype(np.float32)
@@ -28,6 +29,9 @@ class Words:
 
     async def embed(self, passages: Sequence[Passage]) -> list[Embedding]:
         return [self.of(passage.text) for passage in passages]
+
+    async def warm(self) -> None:
+        pass
 
     async def aclose(self) -> None:
         pass

@@ -20,9 +20,11 @@ from mnemoir.conversations.search.session_search import SearchHit
 from mnemoir.core.conversations import MessageRecord
 from mnemoir.providers.embedding.minilm_model import MiniLM
 from mnemoir.search import Indexing, Recall
+from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from mnemoir.storage.conversations.vector_file import VectorFileStore
 from mnemoir.storage.sql import SqlMemoryStore
 from mnemoir.storage.sqlite import open_database
+from tests.narrowing import instance
 
 _ANY = SearchFilter()
 Ask = Callable[[SemanticSearch, str], Awaitable[list[SearchHit]]]
@@ -85,7 +87,9 @@ async def _of_messages(
     ):
         names = dict(zip(memory.storage.save_messages(_records(conversation)), conversation.turns, strict=True))
         await memory.abackfill_embeddings()
-        search = SemanticSearch(memory.storage, client, vectors, clock=lambda: recall.ASKED_AT)
+        search = SemanticSearch(
+            instance(MemoryStorage, memory.storage), client, vectors, clock=lambda: recall.ASKED_AT
+        )
         figures: dict[str, list[tuple[float, float, float]]] = {way: [] for way in _WAYS}
         for asked in conversation.asked:
             for way, ask in _WAYS.items():

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -69,10 +70,10 @@ def measure_saving(memory: MemoryManager, db: sqlite3.Connection, name: str) -> 
     messages = said(texts(BATCHES * BATCH + SINGLES, seed=7))
     batches = [messages[start * BATCH : (start + 1) * BATCH] for start in range(BATCHES)]
     singles = messages[BATCHES * BATCH :]
-    ours = [timed(lambda batch=batch: memory.save_messages("saving", batch)) for batch in batches]
-    plain = [timed(lambda batch=batch: save_plainly(db, batch)) for batch in batches]
-    alone = [timed(lambda one=one: memory.save_message("saving", one)) for one in singles]
-    plain_alone = [timed(lambda one=one: save_plainly(db, [one])) for one in singles]
+    ours = [timed(partial(memory.save_messages, "saving", batch)) for batch in batches]
+    plain = [timed(partial(save_plainly, db, batch)) for batch in batches]
+    alone = [timed(partial(memory.save_message, "saving", one)) for one in singles]
+    plain_alone = [timed(partial(save_plainly, db, [one])) for one in singles]
     return [
         name,
         f"{BATCH / median(ours):,.0f}/s",
@@ -106,7 +107,7 @@ async def _searches(memory: MemoryManager, kind: str, filters: SearchFilter | No
 def measure_search(memory: MemoryManager, plain: PlainSearch) -> list[list[str]]:
     """Rows: each kind of search next to the plain one, after a warm-up round."""
     asked = questions(SEARCHES)
-    baseline = [timed(lambda question=question: plain.find(question)) for question in asked * 2][SEARCHES:]
+    baseline = [timed(partial(plain.find, question)) for question in asked * 2][SEARCHES:]
     rows = []
     for name, kind, filters in (
         ("words and meaning", "hybrid", None),

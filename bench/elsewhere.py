@@ -101,7 +101,8 @@ async def compared(parts: Parts) -> list[tuple[str, ...]]:
     noa = make(role="admin", user="noa", by="bench")[1]
     acme = make(role="admin", tenant="acme", by="bench")[1]
     server = Server(app=create_app(parts, ServerOptions()), parts=parts)
-    hers, rows, dice = await filled(server, admin), [], random.Random(1)
+    hers, dice = await filled(server, admin), random.Random(1)
+    rows: list[tuple[str, ...]] = []
     for label, method, path in ROUTES:
         name = path.partition("{")[2].partition("}")[0]
         asker = acme if name == "key" else noa

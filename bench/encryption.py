@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,7 @@ async def _first_searches(folder: Path, kinds: Mapping[str, Any], *, of_rows: bo
             async with AsyncExitStack() as stack:
                 server = await _opened(stack, folder / name, settings)
                 await server.post("/api/memories/search", {"query": "x", "user_id": "nobody"})  # loads the model
-                took[name].append(await _cpu(lambda served=server, at=number: _search(served, at)))  # type: ignore[misc]
+                took[name].append(await _cpu(partial(_search, server, number)))
     return took
 
 
@@ -78,7 +79,7 @@ async def _in_turn(
     took: Samples = {name: [] for name in servers}
     for number in range(1, count + 1):
         for name, server in servers.items():
-            took[name].append(await _cpu(lambda served=server, at=number: step(served, at)))  # type: ignore[misc]
+            took[name].append(await _cpu(partial(step, server, number)))
     return took
 
 

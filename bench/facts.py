@@ -8,6 +8,7 @@ import json
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import psutil
 import requests
@@ -57,7 +58,7 @@ class Facts:
         return time.perf_counter() - started
 
     def _ask(self, query: str, parameters: dict[str, str]) -> requests.Response:
-        body = {"query": query, "user_id": "one", "limit": 10}
+        body: dict[str, Any] = {"query": query, "user_id": "one", "limit": 10}
         answer = self._session.post(f"{self._url}/api/memories/search", params=parameters, json=body)
         answer.raise_for_status()
         return answer

@@ -9,6 +9,7 @@ import sqlite3
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import requests
 
@@ -117,9 +118,9 @@ class Memories:
         """Seconds to delete all memories of a user."""
         return self._timed("delete", self._url, params={"user_id": user})
 
-    def _timed(self, method: str, url: str, **given: object) -> float:
+    def _timed(self, method: str, url: str, **given: Any) -> float:
         started = time.perf_counter()
-        answer = self._session.request(method, url, **given)  # type: ignore[arg-type]
+        answer = self._session.request(method, url, **given)
         took = time.perf_counter() - started
         answer.raise_for_status()
         return took

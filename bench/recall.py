@@ -27,7 +27,8 @@ from mnemoir.core.errors import ProviderUnavailable
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Add, Memory, Provenance
 from mnemoir.core.scope import Scope
-from mnemoir.ports.embedding import CONTEXT_MESSAGES, Embedding, EmbeddingModel, Passage
+from mnemoir.core.text import CONTEXT_MESSAGES
+from mnemoir.ports.embedding import Embedding, EmbeddingModel, Passage
 from mnemoir.ports.memory_store import Visible
 from mnemoir.providers.embedding.minilm_model import MiniLM
 from mnemoir.search import Indexing, Question, Recall
@@ -104,6 +105,10 @@ class CachedEmbedding:
     def dimension(self) -> int | None:
         return self._model.dimension
 
+    @property
+    def reads_context(self) -> bool:
+        return self._model.reads_context
+
     async def embed(self, passages: Sequence[Passage]) -> list[Embedding]:
         if self.is_down:
             raise ProviderUnavailable("switched off for this measurement")
@@ -111,6 +116,9 @@ class CachedEmbedding:
         for passage, embedding in zip(missing, await self._model.embed(missing), strict=True):
             self._known[passage] = embedding
         return [self._known[passage] for passage in passages]
+
+    async def warm(self) -> None:
+        await self._model.warm()
 
     async def aclose(self) -> None:
         await self._model.aclose()

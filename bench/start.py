@@ -40,7 +40,9 @@ def restart_times(folder: Path) -> list[float]:
         started = time.perf_counter()
         try:
             server.start()
-            listed = requests.get(f"{server.url}/api/memories", params={"user_id": "someone", "limit": 1}, timeout=30)
+            listed = requests.get(
+                f"{server.url}/api/memories", params={"user_id": "someone", "limit": "1"}, timeout=30
+            )
             took.append(time.perf_counter() - started)
             assert listed.json()["total"] == MANY
         finally:

@@ -16,6 +16,8 @@ from hypothesis import settings
 from stamina.instrumentation import RetryDetails, get_on_retry_hooks, set_on_retry_hooks
 
 from mnemoir.access.sign_in import passwords
+from tests.budget import NAME as BUDGET
+from tests.budget import Budget
 from tests.forked_servers import Forker
 from tests.real_time import NAME, RealTimeRepeats
 from tests.serving import ServerProcess
@@ -63,6 +65,7 @@ def pytest_configure(config: pytest.Config) -> None:
     the same behind on both. PYTEST_DEBUG_TEMPROOT and --basetemp name another directory.
     """
     config.pluginmanager.register(RealTimeRepeats(config=config), NAME)
+    config.pluginmanager.register(Budget(), BUDGET)
     if (share := share_of(config)) is not None:
         config.pluginmanager.register(share, "share")
     sys.dont_write_bytecode = False

@@ -23,6 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
+import psutil
 import typer.main
 
 CHECKOUT = Path(__file__).parents[1]
@@ -101,6 +102,14 @@ class Forker:
             forking.stdin.write(json.dumps(wanted) + "\n")
             forking.stdin.flush()
             return ForkedServer(int(forking.stdout.readline()))
+
+    @property
+    def used_s(self) -> float:
+        """Seconds of processor time of all servers that have ended."""
+        if self._process is None:
+            return 0.0
+        used = psutil.Process(self._process.pid).cpu_times()
+        return float(used.children_user + used.children_system)
 
     def close(self) -> None:
         if self._process is not None:

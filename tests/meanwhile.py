@@ -11,7 +11,7 @@ from tests.serving import ServerProcess
 def processor_s(server: ServerProcess) -> float:
     """The processor time the server has taken since its start."""
     user, system, *_ = psutil.Process(server.pid).cpu_times()
-    return user + system
+    return float(user + system)
 
 
 def delayed_s() -> float:

@@ -24,7 +24,12 @@ SECRET = "a-client-secret"
 # made once: an RSA key takes a tenth of a second
 RSA_KEYS = [rsa.generate_private_key(public_exponent=65537, key_size=2048) for _ in range(2)]
 WEAK_KEY = rsa.generate_private_key(public_exponent=65537, key_size=1024)
-_OPERATIONS = {"RS256": RSAAlgorithm, "PS256": RSAAlgorithm, "ES256": ECAlgorithm, "EdDSA": OKPAlgorithm}
+_OPERATIONS: dict[str, type[RSAAlgorithm | ECAlgorithm | OKPAlgorithm]] = {
+    "RS256": RSAAlgorithm,
+    "PS256": RSAAlgorithm,
+    "ES256": ECAlgorithm,
+    "EdDSA": OKPAlgorithm,
+}
 
 
 class ScriptedIssuer:

@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,7 +28,8 @@ from tests.shares import CHECKOUT, STAGES, TIMES, files_of_tests, record_times, 
 
 _SHARDS = 1 + (os.cpu_count() or 1)  # one more than processors: now and then a test waits
 _MARKERS = {"quick": "not slow", "slow": "slow"}
-_UI = (sys.executable, "hatch_build.py", "run", "--silent", "test")
+# one worker: beside the shards more of them would load everything once more each, and only take turns
+_UI = (sys.executable, "hatch_build.py", "run", "--silent", "test", "--", "--maxWorkers=1")
 _PYTEST = (sys.executable, "-m", "pytest")
 _PROGRESS = re.compile(rb"[.FEsxXT]+( +\[ *\d+%\])?")
 _PAGES = "tests/browser/"
@@ -175,7 +176,7 @@ def _summed_up(stage: str, runs: Sequence[Run], took_s: float) -> int:
     return status
 
 
-def _in_words(counts: dict[str, float]) -> str:
+def _in_words(counts: Mapping[str, float]) -> str:
     return ", ".join(f"{number} {outcome}" for outcome, number in sorted(counts.items()))
 
 

@@ -12,9 +12,13 @@ def is_even(number: int, *more: int) -> None:
 
 
 def test_each_case_that_fails_is_named_behind_the_last():
-    tried = []
+    def noting(*case: int) -> None:
+        tried.append(case)
+        is_even(*case)
+
+    tried: list[tuple[object, ...]] = []
     with pytest.raises(AssertionError, match=re.compile(r"2 of 4 cases:\n1: .*\n\(3, 4\): ", re.DOTALL)):
-        check_each([0, 1, (3, 4), 6], lambda *case: (tried.append(case), is_even(*case)))
+        check_each([0, 1, (3, 4), 6], noting)
     assert tried == [(0,), (1,), (3, 4), (6,)]
 
 

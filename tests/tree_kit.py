@@ -76,7 +76,7 @@ def asked_by(title: str) -> Callable[[Asked], bool]:
 
     def is_it(asked: Asked) -> bool:
         messages = asked.body.get("messages") if isinstance(asked.body, dict) else None
-        return bool(messages) and messages[0] == {"role": "system", "content": title}
+        return bool(messages and messages[0] == {"role": "system", "content": title})
 
     return is_it
 

@@ -231,13 +231,15 @@ class Encoder:
         if name not in self.largest:
             return np.ones(weight.shape[1], np.float32)
         spread = np.log2(self.largest[name]) / 2 - np.log2(np.abs(weight).max(axis=0)) / 2
-        return np.exp2(np.round(4 * (spread - spread.mean())) / 4).astype(np.float32)
+        rounded: np.ndarray = np.exp2(np.round(4 * (spread - spread.mean())) / 4).astype(np.float32)
+        return rounded
 
     def multiplied(self, name: str, weight: np.ndarray) -> np.ndarray:
         """The weight (inputs x outputs), multiplied for the int8 product."""
         factors = self.factors(name, weight)[:, None]
         integers, scales = columns_in_int8(weight.T * factors)
-        return integers * scales / factors
+        multiplied: np.ndarray = integers * scales / factors
+        return multiplied
 
     def pooling(self, hidden: str) -> None:
         """The mean of all tokens, special ones included, at unit length: the published pipeline's vector."""
@@ -329,7 +331,7 @@ def set_apart(model: onnx.ModelProto, name: str, location: str) -> bytes:
     occur and need not stay in memory (11 MiB).
     """
     constant = next(constant for constant in model.graph.initializer if constant.name == name)
-    content = constant.raw_data
+    content: bytes = constant.raw_data
     set_external_data(constant, location, offset=0, length=len(content))
     constant.ClearField("raw_data")
     return content

@@ -51,7 +51,7 @@ def _reply(asked: Asked) -> Answer:
     if DECISION in asked.prompt:
         return Answer(text='{"memory": []}')
     if is_extraction(asked):
-        turn = next((one for one in TALK["turns"] if one["said"] in users_words(asked)), {})
+        turn: dict[str, Any] = next((one for one in TALK["turns"] if one["said"] in users_words(asked)), {})
         return Answer(text=json.dumps({"facts": turn.get("learned", [])}))
     text = next((turn["reply"] for turn in TALK["turns"] if turn["said"][:40] in said.rpartition('"user"')[2]), None)
     return Answer(text=text or TALK["otherwise"])
@@ -73,7 +73,7 @@ async def _fill(http: aiohttp.ClientSession) -> None:
 
 async def _remember(http: aiohttp.ClientSession) -> None:
     now = datetime.now(UTC)
-    lines = []
+    lines: list[dict[str, object]] = []
     for fact in TALK["facts"]:
         created = now - timedelta(days=fact["days_ago"], minutes=len(lines) * 7)
         lines.append(

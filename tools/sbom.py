@@ -41,7 +41,7 @@ def bill_of_materials(version: str, made_at: datetime) -> str:
 
 
 def _component(kind: str, ref: str, name: str, version: str | None = None, terms: str | None = None) -> Component:
-    component = {"type": kind, "bom-ref": ref, "name": name}
+    component: Component = {"type": kind, "bom-ref": ref, "name": name}
     if version:
         component |= {"version": version, "purl": ref}
     if terms:

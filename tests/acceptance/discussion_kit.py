@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 
 import requests
@@ -199,10 +199,10 @@ class House:
         if settles:
             settle(self.server)
 
-    def get(self, id: str, below: str = "", **query: object) -> Json:
+    def get(self, id: str, below: str = "", **query: Any) -> Json:
         """What `/api/discussions` tells of one."""
         url = f"{self.server.url}/api/discussions/{quote(id, safe='')}{below}"
-        told = self.session.get(url, params=query, timeout=60)
+        told = self.session.get(url, params=cast(Any, query), timeout=60)
         assert told.status_code == 200, told.text
         answer: Json = told.json()
         return answer

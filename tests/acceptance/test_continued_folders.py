@@ -185,8 +185,8 @@ def write_records(file: Path, layout: Layout) -> None:
             (summary, summary),
         )
         if "2025" in layout.id:
-            row = (layout.id, hashes[-1], "2025-11-21 15:58:30")
-            database.execute("INSERT INTO vector_memory_tracker VALUES (?, ?, ?)", row)
+            logged_at = (layout.id, hashes[-1], "2025-11-21 15:58:30")
+            database.execute("INSERT INTO vector_memory_tracker VALUES (?, ?, ?)", logged_at)
             return
         logged = [(layout.id, hash_, "2025-11-21T15:58:30+00:00") for hash_ in hashes]
         database.executemany(

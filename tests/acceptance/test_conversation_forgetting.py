@@ -35,6 +35,7 @@ from tests.serving import ServerProcess
 from tests.tree_kit import eventually, settle
 from tests.workflows.nodes.pictures import png
 
+pytestmark = pytest.mark.costly("each byte on the disk is searched")
 ANN, BEN = "ann", "ben"
 
 
@@ -102,7 +103,7 @@ def everything_said(place: Place, id: str, words: Words, user: str, *, remembers
 
 def facts_of(place: Place, user: str) -> list[str]:
     listed = place.http.get(
-        f"{place.server.url}/api/memories", params={"user_id": user, "limit": 1000}, timeout=30
+        f"{place.server.url}/api/memories", params={"user_id": user, "limit": "1000"}, timeout=30
     ).json()
     return sorted(memory["memory"] for memory in listed["results"])
 
@@ -232,8 +233,8 @@ def test_a_client_that_sends_a_forgotten_conversation_again_begins_a_new_one(pla
 def test_an_answer_that_comes_after_its_conversation_was_deleted_is_kept_nowhere(place, words, learns):
     place.chat([said(words.new())], "gone", user="lea")
     place.model.ready = [Answer(text=f"{words.new()} {words.new()}", stall_after=1)]
-    told = [said(f"My dog is called {words.new()}")]
-    with place.post(told, "gone", user="lea", stream=True, memoryEnabled=learns) as stream:
+    said_now = [said(f"My dog is called {words.new()}")]
+    with place.post(said_now, "gone", user="lea", stream=True, memoryEnabled=learns) as stream:
         pieces = stream.iter_content(None)
         told = next(pieces)
         place.do("DELETE", path_of("gone"), user_id="lea")
@@ -340,7 +341,7 @@ def test_memories_of_discussions_and_of_nodes_go_with_their_conversation(tmp_pat
             for length in (6, 12):
                 house.chat(id, messages[:length])
         settle(house.server)
-        place = Place(server=house.server, model=None, http=house.session)  # type: ignore[arg-type]
+        place = Place(server=house.server, model=None, http=house.session)  # type: ignore[arg-type]  # no model is asked
         users = {scope for file in place.conversations.rglob("conversations.db") for scope in [file.parent.name]}
         (user,) = users
         assert set(holds(tmp_path, words.all)) == set(words.all)

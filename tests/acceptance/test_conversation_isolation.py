@@ -215,6 +215,7 @@ class Walk:
                 self.ask(user, "GET", path_of(id))
 
 
+@pytest.mark.costly("a long walk")
 @pytest.mark.parametrize("steps", staged([FEW_STEPS, STEPS], quick=1))
 def test_five_users_in_a_random_walk_see_and_change_their_own_alone(place, steps):
     walk = Walk(place, seed=23)

@@ -8,6 +8,7 @@ import sys
 import tomllib
 from importlib.metadata import packages_distributions
 from pathlib import Path
+from typing import Any
 
 import openai
 import pytest
@@ -124,10 +125,10 @@ def test_the_whole_service_works_without_what_is_optional(tmp_path):
 def use(server: ServerProcess) -> None:
     """A bit of all that a server offers; each must succeed."""
     with openai.OpenAI(base_url=f"{server.url}/v1", api_key="none", max_retries=0) as client:
-        messages = [{"role": "user", "content": "I live in Graz."}]
+        messages: Any = [{"role": "user", "content": "I live in Graz."}]
         kept = {"memoryEnabled": True, "conversation_id": "tea"}
         assert client.chat.completions.create(model="mnemoir", messages=messages, extra_body=kept).choices
-        streamed = client.chat.completions.create(model="mnemoir", messages=messages, stream=True)
+        streamed: Any = client.chat.completions.create(model="mnemoir", messages=messages, stream=True)
         assert [piece for piece in streamed if piece.choices]
         assert client.embeddings.create(model="mnemoir", input="Graz").data[0].embedding
     asked("POST", server, "/api/memories", {"user_id": "user", "messages": [{"role": "user", "content": "I row."}]})
@@ -147,7 +148,7 @@ def use(server: ServerProcess) -> None:
         asked("GET", server, path)
 
 
-def asked(method: str, server: ServerProcess, path: str, body: object = None) -> requests.Response:
+def asked(method: str, server: ServerProcess, path: str, body: Any = None) -> requests.Response:
     answer = requests.request(method, server.url + path, json=body, timeout=60)
     assert answer.status_code == 200, (path, answer.text)
     return answer

@@ -3,6 +3,7 @@
 import random
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 import requests
@@ -36,7 +37,9 @@ def talk(request):
 @pytest.mark.slow
 def test_ten_kills_while_memories_are_made_lose_no_turn_and_make_every_memory_once(house, talk):
     rng = random.Random(12)
-    asked_before = {kind: {} for kind in KINDS}  # how often a model was asked about what was remembered at a restart
+    asked_before: dict[str, Any] = {
+        kind: {} for kind in KINDS
+    }  # how often a model was asked about what was remembered at a restart
     for count in range(KILLS):
         messages = said(24 + 16 * count)  # which are at least eight new chunks each time
         # the call of a model is open, or its answer is just being stored

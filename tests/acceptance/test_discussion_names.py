@@ -77,6 +77,7 @@ def conversation_of(id):
     return said(7, first=100 + 10 * IDS.index(id), series="abcdefgh"[IDS.index(id) % 8])
 
 
+@pytest.mark.costly("each name is tried")
 @pytest.mark.parametrize("way", staged([by_tag, by_field, by_header], quick=1))
 def test_an_id_is_refused_or_kept_below_the_folder_of_discussions_and_no_two_share_a_file(house, way):
     house.root.mkdir(exist_ok=True)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 import requests
@@ -24,7 +25,7 @@ def server(tmp_path, root):
 
 def add(server: ServerProcess, number: int) -> list[str]:
     """One add of one of five users, every second one through extraction; the ids of what was added."""
-    body = {"user_id": f"user {number % 5}", "infer": number % 2 == 0}
+    body: dict[str, Any] = {"user_id": f"user {number % 5}", "infer": number % 2 == 0}
     body["messages"] = [{"role": "user", "content": f"I like dish{number}."}]
     answer = requests.post(f"{server.url}/api/memories?project=atlas", json=body, timeout=60)
     assert answer.status_code == 200, answer.text
@@ -67,7 +68,7 @@ def test_a_link_that_leads_out_of_the_workspace_is_neither_read_nor_written(serv
 def everything_asked(server: ServerProcess, name: str, *, with_settings: bool) -> Iterator[requests.Response]:
     """Each way to read and to write a project."""
     memories, project = f"{server.url}/api/memories", {"project": name}
-    body = {"messages": [{"role": "user", "content": "Rows"}], "user_id": "mira", "infer": False}
+    body: dict[str, Any] = {"messages": [{"role": "user", "content": "Rows"}], "user_id": "mira", "infer": False}
     yield requests.get(f"{memories}/mira", params=project, timeout=60)
     yield requests.post(f"{memories}/search", json={"query": "x", "user_id": "mira"}, params=project, timeout=60)
     yield requests.post(memories, json=body, params=project, timeout=60)

@@ -52,6 +52,7 @@ def module(host: Hosted, body: str, path: str = "modules/made.py", **said: objec
     return {"type": "PythonModule", "title": "called", "module_path": path, **said}
 
 
+@pytest.mark.costly("it runs programs")
 @pytest.mark.real_time
 @pytest.mark.parametrize("body", staged(WRONG, quick=3), ids=range(len(WRONG)))
 async def test_a_module_that_goes_wrong_fails_its_own_request_and_holds_up_nobody(host, others, body):
@@ -175,6 +176,7 @@ async def until(happened: Callable[[], bool]) -> None:
             await asyncio.to_thread(lambda: None)  # nothing tells, and the server needs its turns
 
 
+@pytest.mark.costly("it runs programs")
 async def test_a_module_whose_client_leaves_is_ended(host, others):
     host.workflow(module(host, "import pathlib, time; pathlib.Path('begun').touch(); time.sleep(60)"))
     asked = asyncio.create_task(host.ask())

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -155,7 +156,7 @@ async def test_a_model_name_chooses_a_folder_there_is_or_none(host):
 @pytest.mark.parametrize("user", ["../ann", "..", "/etc/passwd", "x\0", "sub/ann", "ann."])
 async def test_a_user_whose_name_leads_away_is_not_served(tmp_path, user):
     public = tree(tmp_path, "http://127.0.0.1:9")
-    given = {"storage.data_dir": str(tmp_path / "data"), "llm.provider": "offline"}
+    given: dict[str, Any] = {"storage.data_dir": str(tmp_path / "data"), "llm.provider": "offline"}
     given |= {"workflows.config_dir": str(public), "workflows.users": [user]}
     with pytest.raises(SettingsError, match="is not allowed"):
         await open_parts(load_settings(None, given, environ={}))

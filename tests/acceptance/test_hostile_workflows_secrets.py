@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
@@ -52,7 +53,7 @@ def secret_tree(folder: Path, url: str) -> Path:
     """Endpoints with a key, with a password and with a token in the URL, and a node for each."""
     public = tree(folder, url, useOfflineWikiApi=True, offlineWikiApiPort=9)
     place = url.removeprefix("http://")
-    endpoints = {
+    endpoints: dict[str, dict[str, object]] = {
         "Keyed": {"endpoint": url, "apiKey": KEY},
         "Worded": {"endpoint": f"http://canary:{PASSWORD}@{place}"},
         "Tokened": {"endpoint": f"http://{TOKEN}@{place}"},
@@ -106,7 +107,7 @@ FAILURES = ("object", "message", "text", "cut", "rubbish", "event", "nothing")
 
 def chat(server: ServerProcess, model: str, *said: str, stream: bool = False) -> requests.Response:
     messages = [{"role": "user", "content": text} for text in said]
-    body = {"model": model, "messages": messages, "stream": stream}
+    body: dict[str, Any] = {"model": model, "messages": messages, "stream": stream}
     return requests.post(f"{server.url}/v1/chat/completions", json=body, timeout=60)
 
 
@@ -136,6 +137,7 @@ def serving(tmp_path: Path, public: Path, **environment: str) -> ServerProcess:
     return ServerProcess(tmp_path / "data", arguments=arguments, environment={**quick, **environment})
 
 
+@pytest.mark.costly("it asks for each key in each way")
 @pytest.mark.parametrize("level", staged(["debug", "info"], quick=1))
 def test_no_key_of_an_endpoint_comes_out_and_no_word_gets_into_the_log(tmp_path, capsys, level):
     with ScriptedLLM.in_thread() as llm:

@@ -5,7 +5,9 @@ held the event loop would let none through.
 """
 
 import threading
+from typing import Any
 
+import pytest
 import requests
 
 from tests.scripted_llm import Answer, ScriptedLLM
@@ -15,6 +17,7 @@ STREAMS = 8
 TURNS = [{"role": "user", "content": f"On day {n} I painted train {n % 7} in Oslo and ate soup."} for n in range(40)]
 
 
+@pytest.mark.costly("it is about a load")
 def test_no_work_holds_up_a_route_that_does_nothing(tmp_path):
     answered: list[int] = []
     during_adds: list[int] = []
@@ -38,7 +41,7 @@ def test_no_work_holds_up_a_route_that_does_nothing(tmp_path):
 def add_and_search(server: ServerProcess, answered: list[int], during_adds: list[int]) -> None:
     memories = f"{server.url}/api/memories"
     for _ in range(2):
-        body = {"messages": TURNS, "user_id": "busy", "infer": False}
+        body: dict[str, Any] = {"messages": TURNS, "user_id": "busy", "infer": False}
         before = len(answered)
         requests.post(memories, json=body, timeout=60).raise_for_status()
         during_adds.append(len(answered) - before)
@@ -48,5 +51,5 @@ def add_and_search(server: ServerProcess, answered: list[int], during_adds: list
 
 
 def chat(server: ServerProcess) -> None:
-    body = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "Hello"}]}
+    body: dict[str, Any] = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "Hello"}]}
     requests.post(f"{server.url}/v1/chat/completions", json=body, timeout=60).raise_for_status()

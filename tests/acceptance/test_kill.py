@@ -2,11 +2,13 @@
 
 import random
 import threading
+from typing import Any, cast
 
 import apsw
 import pytest
 import requests
 
+from tests.narrowing import present
 from tests.serving import ServerProcess
 
 pytestmark = pytest.mark.slow
@@ -31,7 +33,7 @@ class Writer(threading.Thread):
             label = f"{self.name} batch {number}"
             said = [{"role": "user", "content": f"{label} part {part}"} for part in range(PER_ADD)]
             try:
-                body = {"messages": said, "user_id": "everyone", "infer": False}
+                body: dict[str, Any] = {"messages": said, "user_id": "everyone", "infer": False}
                 answer = session.post(f"{self._server.url}/api/memories", json=body, timeout=60)
             except requests.RequestException:
                 return
@@ -41,7 +43,8 @@ class Writer(threading.Thread):
 
 
 def test_fifty_kills_lose_no_acknowledged_write_and_leave_no_half_add(tmp_path):
-    rng, acknowledged = random.Random(7), {}
+    rng = random.Random(7)
+    acknowledged: dict[str, list[str]] = {}
     server = ServerProcess(tmp_path / "data")
     for round_ in range(KILLS):
         server.start()
@@ -62,7 +65,7 @@ def assert_all_is_whole(path, acknowledged):
     db = apsw.Connection(str(path))
     try:
         assert db.execute("pragma integrity_check").fetchall() == [("ok",)]
-        stored = dict(db.execute("select id, text from memories").fetchall())
+        stored = dict(cast(list[tuple[str, str]], db.execute("select id, text from memories").fetchall()))
         missing = [label for label, ids in acknowledged.items() if not all(memory_id in stored for memory_id in ids)]
         assert missing == []
         batches: dict[str, int] = {}
@@ -70,14 +73,16 @@ def assert_all_is_whole(path, acknowledged):
             label = text.rsplit(" part ", 1)[0]
             batches[label] = batches.get(label, 0) + 1
         assert set(batches.values()) == {PER_ADD}
-        (unsearched,) = db.execute(
-            "select count(*) from memories as m where not exists"
-            " (select 1 from entries as e where e.scope_id = m.scope_id and e.seq = m.seq)"
-        ).fetchone()
+        (unsearched,) = present(
+            db.execute(
+                "select count(*) from memories as m where not exists"
+                " (select 1 from entries as e where e.scope_id = m.scope_id and e.seq = m.seq)"
+            ).fetchone()
+        )
         assert unsearched == 0
-        (silent,) = db.execute(
-            "select count(*) from memories where id not in (select memory_id from history)"
-        ).fetchone()
+        (silent,) = present(
+            db.execute("select count(*) from memories where id not in (select memory_id from history)").fetchone()
+        )
         assert silent == 0
     finally:
         db.close()

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from typing import Any
 
 import pytest
 import requests
@@ -86,7 +87,7 @@ def test_a_fact_of_turn_3_reaches_the_prompt_at_turn_300(tmp_path, records):
                 history.append({"role": "user", "content": said})
                 if turn in (TURNS // 2, TURNS):
                     settle(server)  # what runs behind the answers is waited for twice only
-                body = {"messages": history, "metadata": {"session_id": "the long talk"}}
+                body: dict[str, Any] = {"messages": history, "metadata": {"session_id": "the long talk"}}
                 reply = client.post(f"{server.url}/v1/chat/completions", json=body, timeout=60)
                 assert reply.status_code == 200, reply.text
                 history.append(reply.json()["choices"][0]["message"])

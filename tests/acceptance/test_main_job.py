@@ -1,11 +1,14 @@
 """The main job: an app chats, Mnemoir remembers, and recalls after a kill -9, with the real client packages."""
 
 import subprocess
+from typing import Any
 
 import ollama
 import openai
 import pytest
+from openai.types.chat import ChatCompletion
 
+from tests.narrowing import present
 from tests.serving import ServerProcess
 from tests.stages import staged
 
@@ -15,13 +18,15 @@ QUESTION = "what should I keep in mind when cooking for me?"
 
 def openai_chat(server: ServerProcess, text: str, *, stream: bool, by_header: bool) -> str:
     client = openai.OpenAI(base_url=f"{server.url}/v1", api_key="none", max_retries=0)
-    switch = {"extra_headers": {"X-Memory": "on"}} if by_header else {"extra_body": {"memoryEnabled": True}}
-    messages = [{"role": "user", "content": text}]
+    switch: dict[str, Any] = (
+        {"extra_headers": {"X-Memory": "on"}} if by_header else {"extra_body": {"memoryEnabled": True}}
+    )
+    messages: Any = [{"role": "user", "content": text}]
     with client:
         if not stream:
-            answer = client.chat.completions.create(model="mnemoir", messages=messages, **switch)
-            return answer.choices[0].message.content
-        pieces = client.chat.completions.create(model="mnemoir", messages=messages, stream=True, **switch)
+            answer: ChatCompletion = client.chat.completions.create(model="mnemoir", messages=messages, **switch)
+            return present(answer.choices[0].message.content)
+        pieces: Any = client.chat.completions.create(model="mnemoir", messages=messages, stream=True, **switch)
         return "".join(piece.choices[0].delta.content or "" for piece in pieces if piece.choices)
 
 
@@ -29,7 +34,8 @@ def ollama_chat(server: ServerProcess, text: str, *, stream: bool) -> str:
     messages = [{"role": "user", "content": text}]
     with ollama.Client(host=server.url, headers={"X-Memory": "on"}) as client:
         if not stream:
-            return client.chat(model="mnemoir", messages=messages).message.content
+            found: str = client.chat(model="mnemoir", messages=messages).message.content
+            return found
         pieces = client.chat(model="mnemoir", messages=messages, stream=True)
         return "".join(piece.message.content for piece in pieces)
 
@@ -37,7 +43,8 @@ def ollama_chat(server: ServerProcess, text: str, *, stream: bool) -> str:
 def ollama_generate(server: ServerProcess, text: str, *, stream: bool) -> str:
     with ollama.Client(host=server.url, headers={"X-Memory": "on"}) as client:
         if not stream:
-            return client.generate(model="mnemoir", prompt=text).response
+            found: str = client.generate(model="mnemoir", prompt=text).response
+            return found
         return "".join(piece.response for piece in client.generate(model="mnemoir", prompt=text, stream=True))
 
 

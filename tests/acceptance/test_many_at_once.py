@@ -1,6 +1,7 @@
 """Eight writers and eight readers, a hundred requests each: no error, no lock, nothing missing."""
 
 import threading
+from typing import Any
 
 import pytest
 import requests
@@ -17,7 +18,11 @@ class Client(threading.Thread):
     def __init__(self, url: str, number: int) -> None:
         super().__init__()
         self.url, self.number = f"{url}/api/memories", number
-        self.done, self.failed, self.session = 0, [], requests.Session()
+        self.done, self.session = 0, requests.Session()
+        self.failed: list[tuple[int, str]] = []
+
+    def ask(self) -> requests.Response:
+        raise NotImplementedError
 
     def run(self) -> None:
         for _ in range(REQUESTS):
@@ -31,7 +36,7 @@ class Client(threading.Thread):
 class Writer(Client):
     def ask(self) -> requests.Response:
         said = [{"role": "user", "content": f"writer {self.number} says {self.done}"}]
-        body = {"messages": said, "user_id": f"user {self.number % 4}", "infer": False}
+        body: dict[str, Any] = {"messages": said, "user_id": f"user {self.number % 4}", "infer": False}
         return self.session.post(self.url, json=body, timeout=60)
 
 
@@ -39,7 +44,7 @@ class Reader(Client):
     def ask(self) -> requests.Response:
         user = f"user {self.number % 4}"
         if self.done % 2:
-            return self.session.get(self.url, params={"user_id": user, "limit": 50}, timeout=60)
+            return self.session.get(self.url, params={"user_id": user, "limit": "50"}, timeout=60)
         return self.session.post(f"{self.url}/search", json={"query": "who says 7?", "user_id": user}, timeout=60)
 
 
@@ -60,7 +65,7 @@ def test_eight_writers_and_eight_readers_never_meet_a_lock(tmp_path):
 def total(server: ServerProcess) -> int:
     """How many memories the four users have together."""
     listed = (
-        requests.get(f"{server.url}/api/memories", params={"user_id": f"user {n}", "limit": 1}, timeout=60).json()
+        requests.get(f"{server.url}/api/memories", params={"user_id": f"user {n}", "limit": "1"}, timeout=60).json()
         for n in range(4)
     )
     return sum(answer["total"] for answer in listed)

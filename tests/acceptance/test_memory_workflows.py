@@ -61,7 +61,7 @@ def answers(*earlier: int, **members: object) -> Json:
     return asks(f"ANSWER {shown}", "", returnToUser=True, **members)
 
 
-GAME_BOT = [
+GAME_BOT: list[Json] = [
     {"title": "Summary", "type": "GetCurrentSummaryFromFile"},
     LATELY,
     answers(1, 2),
@@ -75,7 +75,7 @@ ASSISTANT = [
     LOCK,
     {"title": "Remember", "type": "QualityMemory"},
 ]
-OLD_ASSISTANT = [
+OLD_ASSISTANT: list[Json] = [
     {"title": "Recent", "type": "RecentMemory"},
     {"title": "Older", "type": "ConversationMemory"},
     {"title": "Whole", "type": "GetCurrentMemoryFromFile", "customDelimiter": "/"},
@@ -110,7 +110,7 @@ BY_HAND = [
     {"title": "Manual", "type": "FullChatSummary", "isManualConfig": True},
     answers(3, 4),
 ]
-NOTHING_KEPT = [
+NOTHING_KEPT: list[Json] = [
     {"title": "Summary", "type": "GetCurrentSummaryFromFile"},
     LATELY,
     {"title": "Whole", "type": "GetCurrentMemoryFromFile"},

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import requests
@@ -27,14 +28,20 @@ def server_of(tmp_path, llm: ThreadedLLM) -> ServerProcess:
 
 
 def chat(server: ServerProcess, text: str, user: str = "mira") -> requests.Response:
-    body = {"model": "mnemoir", "messages": [{"role": "user", "content": text}], "user": user, "memoryEnabled": True}
+    body: dict[str, Any] = {
+        "model": "mnemoir",
+        "messages": [{"role": "user", "content": text}],
+        "user": user,
+        "memoryEnabled": True,
+    }
     return requests.post(f"{server.url}/v1/chat/completions", json=body, timeout=60)
 
 
 def memories(server: ServerProcess, user: str = "mira") -> list[dict]:
     """Newest first."""
-    listed = requests.get(f"{server.url}/api/memories", params={"user_id": user, "limit": 1000}, timeout=60)
-    return listed.json()["results"]
+    listed = requests.get(f"{server.url}/api/memories", params={"user_id": user, "limit": "1000"}, timeout=60)
+    found: list[dict] = listed.json()["results"]
+    return found
 
 
 def wait_until(true: Callable[[], bool]) -> None:
@@ -59,7 +66,7 @@ def test_a_server_killed_while_it_extracts_remembers_the_turn_once_after_its_res
         server.kill()
         is_up = True
         server.start()
-        wait_until(lambda: memories(server))
+        wait_until(lambda: bool(memories(server)))
         assert chat(server, "I row on the lake.").status_code == 200
         wait_until(lambda: len(memories(server)) > 1)
         assert [memory["memory"] for memory in memories(server)] == ["I row on the lake.", "I live in Graz."]

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import openai
 import psutil
@@ -37,7 +38,7 @@ def recorded_server(tmp_path: Path, **environment: str) -> tuple[ServerProcess, 
 def work(server: ServerProcess) -> None:
     """A bit of everything the server does."""
     with openai.OpenAI(base_url=f"{server.url}/v1", api_key="none", max_retries=0) as client:
-        messages = [{"role": "user", "content": "I'm Alex and I live in Graz."}]
+        messages: Any = [{"role": "user", "content": "I'm Alex and I live in Graz."}]
         client.chat.completions.create(model="mnemoir", messages=messages, extra_body={"memoryEnabled": True})
     requests.post(f"{server.url}/api/memories/search", json={"query": "where?", "user_id": "user"}, timeout=60)
     requests.get(f"{server.url}/docs", timeout=60)

@@ -1,10 +1,12 @@
 """Chats that remember through another server: what goes to it over HTTP, and that no chat waits or fails for it."""
 
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 import requests
 
+from tests.narrowing import present
 from tests.scripted_llm import ScriptedLLM, ThreadedLLM, closed_port_url
 from tests.scripted_memory import ScriptedMemory
 from tests.serving import ServerProcess
@@ -43,7 +45,7 @@ def test_a_chat_searches_before_and_adds_behind_the_answer_as_the_contract_says(
         ScriptedMemory(hits=["Is vegetarian"], statuses=[503]) as memory,
         server_with(llm, tmp_path, f"{memory.url}/", API_KEYS=KEY, MNEMOIR_MEMORY__MANAGEMENT_KEY=THEIRS) as server,
     ):
-        asked = {"memoryEnabled": True, "conversation_id": "s-17"}
+        asked: dict[str, Any] = {"memoryEnabled": True, "conversation_id": "s-17"}
         answer = chat(server, query="?project=atlas", headers={"Authorization": f"Bearer {KEY}"}, **asked)
         (search,), (refused, add) = memory.asked(SEARCH), memory.wait_for(ADD, count=2)
         stored = requests.get(
@@ -89,7 +91,7 @@ def test_a_chat_goes_on_without_its_memory_and_is_remembered_when_that_is_back(l
         answer = chat(server, memoryEnabled=True, stream=True)
         assert (answer.status_code, answer.headers["X-Memory-Injected"]) == (200, "0")
         assert "Understood" in answer.text
-        with ScriptedMemory(port=urlsplit(address).port) as memory:
+        with ScriptedMemory(port=present(urlsplit(address).port)) as memory:
             (add,) = memory.wait_for(ADD)
     assert add.body["messages"][0]["content"] == QUESTION
 

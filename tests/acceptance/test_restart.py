@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
@@ -41,14 +42,15 @@ async def fill(path: Path) -> None:
 
 def add(server: ServerProcess, text: str) -> tuple[int, object]:
     """Add under the text's own key."""
-    body = {"messages": [{"role": "user", "content": text}], "user_id": "mira", "infer": False}
+    body: dict[str, Any] = {"messages": [{"role": "user", "content": text}], "user_id": "mira", "infer": False}
     answer = requests.post(f"{server.url}/api/memories", json=body, headers={"Idempotency-Key": text}, timeout=60)
     return answer.status_code, answer.json()["results"]
 
 
 def total(server: ServerProcess) -> int:
-    listed = requests.get(f"{server.url}/api/memories", params={"user_id": "mira", "limit": 1}, timeout=60)
-    return listed.json()["total"]
+    listed = requests.get(f"{server.url}/api/memories", params={"user_id": "mira", "limit": "1"}, timeout=60)
+    found: int = listed.json()["total"]
+    return found
 
 
 @pytest.mark.slow

@@ -38,7 +38,8 @@ def mnemoir(tmp_path, capsys):
 
 
 def test_twenty_kills_during_rotations_lose_no_acknowledged_memory(mnemoir, tmp_path):
-    rng, acknowledged = random.Random(7), {}
+    rng = random.Random(7)
+    acknowledged: dict[str, list[str]] = {}
     server = ServerProcess(tmp_path / "data", arguments=["--config", str(tmp_path / "mnemoir.yaml")])
     database = server.data_dir / "mnemoir.db"
     for round_ in range(KILLS):

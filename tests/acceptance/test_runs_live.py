@@ -1,6 +1,7 @@
 """What a server tells of its runs while it works, and what is left of them when a user is deleted."""
 
 import json
+from typing import Any
 
 import pytest
 import requests
@@ -44,7 +45,7 @@ def _fresh(server, llm):
     llm.clear()
 
 
-BODY = {"model": "Mira", "messages": [{"role": "user", "content": "Hi"}], "stream": True}
+BODY: dict[str, Any] = {"model": "Mira", "messages": [{"role": "user", "content": "Hi"}], "stream": True}
 
 
 def ask(server, said="Hi", *, stream=False, **more):
@@ -140,7 +141,7 @@ def test_deleting_a_user_s_memories_leaves_no_trace_of_a_chat_in_any_file(server
 
 def test_a_run_under_way_when_its_user_is_deleted_is_not_written_down(server, llm):
     llm.reply("Very fine.", stall_after=1)
-    body = {**BODY, "messages": [{"role": "user", "content": SECRET}], "user": "mira"}
+    body: dict[str, Any] = {**BODY, "messages": [{"role": "user", "content": SECRET}], "user": "mira"}
     with requests.post(f"{server.url}/v1/chat/completions", json=body, stream=True, timeout=60) as answer:
         eventually(lambda: any(map(asked_by("Answering"), llm.requests)))
         requests.delete(f"{server.url}/api/memories?user_id=mira", timeout=60)

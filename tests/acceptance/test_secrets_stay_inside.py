@@ -5,6 +5,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -43,7 +44,7 @@ def work(server: ServerProcess) -> Iterator[requests.Response]:
         yield requests.post(
             memories, json={"messages": turn, "user_id": "mira", "infer": infer}, headers=HELD, timeout=30
         )
-    later = {"messages": turn, "user_id": "otto", "async_mode": True}
+    later: dict[str, Any] = {"messages": turn, "user_id": "otto", "async_mode": True}
     yield requests.post(memories, json=later, headers=HELD, timeout=60)
     yield requests.post(f"{memories}/search", json={"query": SAID, "user_id": "mira"}, headers=HELD, timeout=60)
     yield requests.post(memories, data=SAID, headers=HELD, timeout=60)
@@ -51,7 +52,7 @@ def work(server: ServerProcess) -> Iterator[requests.Response]:
     stranger = {"Authorization": f"Bearer {SENT[0]}", "X-API-Key": SENT[0]}
     yield requests.get(f"{memories}/mira", headers=stranger, timeout=60)
     yield requests.get(f"{memories}/mira", headers={"api-key": SENT[0]}, timeout=60)
-    chat = {"model": "m", "messages": turn, "memoryEnabled": True}
+    chat: dict[str, Any] = {"model": "m", "messages": turn, "memoryEnabled": True}
     azure = {"api-key": KEYS["API_KEYS"]}
     yield requests.post(f"{server.url}/v1/chat/completions", json=chat, headers=azure, timeout=60)
     yield requests.get(server.url.replace("://", f"://{SENT[1]}:{SENT[2]}@") + "/api/memories/mira", timeout=60)
@@ -63,7 +64,8 @@ def work(server: ServerProcess) -> Iterator[requests.Response]:
 
 @pytest.mark.slow
 def test_keys_come_out_nowhere_and_a_persons_words_in_no_log(tmp_path):
-    answers, logs = [], {}
+    answers: list[requests.Response] = []
+    logs: dict[str, str] = {}
     with ScriptedLLM.in_thread() as llm:
         llm.rule(lambda asked: True, echo)
         environment = KEYS | {
@@ -94,7 +96,7 @@ def saved_key_work(server: ServerProcess, url: str, key: str) -> Iterator[reques
     """A key is saved on the page, used by a model that repeats it, changed and read back in every way there is."""
     own = {"Origin": server.url}
     wanted = {"provider": "openai-chat", "url": url, "model": "m", "api_key": key}
-    chat = {"model": "m", "messages": [{"role": "user", "content": "Hello"}], "memoryEnabled": True}
+    chat: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "Hello"}], "memoryEnabled": True}
     yield requests.put(f"{server.url}/api/model", json=wanted, headers=own, timeout=60)
     yield requests.post(f"{server.url}/api/model/test", json=wanted, headers=own, timeout=60)
     yield requests.post(f"{server.url}/api/model/list", json=wanted | {"model": None}, headers=own, timeout=60)
@@ -108,8 +110,10 @@ def saved_key_work(server: ServerProcess, url: str, key: str) -> Iterator[reques
     yield requests.put(f"{server.url}/api/model", json=wanted, timeout=60)
 
 
+@pytest.mark.costly("it runs programs")
 def test_a_key_saved_on_the_page_stands_in_its_own_file_alone_and_goes_with_its_address(tmp_path):
-    key, answers = "sk-canary-of-the-page-0123456789", []
+    key = "sk-canary-of-the-page-0123456789"
+    answers: list[requests.Response] = []
     with ScriptedLLM.in_thread() as llm:
         llm.rule(lambda asked: "messages" in (asked.body or {}), echo)
         environment = {"MNEMOIR_LOG__LEVEL": "debug"}
@@ -136,7 +140,8 @@ def everything_in(folder: Path) -> str:
 
 def test_a_password_in_a_url_is_refused_without_being_repeated(tmp_path):
     url, variables = f"http://{SENT[1]}:{SENT[2]}@127.0.0.1:9/v1", ("OPENAI_BASE_URL", "OLLAMA_HOST")
-    done = run("serve", "--port", "0", cwd=tmp_path, MEMORY_MANAGEMENT_URL=url, **dict.fromkeys(variables, url))
+    places: dict[str, Any] = dict.fromkeys(variables, url)
+    done = run("serve", "--port", "0", cwd=tmp_path, MEMORY_MANAGEMENT_URL=url, **places)
     assert done.returncode == 1
     assert [name for name in (*variables, "MEMORY_MANAGEMENT_URL") if name not in done.stderr] == []
     assert not [secret for secret in SENT if secret in done.stdout + done.stderr]
@@ -149,7 +154,7 @@ def test_everything_a_server_makes_is_its_owners_alone_whatever_the_umask(tmp_pa
         before = os.umask(0)
         ended.callback(os.umask, before)
         server = ended.enter_context(ServerProcess(made[0], environment=environment))
-        body = {"messages": [{"role": "user", "content": SAID}], "user_id": "mira", "infer": False}
+        body: dict[str, Any] = {"messages": [{"role": "user", "content": SAID}], "user_id": "mira", "infer": False}
         requests.post(f"{server.url}/api/memories", json=body, timeout=60).raise_for_status()
         requests.put(f"{server.url}/api/memories/settings", json={"searchLimit": 8}, timeout=60).raise_for_status()
         requests.put(

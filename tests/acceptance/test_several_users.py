@@ -1,6 +1,7 @@
 """One config tree for several users: in a process each or all in one, edited while it is served."""
 
 import json
+from typing import Any
 
 import pytest
 import requests
@@ -146,7 +147,7 @@ def test_a_name_that_is_no_user_s_is_refused_and_the_users_are_named(both, llm, 
 
 
 def test_ollama_s_routes_refuse_it_in_their_own_shape(both):
-    body = {"model": "gpt-5", "messages": [{"role": "user", "content": "Hi"}]}
+    body: dict[str, Any] = {"model": "gpt-5", "messages": [{"role": "user", "content": "Hi"}]}
     answer = requests.post(f"{both.url}/api/chat", json=body, timeout=60)
     assert (answer.status_code, "Ada, Ben" in answer.json()["error"]) == (400, True)
 

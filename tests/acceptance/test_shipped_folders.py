@@ -1,6 +1,7 @@
 """Folders in the shape of WilmerAI's examples with memory, which name files of another machine, answer every chat."""
 
 import json
+from typing import Any
 
 import pytest
 import requests
@@ -93,7 +94,7 @@ def test_every_chat_is_answered(server, name, stream, discussion):
 
 
 def test_files_of_another_machine_are_a_sentence_to_the_workflow_and_a_note_to_its_author(server, llm):
-    body = {"model": "robin", "messages": [{"role": "user", "content": "Hello."}]}
+    body: dict[str, Any] = {"model": "robin", "messages": [{"role": "user", "content": "Hello."}]}
     assert requests.post(f"{server.url}/v1/chat/completions", json=body, timeout=120).status_code == 200
     nodes = nodes_of(newest_run(server))
     assert [nodes[title]["output"] for title in ("Who asks", "Who answers")] == [ABSENT, ABSENT]
@@ -102,7 +103,7 @@ def test_files_of_another_machine_are_a_sentence_to_the_workflow_and_a_note_to_i
 
 
 def test_what_a_model_wrote_between_tags_is_used(server, llm):
-    body = {"model": "game", "messages": [{"role": "user", "content": "Go on."}]}
+    body: dict[str, Any] = {"model": "game", "messages": [{"role": "user", "content": "Go on."}]}
     assert requests.post(f"{server.url}/v1/chat/completions", json=body, timeout=120).status_code == 200
     assert "You are Mira." in llm.requests[-1].prompt
 

@@ -1,6 +1,7 @@
 """`mnemoir init`, then `mnemoir serve`: every example answers, and shows what it is there to show."""
 
 import json
+from typing import Any
 
 import openai
 import pytest
@@ -225,7 +226,7 @@ def test_tools_are_found_and_called(server, llm, mcpo):
 
 def test_memory_is_recalled_in_a_workflow_of_ones_own(server, llm):
     said = {"role": "user", "content": "I am allergic to walnuts."}
-    body = {"user_id": "mira", "messages": [said], "infer": False}
+    body: dict[str, Any] = {"user_id": "mira", "messages": [said], "infer": False}
     assert requests.post(f"{server.url}/api/memories", json=body, timeout=60).status_code == 200
     extra = {"extra_body": {"memoryEnabled": True, "user": "mira"}}
     assert chat(server, "with-memory", "Am I allergic to walnuts?", stream=True, **extra) == "Understood."

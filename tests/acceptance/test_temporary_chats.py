@@ -1,6 +1,7 @@
 """Nothing of a temporary chat outlives its answer: no byte of the data directory or the log holds a word of it."""
 
 import json
+from typing import Any
 
 import pytest
 import requests
@@ -121,7 +122,7 @@ def test_a_later_chat_under_the_same_name_is_kept(place):
 def test_nothing_of_a_temporary_chat_goes_into_memories_of_discussions(tmp_path):
     with open_house(tmp_path) as house:
         messages = [*marked(6), answered("m006b is more."), said(f"m007 [DiscussionId]tea[/DiscussionId] {CANARY}")]
-        body = {"model": "Ann", "messages": messages, "session_id": "tea", "store": False}
+        body: dict[str, Any] = {"model": "Ann", "messages": messages, "session_id": "tea", "store": False}
         reply = requests.post(f"{house.server.url}/v1/chat/completions", json=body, timeout=60)
         assert reply.status_code == 200, reply.text
         settle(house.server)

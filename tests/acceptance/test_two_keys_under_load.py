@@ -130,7 +130,7 @@ def test_what_one_key_holds_keeps_another_waiting_no_longer_than_a_second(tmp_pa
     crowds["all at once"] = [sent for crowd in crowds.values() for sent in crowd]
     with ScriptedLLM.in_thread() as llm:
         llm.rule(lambda asked: "loud" in asked.prompt, Answer(pieces=LOUD, stall_after=len(LOUD) - 1))
-        llm.default = Answer(text="yes")
+        llm.script.default = Answer(text="yes")
         environment = {"OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": llm.openai_url}
         with ServerProcess(tmp_path / "data", environment=environment) as server:
             process = psutil.Process(server.pid)

@@ -7,6 +7,7 @@ import sys
 import tarfile
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
@@ -47,7 +48,7 @@ def wheel(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def sdist(tmp_path_factory) -> Path:
+def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("sdist")
     run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", out)
     (found,) = out.glob("mnemoir-*.tar.gz")
@@ -55,7 +56,7 @@ def sdist(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def installed(wheel, tmp_path_factory) -> Path:
+def installed(wheel, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The interpreter of a fresh environment that holds the wheel, what it depends on, and nothing else."""
     folder = tmp_path_factory.mktemp("installed")
     run(sys.executable, "-m", "venv", folder / "venv")
@@ -129,7 +130,7 @@ def test_the_documentation_and_the_api_are_served_from_the_wheel(served):
 
 
 def test_what_is_shipped_chats_and_remembers_at_once(served):
-    said = {
+    said: dict[str, Any] = {
         "model": "mnemoir",
         "memoryEnabled": True,
         "messages": [{"role": "user", "content": "I row every morning."}],

@@ -8,6 +8,7 @@ import threading
 from base64 import b64encode
 from contextlib import closing
 from dataclasses import dataclass, field
+from typing import Any
 
 import apsw
 import pytest
@@ -50,7 +51,7 @@ class Writer(threading.Thread):
             number += 1
 
     def remember(self, text: str) -> None:
-        body = {"messages": [said(text)], "user_id": self.name, "infer": False}
+        body: dict[str, Any] = {"messages": [said(text)], "user_id": self.name, "infer": False}
         reply = requests.post(f"{self._place.server.url}/api/memories", json=body, timeout=60)
         assert reply.ok, reply.text
         self.acknowledged.memories.append(text)

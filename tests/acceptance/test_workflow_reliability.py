@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections import Counter
+from typing import Any
 
 import aiohttp
 import psutil
@@ -58,7 +59,7 @@ def chat(stream: bool = False, text: str = "Hello") -> dict:
 def is_alive(server: ServerProcess) -> bool:
     """Whether a chat is answered."""
     answer = requests.post(server.url + CHAT, json=chat(), timeout=60)
-    return answer.json()["choices"][0]["message"]["content"] == "Understood."
+    return bool(answer.json()["choices"][0]["message"]["content"] == "Understood.")
 
 
 @pytest.mark.slow
@@ -145,7 +146,7 @@ def answered_during(server: ServerProcess, body: bytes) -> int:
 def cost_of(server: ServerProcess, turns: list[dict[str, str]]) -> float:
     """The processor time a chat of these turns takes: four times as many may cost four times as much, not sixteen."""
     before = processor_s(server)
-    body = {"model": "Ann", "stream": True, "messages": turns}
+    body: dict[str, Any] = {"model": "Ann", "stream": True, "messages": turns}
     assert requests.post(server.url + CHAT, json=body, timeout=60).status_code == 200
     settle(server)
     return processor_s(server) - before

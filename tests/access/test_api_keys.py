@@ -10,7 +10,7 @@ from mnemoir.access.api_keys import ApiKeys
 from mnemoir.access.tenants import Tenants
 from mnemoir.core.data_directory import ACCESS_FILE, PEPPER_FILE
 from mnemoir.core.errors import InvalidRequest, NotFound, StorageUnavailable
-from mnemoir.core.scope import Principal
+from mnemoir.core.scope import Principal, Role
 from mnemoir.settings import load_settings
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -63,13 +63,16 @@ def test_without_a_key_nothing_is_made_and_none_is_needed(open_keys, tmp_path):
     assert not (tmp_path / "data").exists()
 
 
+READ: tuple[Role, ...] = ("read",)
+
+
 def test_a_key_is_known_by_what_it_is_bound_to(open_keys):
     keys = open_keys()
     _, text = keys.create(
         role="read", tenant="acme", projects=["kitchen", "garden", "kitchen"], user=" mira ", by="test"
     )
     assert keys.principal(text) == Principal(
-        tenant="acme", key=text.split("_")[2], roles=("read",), projects=("garden", "kitchen"), user="mira"
+        tenant="acme", key=text.split("_")[2], roles=READ, projects=("garden", "kitchen"), user="mira"
     )
 
 

@@ -7,6 +7,7 @@ import sys
 import mnemoir.agent
 from mnemoir.agent import Agent, CompletionResponse, Tool, tool
 from mnemoir.core.conversations import ToolCall
+from tests.narrowing import present
 
 NAMES = [
     *("DEFAULT_SYSTEM_PROMPT", "LLM", "Agent", "AgentEvent", "AgentLimits", "AgentMemory", "Answered"),
@@ -53,7 +54,7 @@ def test_run_is_a_coroutine_function_of_the_message():
 def test_a_response_is_a_text_by_default():
     response = CompletionResponse("Hi")
     assert (response.content, response.tool_calls, response.finish_reason) == ("Hi", None, "stop")
-    assert CompletionResponse(None, [ToolCall("1", "now")], "tool_calls").tool_calls[0].arguments == {}
+    assert present(CompletionResponse(None, [ToolCall("1", "now")], "tool_calls").tool_calls)[0].arguments == {}
 
 
 def test_the_decorator_makes_tools_with_and_without_options():

@@ -121,7 +121,7 @@ async def test_the_search_is_for_the_user_and_not_only_its_result(model, memory)
 class Careless(MemoryManager):
     """A memory whose search forgets its filters."""
 
-    async def search(self, query, top_k=5, *, filters=None, min_similarity=None):
+    async def search(self, query, top_k=5, *, filters=None, min_similarity=None, rerank=None):
         return await super().search(query, top_k, min_similarity=min_similarity)
 
 

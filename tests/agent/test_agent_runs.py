@@ -3,10 +3,12 @@
 import asyncio
 from contextlib import aclosing
 from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from mnemoir.agent import (
+    LLM,
     Agent,
     AgentLimits,
     Answered,
@@ -24,6 +26,7 @@ from mnemoir.conversations.windows.counters import AdditiveCounter
 from mnemoir.core.conversations import MediaPart, Message, TextPart, ToolCall
 from mnemoir.core.errors import ProviderError, SettingsError
 from mnemoir.core.events import Finished, ToolCallPart
+from mnemoir.ports.llm import ChatModel
 from tests.agent.agent_kit import events_of, served_model
 from tests.scripted_llm import failure
 
@@ -294,7 +297,7 @@ async def test_a_run_goes_on_without_tools_that_cannot_be_listed(model):
 
 def test_an_agent_needs_a_step():
     with pytest.raises(SettingsError, match="max_steps"):
-        Agent(None, [], max_steps=0)
+        Agent(cast(LLM, None), [], max_steps=0)
 
 
 async def test_a_call_that_is_streamed_in_pieces_is_put_together():
@@ -304,7 +307,7 @@ async def test_a_call_that_is_streamed_in_pieces_is_put_together():
             yield [ToolCallPart(index=0, id="a", name="one"), ToolCallPart(index=1, arguments=": [1]}")]
             yield [Usage(output_tokens=3), Finished(reason="tool_calls")]
 
-    pieces = [each async for each in ChatModelLLM(Pieces()).stream(messages=[], tools=None)]
+    pieces = [each async for each in ChatModelLLM(cast(ChatModel, Pieces())).stream(messages=[], tools=None)]
     calls = [ToolCall("a", "one", {}), ToolCall("b", "two", {"x": [1]})]
     assert pieces == [Text("So."), CompletionResponse("So.", calls, "tool_calls", Usage(output_tokens=3))]
 

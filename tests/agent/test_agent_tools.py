@@ -4,7 +4,7 @@ import asyncio
 import functools
 import json
 import threading
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import BaseModel, Field
@@ -79,7 +79,7 @@ def test_arguments_may_have_names_that_pydantic_reserves():
 
 
 def test_a_default_without_json_form_is_left_to_the_function():
-    marker = object()
+    marker: Any = object()
 
     @tool
     def find(text: str = marker) -> bool:
@@ -132,7 +132,7 @@ def takes_more(**names: str): ...
 def takes_places(a: int, /): ...
 def says_nothing(a): ...
 def takes_a_lock(a: threading.Event): ...
-def takes_the_unknown(a: "Nowhere"): ...  # noqa: F821
+def takes_the_unknown(a: "Nowhere"): ...  # type: ignore[name-defined]  # noqa: F821  # the name is unknown on purpose
 
 
 @pytest.mark.parametrize(

@@ -42,10 +42,11 @@ def _patience(pytestconfig: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The browser belongs to a loop, so all tests here run in the same."""
+    """The browser belongs to a loop, so all tests here run in the same; what they cost is not measured."""
     for item in items:
         if _HERE in item.path.parents:
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+            item.add_marker(pytest.mark.costly("a browser draws pages, and most of what that costs is its own"))
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.async_api import Locator, Page, Request, expect
+from playwright.async_api import FilePayload, Locator, Page, Request, expect
 
 from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser_kit import Site, at_rest, until
@@ -84,7 +84,10 @@ async def stored(site: Site, page: Page) -> Sequence[dict[str, Any]]:
     name = re.search(r"conversation=([^&]+)", page.url)
     assert name is not None
     async with httpx.AsyncClient(base_url=site.url) as client:
-        return (await client.get(f"/api/conversations/{name[1]}/messages")).json()["results"]
+        found: Sequence[dict[str, Any]] = (await client.get(f"/api/conversations/{name[1]}/messages")).json()[
+            "results"
+        ]
+        return found
 
 
 # --- saying something
@@ -409,7 +412,7 @@ async def test_a_picture_goes_along_and_is_shown_again(site: Site, open_window: 
     window = await open_window(site)
     page = await window.go("/")
     await page.get_by_label("Pictures to attach").set_input_files(
-        [{"name": name, "mimeType": "image/png", "buffer": PNG} for name in ("cup.png", "pot.png")]
+        [FilePayload(name=name, mimeType="image/png", buffer=PNG) for name in ("cup.png", "pot.png")]
     )
     await expect(page.get_by_role("img", name="cup.png")).to_be_visible()
     await page.get_by_role("button", name="Remove pot.png").click()
@@ -454,7 +457,7 @@ async def test_a_picture_the_server_refuses_is_told_with_its_limit(
     page = await (await open_window(strict)).go("/")
     large = PNG + bytes(100_000)
     await page.get_by_label("Pictures to attach").set_input_files(
-        [{"name": "large.png", "mimeType": "image/png", "buffer": large}]
+        [FilePayload(name="large.png", mimeType="image/png", buffer=large)]
     )
     await say(page, "Too large?")
     await expect(page.get_by_role("alert")).to_contain_text(re.compile(r"bytes|large", re.IGNORECASE), timeout=30_000)

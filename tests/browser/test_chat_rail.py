@@ -257,7 +257,8 @@ async def test_ten_thousand_conversations_scroll_with_few_rows_in_the_page(
     scroller = page.get_by_role("group", name="Conversations")
 
     async def height() -> int:
-        return await scroller.evaluate("each => each.scrollHeight")
+        found: int = await scroller.evaluate("each => each.scrollHeight")
+        return found
 
     for _ in range(8):  # page after page
         before = await height()

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -224,12 +225,13 @@ async def test_who_signed_in_by_password_is_told_that_the_clients_key_opens_a_di
     await joined(window, invited(site), "Mira")
     page = window.page
     _, key = site.parts.access.api_keys.create(role="write", user="mira", by="test")
-    app = {"headers": {"Authorization": f"Bearer {key}"}}
+    app = {"Authorization": f"Bearer {key}"}
     summary = {"text": "She likes tea.", "hash": "", "number": 1}
     discussion = {"format": "mnemoir-discussion", "version": 1, "chunk_summaries": [summary]}
     talk = {"id": "tea", "title": "Which tea", "messages": talks.said("Which tea do I drink?")}
-    for path, body in (("conversations", talk), ("discussions/tea/import", discussion)):
-        answer = await page.request.post(f"{site.url}/api/{path}", data=body, **app)
+    bodies: dict[str, Any] = {"conversations": talk, "discussions/tea/import": discussion}
+    for path, body in bodies.items():
+        answer = await page.request.post(f"{site.url}/api/{path}", data=body, headers=app)
         assert answer.ok, await answer.text()
 
     await window.go("/conversations?id=tea&tab=discussion")

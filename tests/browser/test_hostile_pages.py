@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import aiohttp
@@ -116,7 +117,9 @@ async def remember(http: aiohttp.ClientSession) -> None:
 async def talk(http: aiohttp.ClientSession) -> dict[str, str]:
     """Conversations, and chats; the runs of these by the words that each text begins with."""
     picture = {"type": "image_url", "image_url": {"url": image(png(filler=b"tea")).url}}
-    messages = [{"role": role, "content": text} for text in SAID.values() for role in ("user", "assistant")]
+    messages: list[dict[str, Any]] = [
+        {"role": role, "content": text} for text in SAID.values() for role in ("user", "assistant")
+    ]
     messages.append({"role": "user", "content": [{"type": "text", "text": "harm-end"}, picture]})
     body = {"user_id": USER, "id": NAME, "title": TITLE, "tags": [NAME, "\u202e"], "messages": messages}
     await posted(http, "/api/conversations", body)

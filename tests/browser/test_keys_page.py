@@ -1,7 +1,9 @@
 """Keys: made, used, revoked in the page; and what a key for one user sees of it."""
 
+from typing import Any
+
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Response, expect
 
 from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser_kit import NARROW, PHONE, WIDE, Site, Window
@@ -22,7 +24,7 @@ async def status_of(window: Window, key: str) -> int:
     return answer.status
 
 
-def made(site: Site, **rights: str) -> str:
+def made(site: Site, **rights: Any) -> str:
     """The text of a key that was made on the machine."""
     _, text = site.parts.access.api_keys.create(by="test", **rights)
     return text
@@ -79,8 +81,13 @@ async def test_a_key_for_one_user_shows_what_is_theirs_alone(start_site: StartSi
         headers = {"Authorization": f"Bearer {admin}"}
         answer = await window.page.request.post(f"{site.url}/api/memories", data=said, headers=headers)
         assert answer.ok
-    refused = []
-    window.page.on("response", lambda answer: answer.status == 403 and refused.append(answer.url))
+    refused: list[str] = []
+
+    def note(answer: Response) -> None:
+        if answer.status == 403:
+            refused.append(answer.url)
+
+    window.page.on("response", note)
 
     page = await window.go("/memories?user=noa")
     await enter(page, own)

@@ -8,7 +8,7 @@ from playwright.async_api import Page, Request, expect
 
 from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser.project_kit import ask, begin, learn
-from tests.browser_kit import PHONE, WIDE, Site, turn, until
+from tests.browser_kit import PHONE, WIDE, Look, Site, turn, until
 
 SIGN = "Agent Memory Enabled"
 TITLE = "Project Long Term Memory"
@@ -287,7 +287,7 @@ async def test_hostile_memories_are_words_and_what_is_hidden_shows(site: Site, o
 @pytest.mark.parametrize("size", [pytest.param(WIDE, id="wide"), pytest.param(PHONE, id="phone")])
 async def test_nobody_is_shut_out(site: Site, open_window: OpenWindow, size) -> None:
     window, project = await open_window(site, size=size), f"axe-{uuid.uuid4().hex}"
-    looks = (("dark", size), ("light", size))
+    looks: tuple[Look, Look] = (("dark", size), ("light", size))
     (id, *_) = await learn(window, project, "Drinks tea", "Lives in Graz")
     await ask(window, "PATCH", f"/api/memories/{id}", project, {"memory": "Tea"}, user_id="user")
     page = await begin(window, project, memory=True)

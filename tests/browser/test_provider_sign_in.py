@@ -28,7 +28,7 @@ async def test_a_person_who_is_invited_joins_with_the_provider(
         await expect(page.get_by_role("status")).to_contain_text("nobody invited you here")
         await expect(page.get_by_role("link", name="Back to Mnemoir")).to_be_visible()
         assert "code" not in page.url
-        token = invited(Server(app=None, parts=site.parts), memory_user="household")  # type: ignore[arg-type]
+        token = invited(Server(app=None, parts=site.parts), memory_user="household")  # type: ignore[arg-type]  # an invitation asks only the parts
         await page.goto(f"{window.url}/join#{token}")
         await page.get_by_role("button", name="Join with Home").click()
         await page.wait_for_url(f"{window.url}/")
@@ -47,7 +47,7 @@ async def test_below_a_path_whoever_joins_with_the_provider_comes_to_a_page_ther
         issuer.way = "none"
         site = await start_site({"auth.oidc": [provider]}, root_path="/memory")
         window = await open_window(site, alone=True)
-        token = invited(Server(app=None, parts=site.parts))  # type: ignore[arg-type]
+        token = invited(Server(app=None, parts=site.parts))  # type: ignore[arg-type]  # the same
         page = await window.go(f"/memory/join#{token}")
         await page.get_by_role("button", name="Join with Home").click()
         await page.wait_for_url(f"{window.url}/memory/")

@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -44,9 +45,9 @@ async def tree(start_site: StartSite, tmp_path_factory: pytest.TempPathFactory, 
     return await start_tree(start_site, tmp_path_factory.mktemp("runs"), far_llm)
 
 
-def happen(site: Site, run_id: str, *nodes: NodeTrace, **members: object) -> None:
+def happen(site: Site, run_id: str, *nodes: NodeTrace, **members: Any) -> None:
     """A run that begins and ends, without a model."""
-    run = RunTrace(id=run_id, scope=SCOPE, **members)  # type: ignore[arg-type]
+    run = RunTrace(id=run_id, scope=SCOPE, **members)
     run.workflows = [WorkflowTrace(name="Chat", nodes=list(nodes))]
     site.parts.trees.runs.begun(run)
     run.status = "failed" if run.error else "finished"
@@ -54,8 +55,8 @@ def happen(site: Site, run_id: str, *nodes: NodeTrace, **members: object) -> Non
     site.parts.trees.runs.ended(run)
 
 
-def a_node(title: str, **members: object) -> NodeTrace:
-    return NodeTrace(number=1, title=title, type="Standard", started_ms=1.0, duration_ms=50.0, **members)  # type: ignore[arg-type]
+def a_node(title: str, **members: Any) -> NodeTrace:
+    return NodeTrace(number=1, title=title, type="Standard", started_ms=1.0, duration_ms=50.0, **members)
 
 
 async def go(page: Page, name: str) -> None:

@@ -4,7 +4,7 @@ import re
 from datetime import timedelta
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Response, expect
 
 from mnemoir.core.clock import utc_now
 from tests.browser.conftest import OpenWindow, StartSite
@@ -174,7 +174,12 @@ async def test_a_person_sees_only_their_own(start_site: StartSite, open_window: 
         headers = {"Authorization": f"Bearer {key}"}
         assert (await window.page.request.post(f"{site.url}/api/memories", data=said, headers=headers)).ok
     refused: list[str] = []
-    window.page.on("response", lambda answer: answer.status == 403 and refused.append(answer.url))
+
+    def note(answer: Response) -> None:
+        if answer.status == 403:
+            refused.append(answer.url)
+
+    window.page.on("response", note)
 
     await joined(window, invited(site, memory_user="mira"), "Mira")
     page = await window.go("/memories?user=noa")

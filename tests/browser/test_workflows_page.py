@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import FilePayload, Locator, Page, TimeoutError, expect
+from playwright.async_api import FilePayload, Locator, Page, Response, TimeoutError, expect
 
 from mnemoir.workflows.starter import StarterServer, starter_files
 from tests.browser.conftest import OpenWindow, StartSite
@@ -255,9 +255,9 @@ async def test_no_secret_reaches_the_browser(tree: Site, open_window: OpenWindow
     window = await open_window(tree)
     answers: list[str] = []
 
-    async def keep(response: object) -> None:
-        if "/api/" in response.url:  # type: ignore[attr-defined]
-            answers.append(await response.text())  # type: ignore[attr-defined]
+    async def keep(response: Response) -> None:
+        if "/api/" in response.url:
+            answers.append(await response.text())
 
     window.page.on("response", keep)
     page = await window.go(at("Endpoints/Secret.json", view="problems"))

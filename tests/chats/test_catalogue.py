@@ -15,7 +15,7 @@ from mnemoir.core.clock import utc_now
 from mnemoir.core.conversations import Message
 from mnemoir.core.data_directory import SESSIONS_FILE
 from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_kinds import DAILY_DAYS
+from mnemoir.ports.holdings import DAILY_DAYS
 from mnemoir.storage.sql.catalogue import Catalogue
 from mnemoir.storage.sqlite import open_database
 from tests.acceptance.conversation_kit import holds
@@ -44,7 +44,7 @@ async def say(conversations, scope, *words, id="tea") -> None:
         own.manager.append_messages(id, [Message("user", text) for text in words])
 
 
-def put_in_the_way(conversations, scope) -> bytes:
+def put_in_the_way(conversations: Conversations, scope: Scope) -> bytes:
     """A file that nobody can open."""
     broken = conversations.folder_of(scope) / SESSIONS_FILE
     broken.parent.mkdir(parents=True, exist_ok=True)

@@ -3,6 +3,8 @@
 import asyncio
 from base64 import b64encode
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import apsw
 import orjson
@@ -21,7 +23,7 @@ from tests.remembering_model import learn_every_turn
 from tests.scripted_llm import Answer, Asked, ScriptedLLM
 from tests.server.server_kit import error_of, succeeded
 from tests.storage.discussions.ledger_kit import source
-from tests.storage.sqlite.faulty_disk import faulty_disk
+from tests.storage.sqlite.faulty_disk import Disk, faulty_disk
 from tests.workflows.nodes.pictures import png
 from tests.workflows.workflow_kit import events_of
 
@@ -59,7 +61,7 @@ async def everyones(request, tmp_path_factory):
 
 
 @pytest.fixture
-def chats(everyones) -> Chats:
+def chats(everyones: tuple[Chats, Disk, Path, Learning]) -> Chats:
     opened, disk, _, learning = everyones
     disk.disarm()
     learning.otherwise = None
@@ -119,7 +121,7 @@ async def everything(chats: Chats, words: str, *, id: str = "tea", user: str = "
     """A conversation of every kind of thing that is kept of one."""
     picture = f"data:image/png;base64,{b64encode(png(filler=words.encode())).decode()}"
     content = [{"type": "text", "text": f"See {words}"}, {"type": "image_url", "image_url": {"url": picture}}]
-    body = {"id": id, "user": user, "memoryEnabled": True}
+    body: dict[str, Any] = {"id": id, "user": user, "memoryEnabled": True}
     before = await facts(chats, user)
     await chats.chat(said("system", f"You are {words}."), said("user", content), **body)
     await chats.chat(f"I own a {words}", **body)
@@ -243,6 +245,7 @@ async def test_of_two_who_forget_at_once_one_is_told_that_there_is_nothing(chats
     assert sorted(answer.status for answer in answers) == [200, 404, 404, 404, 404]
 
 
+@pytest.mark.costly("each call fails once")
 @pytest.mark.parametrize("target", [f"{ALL}/tea", f"{ALL}?user_id=user"], ids=["one", "all"])
 async def test_a_disk_that_fails_at_any_step_leaves_what_can_be_forgotten_again(chats, disk, folder, target):
     for attempt in attempts(disk, range(1, 400, 13), apsw.FullError, least=13):
@@ -311,14 +314,16 @@ async def test_a_user_who_talks_on_meanwhile_is_forgotten_up_to_a_moment(chats):
 
 
 async def forget_memories(chats: Chats, user: str = "user") -> int:
-    return succeeded(await chats.ask("DELETE", f"/api/memories?user_id={user}"))["deleted"]
+    found: int = succeeded(await chats.ask("DELETE", f"/api/memories?user_id={user}"))["deleted"]
+    return found
 
 
 async def add_later(chats: Chats, words: str, **more: object) -> str:
     """The id of its event."""
     message = {"role": "user", "content": f"I own a {words}"}
     body = {"messages": [message], "user_id": "user", "async_mode": True, **more}
-    return (await chats.post("/api/memories", body))["event_id"]
+    found: str = (await chats.post("/api/memories", body))["event_id"]
+    return found
 
 
 async def test_nothing_is_learned_of_what_waited_as_the_memories_were_forgotten(chats, learning):

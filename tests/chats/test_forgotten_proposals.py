@@ -1,12 +1,13 @@
-"""Proposals are a kind of memory: counted, ended after ninety days, and forgotten with their conversation."""
+"""Proposals are a holding: counted, ended after ninety days, and forgotten with their conversation."""
 
 import asyncio
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from mnemoir.core.clock import to_text, utc_now
-from mnemoir.core.ids import new_proposal_id
+from mnemoir.core.ids import MemoryId, new_proposal_id
 from mnemoir.core.memories import Memory
 from mnemoir.core.proposals import Proposal
 from mnemoir.core.scope import Scope
@@ -35,7 +36,7 @@ async def waiting(chats: Chats, count: int) -> list[dict]:
     """What waits, once it is so many."""
     async with asyncio.timeout(60):
         while True:
-            found = (await chats.get(f"{QUEUE}?user_id=user"))["results"]
+            found: list[dict] = (await chats.get(f"{QUEUE}?user_id=user"))["results"]
             if len(found) == count:
                 return found
             await asyncio.sleep(0.02)
@@ -76,7 +77,7 @@ async def test_one_that_quotes_a_forgotten_memory_goes_with_it_and_so_does_a_rep
     )
     quoting += b', "memory_id": "m1", "user_id": "user", "created_at": "%s"}' % to_text(utc_now()).encode()
     succeeded(await chats.ask("POST", "/api/import", line + quoting))
-    body = {"messages": [{"role": "user", "content": SECRET}], "user_id": "user"}
+    body: dict[str, Any] = {"messages": [{"role": "user", "content": SECRET}], "user_id": "user"}
     body["metadata"] = {"session_id": "tea"}
     succeeded(await chats.ask("POST", "/api/memories", body, idempotency_key="k1"))
     await waiting(chats, 2)
@@ -87,7 +88,7 @@ async def test_one_that_quotes_a_forgotten_memory_goes_with_it_and_so_does_a_rep
 
 async def test_what_waited_ninety_days_ends_without_any_setting(chats, tmp_path):
     await chats.parts.upkeep.pruning.aclose()  # its own run at the start would race with those below
-    memory = Memory(id="m1", text=SECRET, user="user", created_at="2026-01-01")
+    memory = Memory(id=MemoryId("m1"), text=SECRET, user="user", created_at="2026-01-01")
     young = Proposal(
         id=new_proposal_id(),
         event="ADD",

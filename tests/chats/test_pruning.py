@@ -11,14 +11,13 @@ import pytest
 import structlog
 
 from mnemoir.chats.conversations import Conversations
-from mnemoir.chats.kinds import conversation_kind
 from mnemoir.chats.pruning import STAMP_FILE, Pruning, elapsed_s
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.core.conversations import Message, MessageRecord, SessionMetadata
 from mnemoir.core.data_directory import SESSIONS_FILE
 from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_kinds import MemoryKind
+from mnemoir.ports.holdings import OpenHolding
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from mnemoir.storage.sql.catalogue import Catalogue
 from mnemoir.storage.sqlite import open_database
@@ -56,9 +55,8 @@ async def conversations(tmp_path):
 
 
 def pruning_of(conversations: Conversations, days: int | None, clock: Clock) -> Pruning:
-    return Pruning(
-        [conversation_kind(conversations, {}, embeds=False)], conversations.root, days, clock, clock.elapsed_s
-    )
+    holding = OpenHolding(name="conversation", prune=conversations.prune, ageing=conversations.ageing)
+    return Pruning([holding], conversations.root, days, clock, clock.elapsed_s)
 
 
 def talk(conversations: Conversations, scope: Scope, id: str, *, days_ago: float, **custom: object) -> None:
@@ -228,8 +226,8 @@ async def test_what_ends_by_itself_does_so_without_a_setting_but_not_by_a_clock_
     async def expire(dry_run: bool) -> dict[str, int]:
         return {"proposals": 1}
 
-    kind = MemoryKind(name="proposal", forget=forget, expire=expire)
-    pruning = Pruning([kind], conversations.root, None, clock, clock.elapsed_s)
+    holding = OpenHolding(name="proposal", forget=forget, expire=expire)
+    pruning = Pruning([holding], conversations.root, None, clock, clock.elapsed_s)
     clock.set_s = 100 * DAY_S
     assert await pruning.expire() == {}
     clock.set_s, clock.passed_s = 0.0, 100 * DAY_S

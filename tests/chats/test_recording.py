@@ -3,6 +3,7 @@
 import asyncio
 import json
 from base64 import b64encode
+from typing import Any
 from urllib.parse import unquote
 
 import orjson
@@ -74,7 +75,7 @@ async def test_a_prompt_without_roles_is_not_kept(chats):
 
 @pytest.mark.parametrize("switched_on", ["by the request", "by the settings"])
 async def test_without_a_session_a_history_finds_its_conversation_again(tmp_path, chats, switched_on):
-    async def talk(place: Chats, **body: object) -> None:
+    async def talk(place: Chats, **body: Any) -> None:
         first = await place.chat("Hello", id=None, **body)
         again = await place.chat("Hello", "Understood.", "And now?", id=None, **body)
         other = await place.chat("Hello you", id=None, **body)

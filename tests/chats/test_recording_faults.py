@@ -37,7 +37,7 @@ async def everyones(tmp_path_factory):
 
 
 @pytest.fixture
-def chats(everyones) -> Chats:
+def chats(everyones: tuple[Chats, Disk]) -> Chats:
     opened, disk = everyones
     disk.disarm()
     opened.llm.clear()
@@ -45,7 +45,7 @@ def chats(everyones) -> Chats:
 
 
 @pytest.fixture
-def disk(everyones) -> Disk:
+def disk(everyones: tuple[Chats, Disk]) -> Disk:
     return everyones[1]
 
 

@@ -31,7 +31,8 @@ async def sources(chats: Chats) -> list[JSON]:
     async with asyncio.timeout(60):
         while not (facts := (await chats.get("/api/memories/user"))["results"]):  # noqa: ASYNC110  # no answer tells it
             await asyncio.sleep(0.01)
-    return (await chats.get(f"/api/memories/{facts[0]['id']}/details"))["sources"]
+    found: list[JSON] = (await chats.get(f"/api/memories/{facts[0]['id']}/details"))["sources"]
+    return found
 
 
 async def test_a_fact_names_the_messages_it_came_from(chats):

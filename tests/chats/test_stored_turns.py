@@ -9,6 +9,7 @@ from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.conversations import Message
 from mnemoir.core.events import Gathering, Text
 from mnemoir.storage.sqlite.shared_file import SharedFile
+from tests.narrowing import present
 
 
 @pytest.fixture
@@ -20,7 +21,7 @@ def own(tmp_path):
 @pytest.fixture
 def trips(monkeypatch):
     """The calls of the session file, in order."""
-    made = []
+    made: list[str] = []
     for kind in ("read", "write"):
         monkeypatch.setattr(SharedFile, kind, _noting(kind, made))
     return made
@@ -55,5 +56,6 @@ def test_a_question_is_stored_and_the_window_behind_it_is_read_in_one_step(own, 
     trips.clear()
     place = Place(parent_id=None, sends_new_only=True, shows_stored=True)
     stored = store_question(own, "tea", history=[Message("user", "And now?")], prompt="", place=place)
-    assert (trips, stored.shown.prompt) == (["write"], "Be kind")
-    assert [one.text for one in stored.shown.window] == ["Hello", "Hi", "And now?"]
+    shown = present(stored.shown)
+    assert (trips, shown.prompt) == (["write"], "Be kind")
+    assert [one.text for one in shown.window] == ["Hello", "Hi", "And now?"]

@@ -27,7 +27,7 @@ class ChatTerminal:
     def see(self, pattern: str) -> str:
         """Wait until the text is shown; all output up to its end."""
         self.child.expect(pattern)
-        return self.child.before + self.child.match[0]
+        return str(self.child.before) + str(self.child.match[0])
 
     def see_prompt(self) -> str:
         """Wait for the prompt; all output until then."""
@@ -57,7 +57,7 @@ class ChatTerminal:
         if self.child.isalive():  # its output has ended, and it is on its way out
             self.child.wait()
         self.child.close()
-        return self.child.exitstatus
+        return int(self.child.exitstatus)
 
 
 @contextmanager

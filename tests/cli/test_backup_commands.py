@@ -15,11 +15,13 @@ import pytest
 from mnemoir.core.api_keys import parts_of
 from mnemoir.core.clock import from_text
 from mnemoir.core.discussions import Discussion
+from mnemoir.storage.backups import copying
 from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
 from mnemoir.storage.discussions.record_store import SqliteRecordStore
 from mnemoir.storage.file_lock import lock_file
 from mnemoir.upkeep import backups
 from tests.cli.command_process import run_here
+from tests.narrowing import present
 from tests.storage.discussions.ledger_kit import source
 from tests.storage.discussions.record_words import record
 
@@ -113,9 +115,9 @@ def test_a_restored_directory_is_private_sound_and_the_same(mnemoir, data, tmp_p
 def test_discussions_come_back_also_while_their_memories_are_being_made(
     mnemoir, data, discussion, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(backups, "_LOCK_PATIENCE_S", 0.0)
+    monkeypatch.setattr(copying, "_LOCK_PATIENCE_S", 0.0)
     folder = os.open(data / "discussions", os.O_RDONLY)
-    lock = lock_file(folder, "tea.lock")
+    lock = present(lock_file(folder, "tea.lock"))
     try:
         create(mnemoir, "backup")
     finally:
@@ -145,6 +147,7 @@ def test_a_damaged_database_ends_the_backup_by_name_and_leaves_none(mnemoir, dat
     assert [path.name for path in tmp_path.iterdir() if "backup" in path.name] == []
 
 
+@pytest.mark.costly("each byte is flipped")
 def test_every_flipped_byte_missing_file_and_further_file_is_found(mnemoir, data, tmp_path):
     create(mnemoir, "backup", "--keys")
     backup = tmp_path / "backup"
@@ -294,4 +297,4 @@ def test_a_key_that_came_back_is_the_same(mnemoir, data):
     text = mnemoir("keys", "create", "--data-dir", "data").stdout.strip()
     create(mnemoir, "backup", "--keys")
     mnemoir("backup", "restore", "backup", "--data-dir", "new")
-    assert parts_of(text).id in mnemoir("keys", "list", "--data-dir", "new").stdout
+    assert present(parts_of(text)).id in mnemoir("keys", "list", "--data-dir", "new").stdout

@@ -9,6 +9,8 @@ from tests.cli.chat_server import piped, told
 from tests.cli.chat_terminal import chatting
 from tests.cli.command_process import run_here
 
+pytestmark = pytest.mark.costly("a program on a terminal")
+
 
 @pytest.fixture
 def chat(served, llm, user, tmp_path):

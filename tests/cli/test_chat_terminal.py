@@ -9,6 +9,8 @@ from tests.cli.chat_server import told
 from tests.cli.chat_terminal import ALT_ENTER, END_OF_INPUT, ENTER, ERASE_LINE, INTERRUPT, TAB, UP, chatting
 from tests.scripted_llm import Answer, failure
 
+pytestmark = pytest.mark.costly("a program on a terminal")
+
 
 @pytest.fixture
 def chat(served, llm, user, tmp_path):

@@ -101,6 +101,7 @@ def test_a_short_option_lists_the_commands_of_a_group_in_whole_sentences(path, t
     assert done.stdout == run_here(*path, "--help", cwd=tmp_path, capsys=capsys).stdout
 
 
+@pytest.mark.costly("it runs programs")
 @pytest.mark.parametrize("words", ["mnemoir mem", "mnemoir memories sh"])
 def test_the_shell_completes_commands(words, tmp_path):
     completing = {"_MNEMOIR_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
@@ -132,6 +133,7 @@ def test_long_work_tells_how_far_it_is_where_there_is_no_terminal(capsys):
     assert capsys.readouterr().err == "Importing: 400 of 800\n"
 
 
+@pytest.mark.costly("it runs programs")
 def test_the_version_is_printed_both_ways(tmp_path):
     assert run("--version", cwd=tmp_path).stdout == f"mnemoir {__version__}\n"
     assert json.loads(run("version", "--json", cwd=tmp_path).stdout) == {"version": __version__}

@@ -4,6 +4,7 @@ import asyncio
 import gzip
 from base64 import b64encode
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
@@ -27,12 +28,12 @@ def settings(tmp_path):
 
 
 @pytest.fixture
-def root(tmp_path) -> Path:
+def root(tmp_path: Path) -> Path:
     return tmp_path / "data" / "conversations"
 
 
 @pytest.fixture
-def folder(root) -> Path:
+def folder(root: Path) -> Path:
     """That of Mira, who said something with a picture; nobody has it open."""
     mine = root / "default" / "mira"
     objects = LocalObjects(mine / "objects")
@@ -148,7 +149,7 @@ async def test_a_write_ahead_log_is_read_and_left_unchanged(settings, folder):
 
 
 def test_while_a_server_uses_the_files_they_are_checked_as_well(tmp_path, settings):
-    body = {"model": "any", "messages": [{"role": "user", "content": "Hello"}]}
+    body: dict[str, Any] = {"model": "any", "messages": [{"role": "user", "content": "Hello"}]}
     with ServerProcess(tmp_path / "data", environment={"MNEMOIR_LLM__PROVIDER": "offline"}) as server:
         chat = f"{server.url}/v1/chat/completions"
         assert requests.post(chat, json=body, headers={"X-Session-Id": "tea"}, timeout=30).status_code == 200

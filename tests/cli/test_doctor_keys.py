@@ -17,7 +17,7 @@ def settings(tmp_path) -> Settings:
 
 
 @pytest.fixture
-def made(settings) -> Settings:
+def made(settings: Settings) -> Settings:
     """The settings of a server for which a key was made."""
     with closing(AccessFile(settings)) as file:
         ApiKeys(file).create(role="admin", by="test")

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
@@ -98,7 +99,7 @@ def test_every_sample_of_a_chat_is_answered_as_printed(kind, source, server, tmp
 
 @pytest.mark.parametrize("page", staged(TALKS, quick=1))
 def test_the_samples_of_a_page_about_conversations_run_one_after_another(page, server, tmp_path):
-    body = {"model": "mnemoir", "messages": [{"role": "user", "content": "I drink green tea."}]}
+    body: dict[str, Any] = {"model": "mnemoir", "messages": [{"role": "user", "content": "I drink green tea."}]}
     chat = requests.post(f"{server.url}/v1/chat/completions", json=body, headers={"X-Session-Id": "tea"}, timeout=60)
     assert chat.headers["X-Conversation-Id"] == "tea"
     commands = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -118,6 +119,7 @@ def run_example(example, url, folder):
     return subprocess.run(line, capture_output=True, text=True, timeout=300, cwd=folder, env=environment)
 
 
+@pytest.mark.costly("it runs programs")
 @pytest.mark.parametrize("example", staged(EXAMPLES, quick=1), ids=lambda example: example.name)
 def test_every_example_runs(example, server, tmp_path):
     done = run_example(example, server.url, tmp_path)
@@ -125,6 +127,7 @@ def test_every_example_runs(example, server, tmp_path):
     assert done.stdout.strip()
 
 
+@pytest.mark.costly("it runs programs")
 @pytest.mark.parametrize("example", staged(CLIENTS, quick=1), ids=lambda example: example.name)
 def test_an_example_that_finds_no_server_says_so_in_a_sentence(example, tmp_path):
     done = run_example(example, "http://127.0.0.1:1", tmp_path)

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from typing import Any
 
 import pytest
 import requests
@@ -76,7 +77,7 @@ def test_every_variable_is_documented():
 
 @pytest.mark.parametrize("name", [kind for kind in TYPES if kind.startswith("OfflineWiki")])
 def test_the_answer_of_an_article_node_without_articles_is_documented_literally(name):
-    kind = TYPES[name]
+    kind: Any = TYPES[name]
     told = page(f"nodes/{name}.md")
     assert [line for text in (kind.off, kind.nothing) for line in text.split("\n") if f"`{line}" not in told] == []
 

@@ -55,7 +55,8 @@ def mnemoir(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
 
 def made(done: Done) -> dict:
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    read: dict = json.loads(done.stdout)
+    return read
 
 
 def test_a_data_directory_is_encrypted_rotated_and_written_in_plain_again(mnemoir, tmp_path) -> None:

@@ -26,7 +26,8 @@ def mnemoir(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
 
 def made(done: Done) -> dict:
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    read: dict = json.loads(done.stdout)
+    return read
 
 
 def test_the_first_key_is_shown_once_and_says_what_it_changes(mnemoir) -> None:
@@ -93,6 +94,7 @@ def await_status(status: int, url: str) -> None:
         assert time.monotonic() < deadline
 
 
+@pytest.mark.costly("it runs programs")
 def test_a_running_server_needs_keys_from_the_first_one_on_until_they_are_switched_off(mnemoir, tmp_path) -> None:
     with ServerProcess(tmp_path / "data") as server:
         asked = f"{server.url}/api/projects"

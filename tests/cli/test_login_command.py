@@ -14,6 +14,7 @@ from mnemoir.access.sign_in.users import Users
 from mnemoir.core.users import Grant
 from mnemoir.settings import load_settings
 from tests.cli.command_process import Done, run_here
+from tests.narrowing import present
 from tests.serving import ServerProcess
 
 PASSWORD = "correct horse battery"
@@ -107,6 +108,6 @@ def test_the_token_is_no_cookie_and_a_cookie_is_no_token(mnemoir: Mnemoir, serve
     signed_in = requests.post(f"{server.url}/api/auth/password", json=said, timeout=30)
     ((name, in_cookie),) = signed_in.cookies.items()
     as_cookie = requests.get(f"{server.url}/api/memories", cookies={name: token}, timeout=30)
-    as_key = requests.get(f"{server.url}/api/memories", headers={"x-api-key": in_cookie}, timeout=30)
+    as_key = requests.get(f"{server.url}/api/memories", headers={"x-api-key": present(in_cookie)}, timeout=30)
     assert (as_cookie.status_code, as_key.status_code) == (401, 401)
     assert requests.get(f"{server.url}/v1/models", headers={"x-api-key": token}, timeout=30).status_code == 200

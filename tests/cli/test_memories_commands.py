@@ -5,6 +5,7 @@ import json
 import stat
 import urllib.request
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -242,17 +243,19 @@ KEY = "a-key-of-20-characters"
 async def test_the_key_of_the_settings_opens_a_guarded_server(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     options = ServerOptions(port=free_port(), api_keys=[KEY])
-    place = {"HOME": str(tmp_path), "PORT": str(options.port), "MEMORY_LLM_PROVIDER": "offline"}
+    place: dict[str, Any] = {"HOME": str(tmp_path), "PORT": str(options.port), "MEMORY_LLM_PROVIDER": "offline"}
     parts = await open_parts(load_settings(None, {}, place))
     started = asyncio.Event()
     served = serve(create_app(parts, options), options, on_started=lambda port: started.set())
     serving = asyncio.create_task(served)
     try:
         await started.wait()
-        without = await asyncio.to_thread(run, "memories", "list", cwd=tmp_path, **place)
+        without = await asyncio.to_thread(partial(run, "memories", "list", cwd=tmp_path, **place))
         assert (without.returncode, without.stdout) == (1, "")
         assert "API key" in without.stderr
-        assert (await asyncio.to_thread(run, "memories", "list", cwd=tmp_path, **place, API_KEYS=KEY)).returncode == 0
+        assert (
+            await asyncio.to_thread(partial(run, "memories", "list", cwd=tmp_path, **place, API_KEYS=KEY))
+        ).returncode == 0
     finally:
         serving.cancel()
         await asyncio.gather(serving, return_exceptions=True)

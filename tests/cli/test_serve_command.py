@@ -9,6 +9,7 @@ from tests.cli.command_process import run, run_here
 from tests.serving import ServerProcess
 
 
+@pytest.mark.costly("it runs programs")
 def test_the_first_lines_name_address_ui_data_model_embedder_and_a_command_to_try(tmp_path):
     with ServerProcess(tmp_path / "data", forked=False) as server:
         lines = server.log.read_text().splitlines()[:6]

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
@@ -25,7 +26,7 @@ def public(tmp_path):
 
 
 def ask(server, text):
-    body = {"model": "ann", "messages": [{"role": "user", "content": text}]}
+    body: dict[str, Any] = {"model": "ann", "messages": [{"role": "user", "content": text}]}
     answered = requests.post(f"{server.url}/v1/chat/completions", json=body, timeout=60)
     assert answered.status_code == 200, answered.text
     return answered.json()["choices"][0]["message"]["content"]

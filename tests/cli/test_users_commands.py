@@ -26,7 +26,8 @@ def mnemoir(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
 
 def made(done: Done) -> dict:
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    read: dict = json.loads(done.stdout)
+    return read
 
 
 def join(url: str, link: str, name: str) -> requests.Response:
@@ -46,6 +47,7 @@ def until_open(url: str) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.costly("it runs programs")
 def test_people_are_invited_and_managed_beside_a_running_server(mnemoir, tmp_path) -> None:
     with ServerProcess(tmp_path / "data") as server:
         assert "There are no users" in mnemoir("users", "list").stderr

@@ -12,10 +12,12 @@ from mnemoir.ports.memory_store import MemoryStore
 from mnemoir.ports.project_settings import ProjectSettingsStore
 from mnemoir.ports.search_rows import SearchRows
 from mnemoir.storage.files import FileMemoryStore, FileProjectSettings
+from mnemoir.storage.sealing.key_ring import KeyRing
 from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, SqlProjectSettings
 from mnemoir.storage.sqlite import open_database
 from mnemoir.storage.sqlite.database import SqliteEngine
 from mnemoir.storage.sqlite.sealed_sql import sealing
+from tests.narrowing import instance
 from tests.storage.sealing_kit import cells_in
 
 SPACES = ("multilingual",)  # in which one text has a vector made of each fact of its user
@@ -51,7 +53,7 @@ async def _encrypted(folder: Path) -> AsyncIterator[SqliteEngine]:
         yield database
     finally:
         await database.aclose()
-        cells.keys.close()
+        instance(KeyRing, cells.keys).close()
 
 
 @asynccontextmanager

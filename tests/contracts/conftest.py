@@ -17,9 +17,10 @@ def clock() -> SetClock:
     return SetClock()
 
 
-@pytest.fixture(params=MEMORY_STORES.values(), ids=MEMORY_STORES.keys())
+@pytest.fixture(params=MEMORY_STORES.values(), ids=list(MEMORY_STORES))
 def backend(request: pytest.FixtureRequest) -> MemoryBackend:
-    return request.param
+    chosen: MemoryBackend = request.param
+    return chosen
 
 
 @pytest.fixture
@@ -46,7 +47,7 @@ def past_states(backend: MemoryBackend) -> None:
         pytest.skip("keeps no past states, as documented")
 
 
-@pytest.fixture(params=JOB_QUEUES.values(), ids=JOB_QUEUES.keys())
+@pytest.fixture(params=JOB_QUEUES.values(), ids=list(JOB_QUEUES))
 async def jobs_factory(request: pytest.FixtureRequest, tmp_path: Path, clock: SetClock):
     async with AsyncExitStack() as stack:
 
@@ -57,7 +58,7 @@ async def jobs_factory(request: pytest.FixtureRequest, tmp_path: Path, clock: Se
         yield open_anew
 
 
-@pytest.fixture(params=PROJECT_SETTINGS.values(), ids=PROJECT_SETTINGS.keys())
+@pytest.fixture(params=PROJECT_SETTINGS.values(), ids=list(PROJECT_SETTINGS))
 async def settings_factory(request: pytest.FixtureRequest, tmp_path: Path):
     async with AsyncExitStack() as stack:
 

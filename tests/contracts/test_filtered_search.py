@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from mnemoir.core.clock import to_text
+from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Memory, Provenance, SourceTurn
 from mnemoir.core.scope import Scope
 from mnemoir.ports.embedding import Passage
@@ -24,7 +26,7 @@ CONDITIONS = [
     replace(ALL, since=NOW - timedelta(days=5), by="updated"),
     replace(ALL, session="boats"),
     replace(ALL, words="BOAT alone"),
-    replace(ALL, ids=("mem_00", "mem_13")),
+    replace(ALL, ids=(MemoryId("mem_00"), MemoryId("mem_13"))),
     replace(ALL, ids=()),
     replace(ALL, kind="fact", session="boats", since=NOW - timedelta(days=12)),
 ]
@@ -41,9 +43,12 @@ async def written(store, model):
     adds = []
     for n in range(40):
         text = ("rows a boat", "said boat things", "a boat alone at sea", "drinks tea")[n % 4]
-        times = {"created_at": to_text(NOW - timedelta(days=n)), "updated_at": to_text(NOW - timedelta(days=n // 2))}
+        times: dict[str, Any] = {
+            "created_at": to_text(NOW - timedelta(days=n)),
+            "updated_at": to_text(NOW - timedelta(days=n // 2)),
+        }
         make = message if n % 4 == 1 else fact
-        adds.append(make(f"{text}, day {n}", id=f"mem_{n:02}", conversation="c" if n % 4 == 1 else None, **times))
+        adds.append(make(f"{text}, day {n}", **times, id=f"mem_{n:02}", conversation="c" if n % 4 == 1 else None))
     entries = await Indexing(model).entries([Passage(text=add.memory.text) for add in adds])
     embedded = [replace(add, entry=entry) for add, entry in zip(adds, entries, strict=True)]
     await store.commit(MIRA, embedded[:20], BOATS)
@@ -77,7 +82,7 @@ async def test_conditions_take_away_and_change_no_score(written, model, among):
 
 async def test_as_many_are_found_as_were_asked_for_however_many_others_are_better(written, model):
     best = list(await scores(written, model, None, limit=3))
-    others = [id for id in await ids(written, ALL) if id not in best]
+    others = [MemoryId(id) for id in await ids(written, ALL) if id not in best]
     found = await scores(written, model, replace(ALL, ids=others), limit=3)
     assert len(found) == 3
     assert not found.keys() & set(best)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from mnemoir.core.memories import Memory, Provenance, SourceTurn
+from mnemoir.core.memories import Applied, Memory, Provenance, SourceTurn
 from mnemoir.ports.memory_store import Receipt
 from tests.contracts.words import MIRA, SAID, fact, message, remove, rewrite, texts, within
 
@@ -66,7 +66,9 @@ async def test_a_fact_that_was_only_said_again_in_a_session_stays(store):
 async def merge(store, kept, other, text: str) -> Memory:
     """As a person joins two: `kept` says `text` then."""
     joined = replace(rewrite(kept, text), reason="merged")
-    applied = await store.commit(MIRA, [remove(other, replaced_by=1), joined], Provenance(reason="request"))
+    applied: list[Applied] = await store.commit(
+        MIRA, [remove(other, replaced_by=1), joined], Provenance(reason="request")
+    )
     return applied[-1].memory
 
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from mnemoir.core.clock import to_text
+from mnemoir.core.ids import JobId
 from mnemoir.ports.jobs import Job
 from tests.contracts.words import NOW
 
@@ -26,7 +27,7 @@ async def test_a_job_is_claimed_as_it_was_put(jobs):
     await jobs.put("evt_1", "remember", payload)
     at = to_text(NOW)
     expected = Job(
-        id="evt_1", kind="remember", payload=payload, state="RUNNING", attempts=1, created_at=at, updated_at=at
+        id=JobId("evt_1"), kind="remember", payload=payload, state="RUNNING", attempts=1, created_at=at, updated_at=at
     )
     assert await claim(jobs) == expected
     assert await jobs.get("evt_1") == expected

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Provenance, Restore, Update
 from mnemoir.ports.memory_store import Receipt, StaleChange
 from tests.contracts.test_forgotten_sessions import SECRET, files_with, learn, said_in
@@ -55,7 +56,7 @@ async def test_a_replaced_fact_comes_back_beside_its_successor(store):
 @pytest.mark.parametrize("expected", ["Likes tea", "Likes rum"])
 async def test_what_is_current_or_was_never_there_is_not_taken_back(store, expected):
     (tea,) = await keep(store, fact("Likes tea"))
-    for target in (tea, replace(tea, id="mem_unknown")):
+    for target in (tea, replace(tea, id=MemoryId("mem_unknown"))):
         with pytest.raises(StaleChange):
             await store.commit(MIRA, [back(target, expected=expected)], ASKED_FOR)
     assert await store.commit(MIRA, [back(tea, expected=expected)], ASKED_FOR, degrade=True) == []

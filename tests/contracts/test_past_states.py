@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 from mnemoir.core.clock import from_text
 from mnemoir.ports.memory_store import Visible
@@ -12,7 +13,7 @@ YEARS = [f"20{year}-01-01T00:00:00.000Z" for year in range(20, 27)]
 
 def lived(place: str, since: str, until: str | None = None, by: str | None = None):
     add = fact(f"Lives in {place}")
-    times = {"created_at": since, "updated_at": since, "valid_to": until, "replaced_by": by}
+    times: dict[str, Any] = {"created_at": since, "updated_at": since, "valid_to": until, "replaced_by": by}
     return replace(add, memory=replace(add.memory, **times))
 
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from mnemoir.core.clock import from_text, to_text
+from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Provenance, SourceTurn
 from mnemoir.ports.memory_store import ListCursor, ListFilter, OwnerSummary, Visible
 from tests.contracts.words import ALL, MIRA, NOW, fact, keep, message, rewrite, within
@@ -45,7 +46,7 @@ CONDITIONS = [
     (replace(EVERYTHING, kind="message"), ["I row."]),
     (replace(EVERYTHING, words="FÄHRE own"), ["Owns a Fähre"]),
     (replace(EVERYTHING, words="tea row"), []),
-    (replace(EVERYTHING, ids=("mem_b", "mem_d", "mem_x")), ["Owns a Fähre", "Timeless"]),
+    (replace(EVERYTHING, ids=tuple(map(MemoryId, ("mem_b", "mem_d", "mem_x")))), ["Owns a Fähre", "Timeless"]),
     (replace(EVERYTHING, ids=()), []),
     (replace(EVERYTHING, since=NOW - timedelta(days=8), until=NOW - timedelta(days=5)), ["I row."]),
     (replace(EVERYTHING, by="updated", since=NOW - timedelta(days=2)), ["Likes tea", "Over"]),

@@ -4,6 +4,7 @@ forgotten."""
 import json
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -68,7 +69,7 @@ async def test_what_was_added_and_undone_was_never_there_and_what_was_deleted_en
 @pytest.mark.usefixtures("past_states")
 async def test_a_past_state_that_was_told_late_is_undone_and_told_again(store, clock):
     (works,) = await keep(store, fact("Works at A"))
-    ended = {"valid_to": to_text(NOW - timedelta(hours=5)), "replaced_by": works.id}
+    ended: dict[str, Any] = {"valid_to": to_text(NOW - timedelta(hours=5)), "replaced_by": works.id}
     (late,) = await keep(store, fact("Studies", created_at=to_text(NOW - timedelta(hours=20)), **ended))
     clock.move(hours=1)
     for _ in range(2):

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from mnemoir.core.clock import to_text
 from mnemoir.core.ids import MemoryId, new_memory_id
@@ -41,7 +42,8 @@ def entry(text: str, model: str | None = "m1") -> IndexEntry:
 def fact(text: str, *, scope: Scope = MIRA, model: str | None = "m1", **members) -> Add:
     members = {"created_at": to_text(NOW), "updated_at": to_text(NOW)} | members
     place = {"agent": scope.agent, "app": scope.app, "conversation": scope.conversation}
-    memory = Memory(**{"id": new_memory_id(), "text": text, "user": scope.user} | place | members)
+    all_members: dict[str, Any] = {"id": new_memory_id(), "text": text, "user": scope.user} | place | members
+    memory = Memory(**all_members)
     return Add(memory=memory, entry=entry(text, model))
 
 

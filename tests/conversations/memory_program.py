@@ -43,7 +43,7 @@ def read(memory: MemoryManager, is_over: threading.Event) -> None:
 def main(folder: str, process: str, writers: int, count: int) -> None:
     failures: list[BaseException] = []
 
-    def guarded(work, *arguments: object) -> None:  # type: ignore[no-untyped-def]
+    def guarded(work, *arguments: object) -> None:
         try:
             work(*arguments)
         except BaseException as exc:

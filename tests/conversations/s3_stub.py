@@ -82,7 +82,7 @@ class _Handler(BaseHTTPRequestHandler):
     def key(self) -> str:
         return unquote(urlsplit(self.path).path).removeprefix(f"/{BUCKET}").removeprefix("/")
 
-    def _answer(self, work) -> None:  # type: ignore[no-untyped-def]
+    def _answer(self, work) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         with self.bucket.guard:
             self.bucket.requests.append(f"{self.command} {self.key}")

@@ -3,13 +3,24 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
 from mnemoir.conversations.memory_manager import MemoryManager
-from mnemoir.conversations.search.embedding import ModelEmbeddingClient
+from mnemoir.conversations.search.embedding import EmbeddingClient, ModelEmbeddingClient
 from mnemoir.conversations.search.vectors import VectorStore
 from mnemoir.core.conversations import Message
 from mnemoir.storage.conversations.vector_file import VectorFileStore
 from tests.search.hashed_words import HashedWords
+
+
+class OpenVectorStore(VectorStore, Protocol):
+    """A vector store that a test opens and closes itself."""
+
+    def close(self) -> None: ...
+
+    def stored_model(self) -> str | None: ...
+
+    def note_model(self, name: str) -> None: ...
 
 
 class WordsClient:
@@ -39,7 +50,9 @@ class WordsClient:
 
 
 @contextmanager
-def manager(folder: Path, client: object, store: VectorStore | None = None, **options) -> Iterator[MemoryManager]:
+def manager(
+    folder: Path, client: EmbeddingClient, store: OpenVectorStore | None = None, **options
+) -> Iterator[MemoryManager]:
     """A manager over files in `folder`; without a store, over the built-in one there."""
     vectors = store or VectorFileStore("messages", folder)
     with MemoryManager(folder / "memory.db", embedding_client=client, vector_store=vectors, **options) as opened:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import cast
 
 import apsw
 import pytest
@@ -88,7 +89,7 @@ def damage_a_page(path: Path) -> None:
         file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         query = "SELECT pageno, pgsize FROM dbstat WHERE name = 'messages' AND pagetype = 'leaf' ORDER BY path"
         pages = file.execute(query).fetchall()
-    number, size = pages[len(pages) // 2]
+    number, size = cast(tuple[int, int], pages[len(pages) // 2])
     with path.open("r+b") as raw:
         raw.seek((number - 1) * size)
         raw.write(bytes(size))

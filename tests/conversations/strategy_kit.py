@@ -11,7 +11,7 @@ from mnemoir.core.conversations import Message, ToolCall
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 
 SESSION = "s"
-ONE_EACH = AdditiveCounter(lambda message: 1)  # a budget in messages
+ONE_EACH: AdditiveCounter[Message] = AdditiveCounter(lambda message: 1)  # a budget in messages
 
 
 def opened(folder: Path) -> MemoryStorage:

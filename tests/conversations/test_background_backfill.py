@@ -10,13 +10,14 @@ import pytest
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.search.search_filter import SearchFilter
 from mnemoir.conversations.search.semantic import SemanticSearch
-from mnemoir.conversations.search.vectors import VectorStore
 from mnemoir.core.conversations import Message
+from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from mnemoir.storage.conversations.vector_file import VectorFileStore
-from tests.conversations.search_kit import WordsClient, manager, say, vector_ids
+from tests.conversations.search_kit import OpenVectorStore, WordsClient, manager, say, vector_ids
+from tests.narrowing import instance
 
 
-def _chroma() -> VectorStore:
+def _chroma() -> OpenVectorStore:
     pytest.importorskip("chromadb")
     from mnemoir.storage.conversations.chroma_store import ChromaDBVectorStore
 
@@ -37,12 +38,14 @@ class HeldClient(WordsClient):
 
 
 def _search(memory: MemoryManager) -> SemanticSearch:
-    return SemanticSearch(memory.storage, memory.embedding_client, memory.vector_store, embed_sync=False)
+    return SemanticSearch(
+        instance(MemoryStorage, memory.storage), memory.embedding_client, memory.vector_store, embed_sync=False
+    )
 
 
 @pytest.mark.parametrize("make", [VectorFileStore, _chroma])
 async def test_a_store_in_memory_is_filled_after_a_restart_while_words_are_found(
-    tmp_path: Path, make: Callable[[], VectorStore]
+    tmp_path: Path, make: Callable[[], OpenVectorStore]
 ) -> None:
     with manager(tmp_path, WordsClient(), make()) as memory:
         await asyncio.to_thread(say, memory, "the cat sat", "a train")
@@ -70,7 +73,7 @@ async def test_nothing_is_embedded_twice_and_nothing_without_a_client(tmp_path: 
         await search.wait()
         assert len(client.calls) == asked
         search.close()
-        plain = SemanticSearch(memory.storage)
+        plain = SemanticSearch(instance(MemoryStorage, memory.storage))
         plain.begin_backfill()
         await plain.wait()
         plain.close()
@@ -117,7 +120,7 @@ async def test_what_is_saved_faster_than_it_is_embedded_gets_its_vectors_all_the
 async def test_what_is_saved_while_it_runs_is_not_left_behind(tmp_path: Path) -> None:
     client = HeldClient()
     with manager(tmp_path, client) as memory:
-        with MemoryManager(memory.storage.db_path) as plain:
+        with MemoryManager(instance(MemoryStorage, memory.storage).db_path) as plain:
             await asyncio.to_thread(say, plain, "one")
             search = _search(memory)
             search.begin_backfill()
@@ -133,7 +136,7 @@ async def test_what_is_saved_while_it_runs_is_not_left_behind(tmp_path: Path) ->
 async def test_closing_ends_it_and_lets_go_of_who_waits(tmp_path: Path) -> None:
     client = HeldClient()
     with manager(tmp_path, client) as memory:
-        with MemoryManager(memory.storage.db_path) as plain:
+        with MemoryManager(instance(MemoryStorage, memory.storage).db_path) as plain:
             await asyncio.to_thread(say, plain, "one")
         search = _search(memory)
         search.begin_backfill()
@@ -157,7 +160,7 @@ def test_questions_are_embedded_while_it_runs(tmp_path: Path) -> None:
             return await super().embed(texts)
 
     with manager(tmp_path, Noting()) as memory:
-        with MemoryManager(memory.storage.db_path) as plain:
+        with MemoryManager(instance(MemoryStorage, memory.storage).db_path) as plain:
             plain.save_messages("s", [Message("user", f"cat {number}") for number in range(500)])
         search = _search(memory)
         began = threading.Event()

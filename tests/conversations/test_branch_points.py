@@ -6,6 +6,7 @@ from mnemoir.conversations import MemoryManager, Message
 from mnemoir.core.conversations import ROOT, MessageNotFoundError
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from tests.conversations.session_kit import said, texts
+from tests.narrowing import instance
 
 
 @pytest.fixture
@@ -62,10 +63,10 @@ def test_a_history_stands_right_behind_the_message_that_is_named(tmp_path):
         first, answer, _ = manager.resume_history("s", talk, parent_id=ROOT).ids
         again = manager.resume_history("s", [Message("user", "q")], parent_id=ROOT)
         assert (again.ids, again.added) == ([first], [])
-        assert texts(manager.storage) == ["q"]
+        assert texts(instance(MemoryStorage, manager.storage)) == ["q"]
         added = manager.resume_history("s", [Message("user", "other")], parent_id=answer)
         assert (added.added, added.parent_id) == (added.ids, answer)
-        assert texts(manager.storage) == ["q", "a", "other"]
+        assert texts(instance(MemoryStorage, manager.storage)) == ["q", "a", "other"]
 
 
 def test_a_place_that_is_none_changes_nothing(tmp_path):

@@ -1,8 +1,11 @@
 """How near the estimate `heuristic` comes to an encoder, over forty texts with recorded counts."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from mnemoir.conversations.windows.counters import HEURISTIC, local_encoding, tiktoken_counter
+from mnemoir.core.conversations import Message
 from tests.conversations.counted_texts import (
     CJK,
     CODE,
@@ -24,7 +27,7 @@ KINDS = {
 }
 
 
-def ratio(counted: list) -> float:
+def ratio(counted: Sequence[tuple[Message, int]]) -> float:
     """Of the estimate to the encoder, over all of the messages together."""
     exact = sum(PER_MESSAGE + tokens for _, tokens in counted)
     return HEURISTIC.count([message for message, _ in counted]) / exact

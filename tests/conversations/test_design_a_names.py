@@ -3,6 +3,7 @@
 import inspect
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import BaseModel, ValidationError
@@ -94,7 +95,7 @@ FIELDS: dict[type[BaseModel], dict[str, object]] = {
 
 @pytest.mark.parametrize("name", SIGNATURES)
 def test_it_is_called_as_documented(name):
-    found = conversations
+    found: Any = conversations
     for step in name.split("."):
         found = getattr(found, step)
     assert given_as(SIGNATURES[name], found) == SIGNATURES[name]

@@ -14,15 +14,17 @@ from mnemoir.conversations.search.embedding import ModelEmbeddingClient, check_e
 from mnemoir.conversations.search.embedding_worker import EmbeddingWorker
 from mnemoir.core.conversations import Message
 from mnemoir.core.errors import ProviderInvalidOutput, StorageUnavailable
+from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from mnemoir.storage.conversations.vector_file import VectorFileStore
 from tests.conversations.search_kit import WordsClient, manager, say, vector_ids
 from tests.conversations.session_kit import all_bytes
+from tests.narrowing import instance, present
 from tests.search.hashed_words import HashedWords
 
 
 def _save_unembedded(memory: MemoryManager, *texts: str, session: str = "s") -> None:
     """As a program without an embedding client saves."""
-    with MemoryManager(memory.storage.db_path) as plain:
+    with MemoryManager(instance(MemoryStorage, memory.storage).db_path) as plain:
         plain.save_messages(session, [Message("user", text) for text in texts])
 
 
@@ -181,7 +183,8 @@ async def _nothing() -> None:
 
 
 def test_what_is_asked_for_during_a_run_is_one_more_run() -> None:
-    began, go_on, runs = threading.Event(), threading.Event(), []
+    began, go_on = threading.Event(), threading.Event()
+    runs: list[int] = []
 
     async def work() -> None:
         runs.append(len(runs))
@@ -277,7 +280,7 @@ def test_four_processes_share_one_store_without_loss(tmp_path: Path) -> None:
 
 
 def test_a_damaged_vector_file_is_told_and_left_as_it_is(tmp_path: Path) -> None:
-    path = VectorFileStore("messages", tmp_path).path
+    path = present(VectorFileStore("messages", tmp_path).path)
     path.write_bytes(b"no database" * 100)
     with pytest.raises(StorageUnavailable, match="damaged"):
         VectorFileStore("messages", tmp_path)
@@ -289,13 +292,14 @@ def test_a_damaged_vector_file_is_set_aside_when_it_is_opened_and_not_under_its_
         with closing(VectorFileStore("messages", tmp_path)) as other:  # what this one writes is in no other cache
             other.add(["a", "b"], [[1.0], [2.0]], ["x" * 9000, "y"], [{}, {}])
             other.delete(["b"])
-        with store.path.open("r+b") as raw:
+        path = present(store.path)
+        with path.open("r+b") as raw:
             raw.seek(4096)
-            raw.write(b"\xa5" * (store.path.stat().st_size - 4096))
+            raw.write(b"\xa5" * (path.stat().st_size - 4096))
         with pytest.raises(StorageUnavailable, match="damaged"):
             store.get()
         assert list(tmp_path.glob("*.corrupt-*")) == []
-    store.path.write_bytes(b"no database" * 1000)
+    path.write_bytes(b"no database" * 1000)
     with closing(VectorFileStore("messages", tmp_path, on_corruption="set_aside")) as store:
         assert store.get() == ([], [], [])
     assert len(list(tmp_path.glob("*.corrupt-*Z"))) == 1

@@ -23,6 +23,7 @@ from mnemoir.storage.conversations.vector_file import VectorFileStore
 from tests.conversations.file_holder import held_by_another_process
 from tests.conversations.search_kit import manager
 from tests.conversations.session_kit import behind_the_back, without_waits
+from tests.narrowing import present
 from tests.scripted_llm import ScriptedLLM, closed_port_url
 
 BYTES = 20  # of a file, flipped one after the other
@@ -93,7 +94,7 @@ def test_with_the_model_of_the_summaries_down_the_newest_messages_are_sent(tmp_p
 
     def ask(task) -> str:
         with urllib.request.urlopen(address) as answer:
-            return answer.read().decode()
+            return str(answer.read(), "utf-8")
 
     strategy = SummarizationStrategy(SummaryOptions(summarise=ask), fallback=SimpleStrategy())
     with MemoryManager(tmp_path / "memory.db", 1000, strategy=strategy) as memory, capture_logs() as logs:
@@ -143,7 +144,7 @@ def copies(path: Path) -> list[Path]:
 
 
 @pytest.fixture(scope="module")
-def replacing(tmp_path_factory) -> bytes:
+def replacing(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     path = tmp_path_factory.mktemp("whole") / "memory.db"
     with MemoryManager(path) as memory:
         memory.save_messages("s", [user(f"message {number} " * 20) for number in range(60)])
@@ -233,7 +234,7 @@ def test_a_vector_file_that_cannot_be_written_costs_no_message(tmp_path):
     with ScriptedLLM.in_thread() as server:
         store = VectorFileStore("messages", tmp_path)
         with manager(tmp_path, HttpEmbedding("words", server.openai_url), store) as memory:
-            with behind_the_back(store.path) as file:
+            with behind_the_back(present(store.path)) as file:
                 file.execute("DROP TABLE vectors")
             memory.save_message("s", user("kept all the same"))
             assert said(memory) == ["kept all the same"]

@@ -3,9 +3,10 @@
 import io
 import json
 from collections import Counter
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -15,8 +16,10 @@ from mnemoir.conversations import MemoryManager, Message
 from mnemoir.conversations.transfer import export_all, export_session, import_sessions, write_export
 from mnemoir.core.conversations import ROOT, MessageRecord
 from mnemoir.core.errors import InvalidRequest, NotFound, StorageUnavailable
+from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from tests.conversations.session_kit import behind_the_back
 from tests.conversations.transfer_kit import all_of, exported, rich_session, texts, tree
+from tests.narrowing import instance
 
 
 @pytest.fixture
@@ -70,7 +73,7 @@ def test_the_first_line_is_the_session_and_each_other_one_a_message(here):
     about = header["session"]
     assert (about["id"], about["title"], about["user"], about["system_prompt"]) == ("s", "T", "ann", "Be brief.")
     assert (about["tags"], about["custom"]) == (["a"], {"n": 1})
-    assert datetime.fromisoformat(about["created_at"]).utcoffset().total_seconds() == 0
+    assert datetime.fromisoformat(about["created_at"]).utcoffset() == timedelta(0)
     assert (first["id"], first["parent_id"], first["role"], first["content"]) == (1, None, "user", "hi")
     assert (second["id"], second["parent_id"], second["head"]) == (2, 1, True)
     assert first["turn_id"] == second["turn_id"]
@@ -132,7 +135,7 @@ def test_an_unknown_session_and_an_unknown_format_are_refused(here):
     assert unknown.value.code == "conversation_not_found"
     here.create_session("", session_id="s")
     with pytest.raises(InvalidRequest, match="markdown"):
-        export_session(here, "s", "html")
+        export_session(here, "s", cast(Any, "html"))
 
 
 def test_a_file_is_written_completely_or_not_at_all(here, tmp_path):
@@ -205,4 +208,6 @@ def _take(manager: MemoryManager, step: tuple) -> None:
             manager.pin_message(ids[at % len(ids)])
         case "early", at, text if ids:
             early = stored[at % len(ids)].created_at
-            manager.storage.save_message(MessageRecord(session_id="s", role="user", content=text, created_at=early))
+            instance(MemoryStorage, manager.storage).save_message(
+                MessageRecord(session_id="s", role="user", content=text, created_at=early)
+            )

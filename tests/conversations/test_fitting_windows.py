@@ -1,16 +1,25 @@
 """Cutting of a history to a budget, compared with the reference's rule: drop the oldest unit, count again."""
 
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemoir.conversations.windows.counters import CHARS4, HEURISTIC, AdditiveCounter, FunctionCounter, model_counter
+from mnemoir.conversations.windows.counters import (
+    CHARS4,
+    HEURISTIC,
+    AdditiveCounter,
+    Counter,
+    FunctionCounter,
+    model_counter,
+)
 from mnemoir.conversations.windows.fitting import borders, fit, fitting_cut, system_messages
 from mnemoir.conversations.windows.validity import assert_valid_history, match_results
 from mnemoir.core.conversations import Message
 from tests.conversations.histories import any_messages, caller, result, valid_histories
+from tests.narrowing import present
 
 units = st.sampled_from(["message", "turn"])
 budgets = st.integers(-2, 60)
@@ -25,9 +34,9 @@ def uneven(messages):
     return 3 + letters(messages) + (17 if len(messages) % 3 == 1 else 0)
 
 
-ADDITIVE = AdditiveCounter(lambda message: len(message.text))
+ADDITIVE: AdditiveCounter[Message] = AdditiveCounter(lambda message: len(message.text))
 UNKNOWN = FunctionCounter(uneven)
-COUNTERS = {
+COUNTERS: dict[str, tuple[Counter[Message], Callable[[Sequence[Message]], int]]] = {
     "additive": (ADDITIVE, letters),
     "monotone": (FunctionCounter(lambda messages: 3 + letters(messages), "monotone"), lambda m: 3 + letters(m)),
     "unknown": (UNKNOWN, uneven),
@@ -50,7 +59,7 @@ def drop_orphans(window):
 
 def split(window, unit):
     """Units as lists, of valid histories: a round of tools goes with the message that calls."""
-    parts = []
+    parts: list[list[Message]] = []
     for message in window:
         if not parts or message.role == "user" or (unit == "message" and message.role != "tool"):
             parts.append([])
@@ -82,7 +91,7 @@ def test_no_window_parts_a_call_from_its_result_or_begins_with_a_result(messages
     ]
     numbered = [Message(m.role, m.content, m.tool_calls, m.tool_call_id, str(at)) for at, m in enumerate(messages)]
     window = fit(numbered, budget, ADDITIVE, unit, pinned=matched)
-    kept = {int(message.name) for message in window}
+    kept = {int(present(message.name)) for message in window}
     for at, answered in match_results(messages).items():
         assert (at in kept) == (answered.caller in kept)
     assert not window or window[0].role != "tool"
@@ -98,7 +107,7 @@ def test_a_window_of_turns_is_a_history_that_providers_accept(messages, budget):
 def test_with_system_messages_pinned_whole_rounds_are_added_from_the_newest_until_one_does_not_fit(messages, budget):
     kept = [message for message in messages if message.role == "system"]
     rounds = split([message for message in messages if message.role != "system"], "turn")
-    chosen = []
+    chosen: list[Message] = []
     for one in reversed(rounds):
         if letters([*kept, *one, *chosen]) > budget:
             break
@@ -174,8 +183,13 @@ def test_exceptions_of_an_unguarded_counter_are_passed_on():
 
 
 def test_an_additive_counter_counts_only_the_messages_the_window_needs():
-    seen = []
-    counter = AdditiveCounter(lambda message: seen.append(message) or 10)
+    seen: list[Message] = []
+
+    def cost(message: Message) -> int:
+        seen.append(message)
+        return 10
+
+    counter = AdditiveCounter(cost)
     assert fit(PAIR * 500, 40, counter, "message") == PAIR * 2
     assert len(seen) == 5
 

@@ -1,10 +1,13 @@
 """Files of old turns in a history, and files that cannot be shown."""
 
+from typing import Literal
+
 import pytest
 from structlog.testing import capture_logs
 
 from mnemoir.conversations.log.files import (
     FileRef,
+    FileTransferMethod,
     FileUploadConfig,
     ImageConfig,
     file_ref,
@@ -25,7 +28,7 @@ def shown(*attachments, files=None, turns=None, model=None, **more) -> list[Mess
     return TokenBufferMemory(talk, model or LetterModel()).get_history_prompt_messages()
 
 
-def image(name: str, detail: str = "low") -> MediaPart:
+def image(name: str, detail: Literal["low", "high"] = "low") -> MediaPart:
     return MediaPart(
         type="image",
         mime_type="image/png",
@@ -211,7 +214,7 @@ def test_only_chat_applications_read_the_detail():
 def test_upload_settings_of_an_application_are_read():
     upload = {"image": {"enabled": True, "number_limits": 6, "transfer_methods": ["local_file"], "detail": "low"}}
     assert read_file_upload({"file_upload": upload}) == FileUploadConfig(
-        image_config=ImageConfig(number_limits=6, transfer_methods=["local_file"], detail="low")
+        image_config=ImageConfig(number_limits=6, transfer_methods=[FileTransferMethod.LOCAL_FILE], detail="low")
     )
     assert read_file_upload({"file_upload": {"image": {"enabled": False, "number_limits": 99}}}) is None
     assert read_file_upload({}) is None

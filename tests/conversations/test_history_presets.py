@@ -1,6 +1,6 @@
 """The presets of rules and the turns that each selects."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -47,7 +47,7 @@ def line(count: int, *, unfinished: bool = False) -> list[Turn]:
     return turns[::-1]
 
 
-def picked(rows: Sequence[Turn], rules: HistoryRules = DEFAULT, **more) -> list[str]:
+def picked(rows: Iterable[Turn], rules: HistoryRules = DEFAULT, **more) -> list[str]:
     return [one.id for one in select_turns(rows, rules, **more)]
 
 

@@ -1,5 +1,7 @@
 """The database of harombe: read from its bytes, in any state, and never written."""
 
+from pathlib import Path
+
 import pytest
 
 from mnemoir.conversations import MemoryManager, Message, ToolCall
@@ -45,7 +47,7 @@ def store(tmp_path):
         yield manager
 
 
-def database(tmp_path, sql: str) -> bytes:
+def database(tmp_path: Path, sql: str) -> bytes:
     path = tmp_path / "theirs.db"
     with behind_the_back(path) as file:
         file.execute(sql)

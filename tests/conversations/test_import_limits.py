@@ -4,6 +4,7 @@ import io
 import json
 import struct
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,7 @@ class Endless(io.RawIOBase):
         return len(piece)
 
 
+@pytest.mark.costly("it is about large texts")
 @pytest.mark.parametrize("beginning", staged([b'[{"a":"', b'{"a":"', lines()], quick=1))
 def test_a_file_without_end_is_refused(store, beginning):
     with pytest.raises(ImportTooLarge):
@@ -145,7 +147,7 @@ def test_a_file_without_end_is_refused(store, beginning):
     assert store.list_sessions() == []
 
 
-def archive(method: int = zipfile.ZIP_DEFLATED, **files: bytes) -> bytes:
+def archive(files: Mapping[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", method) as packed:
         for name, value in files.items():
@@ -179,20 +181,20 @@ def claiming(data: bytes, size_bytes: int) -> bytes:
 @pytest.mark.parametrize(
     ("file", "cause"),
     [
-        (archive(**{"../conversations.json": b"[]"}), "path outside of it"),
-        (archive(**{"conversations.json": b"[]", "a/../../b": b""}), "path outside of it"),
-        (archive(**{"/conversations.json": b"[]"}), "path outside of it"),
-        (archive(**{"..\\conversations.json": b"[]"}), "path outside of it"),
+        (archive({"../conversations.json": b"[]"}), "path outside of it"),
+        (archive({"conversations.json": b"[]", "a/../../b": b""}), "path outside of it"),
+        (archive({"/conversations.json": b"[]"}), "path outside of it"),
+        (archive({"..\\conversations.json": b"[]"}), "path outside of it"),
         (with_link(), "a link"),
-        (archive(zipfile.ZIP_BZIP2, **{"conversations.json": b"[]"}), "packed in a way"),
-        (archive(zipfile.ZIP_LZMA, **{"conversations.json": b"[]"}), "packed in a way"),
-        (archive(**{"user.json": b"[]"}), "no conversations.json"),
-        (archive(**{f"{at}{'x' * 60_000}": b"" for at in range(40)}), "too many entries"),
+        (archive({"conversations.json": b"[]"}, zipfile.ZIP_BZIP2), "packed in a way"),
+        (archive({"conversations.json": b"[]"}, zipfile.ZIP_LZMA), "packed in a way"),
+        (archive({"user.json": b"[]"}), "no conversations.json"),
+        (archive({f"{at}{'x' * 60_000}": b"" for at in range(40)}), "too many entries"),
         (lambda: bomb("conversations.json", 100), "Unpack it"),
         (lambda: bomb("conversations.json", 100, b" "), "Unpack it"),
-        (claiming(archive(**{"conversations.json": b"[]"}), 2**31), "Unpack it"),
-        (claiming(archive(**{"conversations.json": b"[]" + b" " * 300}), 5), "begins no list|continues|damaged"),
-        (archive(**{"conversations.json": b"[]"})[:-5], "cut off"),
+        (claiming(archive({"conversations.json": b"[]"}), 2**31), "Unpack it"),
+        (claiming(archive({"conversations.json": b"[]" + b" " * 300}), 5), "begins no list|continues|damaged"),
+        (archive({"conversations.json": b"[]"})[:-5], "cut off"),
         (b"PK\x03\x04" + bytes(1000), "cut off"),
         (b"PK\x03\x04" + bytes(30) + b"PK\x05\x06" + bytes(18), "no conversations.json|damaged"),
     ],
@@ -206,7 +208,7 @@ def test_archives_made_to_harm_are_refused(store, file, cause):
 
 def test_an_archive_that_is_damaged_anywhere_is_refused_or_read_whole(store):
     talk = [{"id": "c", "mapping": {"a": {"message": None, "parent": None}}, "title": "T" * 500}]
-    whole = archive(zipfile.ZIP_STORED, **{"conversations.json": json.dumps(talk).encode()})
+    whole = archive({"conversations.json": json.dumps(talk).encode()}, zipfile.ZIP_STORED)
     for at in range(0, len(whole), 7):
         damaged = whole[:at] + bytes([whole[at] ^ 0x5A]) + whole[at + 1 :]
         try:
@@ -228,6 +230,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.costly("each place to cut is tried")
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.dictionaries(st.text(), JSON, max_size=4), max_size=4), st.integers(1, 40), st.booleans())
 def test_a_list_is_taken_apart_as_a_reader_of_it_all_would(items, most, plain):

@@ -10,6 +10,7 @@ from mnemoir.conversations.transfer import import_sessions
 from mnemoir.conversations.transfer.copies import InvalidImport, MessageCopy
 from mnemoir.conversations.transfer.foreign_trees import ForeignNode, in_order
 from tests.conversations.transfer_kit import texts, tree
+from tests.narrowing import present
 
 AT = 1_772_625_600  # 2026-03-04T12:00:00Z
 
@@ -87,7 +88,9 @@ def test_no_message_is_older_than_the_one_it_follows():
         "d": at(None, "d", "a"),
         "e": at(None, "e", None),
     }
-    ordered = [(copy.message.text, copy.created_at.minute) for copy in in_order(nodes, "d", "Conversation 1")]
+    ordered = [
+        (copy.message.text, present(copy.created_at).minute) for copy in in_order(nodes, "d", "Conversation 1")
+    ]
     assert ordered == [("e", 1), ("a", 5), ("b", 5), ("d", 5), ("c", 9)]
 
 

@@ -5,6 +5,7 @@ import json
 import sys
 from pathlib import Path
 from subprocess import run
+from typing import Any, cast
 
 import pytest
 
@@ -19,6 +20,7 @@ from tests.conversations.search_kit import WordsClient, vector_ids
 from tests.conversations.search_kit import manager as searching_manager
 from tests.conversations.session_kit import behind_the_back
 from tests.conversations.transfer_kit import HEADER, HELLO, all_of, exported, lines, rich_session, said, texts
+from tests.narrowing import instance, present
 
 
 @pytest.fixture
@@ -140,9 +142,9 @@ def test_a_file_is_a_path_an_open_file_or_a_pipe(store, tmp_path):
 
 def test_unknown_words_of_the_caller_are_refused(store):
     with pytest.raises(InvalidRequest, match="skip, rename"):
-        import_sessions(store, lines(), on_conflict="overwrite")
+        import_sessions(store, lines(), on_conflict=cast(Any, "overwrite"))
     with pytest.raises(InvalidRequest, match="jsonl"):
-        import_sessions(store, lines(), format="xml")
+        import_sessions(store, lines(), format=cast(Any, "xml"))
     with pytest.raises(InvalidImport):
         import_sessions(store, lines(*HELLO), format="json")
 
@@ -203,7 +205,11 @@ def test_a_session_of_a_killed_import_is_marked_as_unfinished(tmp_path, on_confl
             assert "interrupted" in left_out.reason
         assert import_sessions(store, file, on_conflict="replace").messages == 7
         assert texts(store)[-1] == "the last"
-        assert UNFINISHED not in store.get_session("s").metadata.custom
+        assert UNFINISHED not in present(store.get_session("s")).metadata.custom
+
+
+def image_of(message: Message) -> MediaPart:
+    return instance(MediaPart, instance(list, message.content)[0])
 
 
 def attachments_in(folder: Path) -> Attachments:
@@ -223,9 +229,9 @@ def test_files_travel_with_their_messages(tmp_path):
         import_sessions(other, file, attachments=there)
         import_sessions(other, file, attachments=there, on_conflict="replace")
         [message] = other.load_session("s")
-        assert message.content[0].url.startswith("mnemoir:attachments/s/")
+        assert present(image_of(message).url).startswith("mnemoir:attachments/s/")
         [shown] = there.bring_back([message])
-        assert (shown.content[0].base64_data, shown.text) == ("iVBORw0KGgo=", "look")
+        assert (image_of(shown).base64_data, shown.text) == ("iVBORw0KGgo=", "look")
         assert exported(other, "s", attachments=there) == file
         assert import_sessions(other, file, attachments=there, on_conflict="merge").messages == 0
         assert there.delete("s") == 1

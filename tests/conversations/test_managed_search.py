@@ -2,12 +2,14 @@
 
 import threading
 import zlib
+from typing import Any, cast
 
 import pytest
 
 from mnemoir.conversations import MemoryManager, Message, SearchFilter, VectorFileStore
 from mnemoir.core.errors import SettingsError
 from tests.conversations.session_kit import assistant, user
+from tests.narrowing import present
 
 DIMENSION = 64
 
@@ -15,11 +17,15 @@ DIMENSION = 64
 class Words:
     """An embedding client: texts that share words are alike. It can be told to fail."""
 
-    model_name = "words"
     dimension = DIMENSION
 
-    def __init__(self) -> None:
+    def __init__(self, name: Any = "words") -> None:
         self.is_down = False
+        self._name = name
+
+    @property
+    def model_name(self) -> str:
+        return cast(str, self._name)
 
     async def embed(self, texts: list[str]) -> list[list[float]]:
         if self.is_down:
@@ -53,7 +59,7 @@ async def found(manager: MemoryManager, query: str, **more) -> list[str]:
 
 
 def said_by(manager: MemoryManager) -> int:
-    return manager.vector_store.count()
+    return present(manager.vector_store).count()
 
 
 class Unnamed(Words):
@@ -64,13 +70,7 @@ class Unnamed(Words):
         raise ConnectionError("the embedder is down")
 
 
-def named(name: object) -> Words:
-    client = Words()
-    client.model_name = name
-    return client
-
-
-@pytest.mark.parametrize("client", [named(5), named(None), named(""), named(" "), named("\udc80"), Unnamed()])
+@pytest.mark.parametrize("client", [Words(5), Words(None), Words(""), Words(" "), Words("\udc80"), Unnamed()])
 def test_a_client_without_a_usable_model_name_is_refused_where_it_is_given(tmp_path, client):
     for store in (VectorFileStore("memory", tmp_path / "vectors"), None):
         with pytest.raises(SettingsError, match=rf"client {type(client).__name__} has .*model_name.*; set it to"):

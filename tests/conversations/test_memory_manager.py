@@ -13,8 +13,10 @@ from mnemoir.conversations.windows.fitting import fit
 from mnemoir.conversations.windows.strategies.tail import SimpleStrategy
 from mnemoir.conversations.windows.validity import assert_valid_history, close_open_calls
 from mnemoir.core.errors import InvalidRequest
+from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from tests.conversations.histories import any_messages
 from tests.conversations.session_kit import assistant, behind_the_back, user
+from tests.narrowing import instance, present
 
 CALL = ToolCall("c1", "look", {"at": "map"})
 ROUND = [assistant("", CALL), Message("tool", "x" * 40, tool_call_id="c1", name="look")]
@@ -68,7 +70,10 @@ def test_undocumented_parameters_are_keyword_only_with_a_default():
 
 def test_a_manager_shows_its_configuration(tmp_path):
     with MemoryManager(tmp_path / "m.db", 512) as manager:
-        assert (manager.max_history_tokens, manager.storage.db_path) == (512, tmp_path / "m.db")
+        assert (manager.max_history_tokens, instance(MemoryStorage, manager.storage).db_path) == (
+            512,
+            tmp_path / "m.db",
+        )
         assert (manager.embedding_client, manager.vector_store) == (None, None)
         assert not manager.semantic_search_enabled
 
@@ -103,7 +108,7 @@ def test_messages_survive_a_restart(tmp_path):
     with MemoryManager(str(tmp_path / "m.db")) as manager:
         assert manager.save_message("s", user("again")) > max(ids)
         assert said(manager.load_history("s")) == ["hi", "hello", "again"]
-        assert manager.get_session("s").system_prompt == "be kind"
+        assert present(manager.get_session("s")).system_prompt == "be kind"
 
 
 def test_the_system_prompt_is_no_message(manager):

@@ -18,6 +18,7 @@ from mnemoir.storage.conversations.vector_file import VectorFileStore
 from mnemoir.storage.sql.engine import queries
 from tests.conversations.search_kit import WordsClient, manager, say
 from tests.conversations.session_kit import behind_the_back, said
+from tests.narrowing import instance, present
 from tests.search.hashed_words import HashedWords
 
 
@@ -49,7 +50,7 @@ def test_what_was_deleted_weighs_nothing_any_more(tmp_path: Path) -> None:
         say(memory, *["rum"] * 20, session="gone")
         assert _found(memory, "rum", 1) == ["rum"]
         memory.delete_session("gone")
-        with MemoryManager(memory.storage.db_path) as fresh:
+        with MemoryManager(instance(MemoryStorage, memory.storage).db_path) as fresh:
             assert _found(memory, "rum") == _found(fresh, "rum")
 
 
@@ -108,7 +109,9 @@ def test_what_another_process_deleted_leaves_the_rest_in_the_one_index(tmp_path:
 def test_two_stores_that_do_not_fit_together_are_both_searched_and_one_is_kept(tmp_path: Path) -> None:
     budget, asked = Budget(1), Asked(text="cat", embedding=None, limit=5, at=datetime.now(UTC))
     with MemoryManager(tmp_path / "a.db") as one, MemoryManager(tmp_path / "b.db") as other:
-        indexes = [MessageIndex(memory.storage, None, budget=budget) for memory in (one, other)]
+        indexes = [
+            MessageIndex(instance(MemoryStorage, memory.storage), None, budget=budget) for memory in (one, other)
+        ]
         for number, memory in enumerate((one, other)):
             _saved(memory, "s", f"cat {number}")
         for _ in range(2):
@@ -156,7 +159,7 @@ def test_a_users_name_is_compared_as_it_is(tmp_path: Path, user: str) -> None:
         memory.create_session("", None, "u")
         for session in "stu":
             _saved(memory, session, f"cat of {session}")
-        stored = memory.get_session("s").metadata.user
+        stored = present(memory.get_session("s")).metadata.user
         assert _found(memory, "cat", user=stored) == ["cat of s"]
 
 

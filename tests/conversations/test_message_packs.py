@@ -23,7 +23,8 @@ def few_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The ids of all messages that an index reads."""
-    ids, through = [], MessageRows._with_vectors
+    ids: list[int] = []
+    through = MessageRows._with_vectors
 
     def noting(self, messages):
         ids.extend(said.id for said in messages)

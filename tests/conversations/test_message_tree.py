@@ -11,6 +11,7 @@ from mnemoir.core.errors import InvalidRequest
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from tests.conversations import search_kit
 from tests.conversations.session_kit import NOON, Hands, assistant, behind_the_back, said, texts, user
+from tests.narrowing import present
 
 NAIVE_NOON = NOON.replace(tzinfo=None)
 
@@ -167,7 +168,7 @@ def test_a_record_can_name_its_parent(storage, branched):
 
 
 def summarised(storage: MemoryStorage, upto: int) -> bool:
-    claim = storage.claim_summary("s", 60)
+    claim = present(storage.claim_summary("s", 60))
     return storage.put_summary("s", claim, Summary(upto_message_id=upto, text="x", token_count=1, model="m"))
 
 

@@ -3,6 +3,7 @@
 import gzip
 import json
 import shutil
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from mnemoir.storage.objects.opening import open_objects
 from tests.conversations.chats import LetterModel, attachment, chat, line, shelf
 from tests.conversations.node_kit import KEY, WordsModel, memory, texts
 from tests.conversations.s3_stub import BUCKET, serving_bucket
+from tests.narrowing import present
 
 BYTES = 20  # of an object, flipped one after the other
 HOSTILE = [
@@ -173,6 +175,11 @@ def test_a_bucket_that_fails_gives_nothing_a_flush_raises_and_what_is_stored_sta
         assert history(remote) == ["e", "f", "g", "h"]
 
 
+def memory_at(root: Path, ids: Sequence[str]) -> NodeTokenBufferMemory:
+    app, conversation, node = ids
+    return NodeTokenBufferMemory(app, conversation, node, WordsModel(), parts=NodeParts(objects=LocalObjects(root)))
+
+
 def test_no_id_leaves_its_folder_and_no_two_share_an_object(tmp_path):
     root = tmp_path / "root"
     kept = {}
@@ -180,14 +187,14 @@ def test_no_id_leaves_its_folder_and_no_two_share_an_object(tmp_path):
         for id in HOSTILE:
             ids = ["app", "talk", "node"]
             ids[place] = id
-            own = NodeTokenBufferMemory(*ids, WordsModel(), parts=NodeParts(objects=LocalObjects(root)))
+            own = memory_at(root, ids)
             say(own, "1", f"{place} {id!r}", "ok")
             own.flush()
             kept[tuple(ids)] = f"{place} {id!r}"
     assert [path.name for path in tmp_path.iterdir()] == ["root"]
     assert len([path for path in root.rglob("*") if path.is_file()]) == len(kept)
-    for ids, text in kept.items():
-        own = NodeTokenBufferMemory(*ids, WordsModel(), parts=NodeParts(objects=LocalObjects(root)))
+    for names, text in kept.items():
+        own = memory_at(root, names)
         assert texts(own.get_history_prompt_messages("now", "me")) == [text, "ok"]
 
 
@@ -207,7 +214,7 @@ def test_files_are_shown_even_if_uploading_them_is_no_longer_allowed():
     }
     talk = chat(line(1), attachment("t0", "cat.png"), files=shelf("cat.png"), model_config=rules_now)
     [question, _] = TokenBufferMemory(talk, LetterModel()).get_history_prompt_messages()
-    assert [type(part) for part in question.content] == [MediaPart, TextPart]
+    assert [type(part) for part in present(question.content)] == [MediaPart, TextPart]
 
 
 def test_a_node_goes_on_without_missing_files(tmp_path):
@@ -220,5 +227,5 @@ def test_a_node_goes_on_without_missing_files(tmp_path):
     own.add_messages("1", None, "look", refs, "a cat", [refs[0]])
     own.flush()
     question, answer = own.get_history_prompt_messages("now", "me")
-    assert [part.type for part in question.content] == ["image", "text"]
+    assert [type(part) for part in present(question.content)] == [MediaPart, TextPart]
     assert answer.content == "a cat"

@@ -3,7 +3,7 @@
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, cast
 
 import pytest
 import structlog
@@ -30,6 +30,7 @@ from mnemoir.core.errors import Conflict, InvalidRequest, StorageUnavailable
 from mnemoir.ports.turns import Turn
 from mnemoir.storage.objects.opening import open_objects
 from tests.conversations.node_kit import KEY, PlainStore, WordsModel, memory, say, texts
+from tests.narrowing import present
 
 AT = datetime(2026, 1, 7, 10, tzinfo=UTC)
 IMAGE = FileRef(type="image", transfer_method="local_file", upload_file_id="up-1")
@@ -163,7 +164,7 @@ def test_without_the_turns_of_the_conversation_a_new_turn_follows_the_last_or_th
     say(own, "2", "second", "two", parent="1")
     assert history(own, "new") == ["first", "one", "second", "two"]
     assert history(own, "new", parent_message_id="1") == ["first", "one"]
-    assert own._extract_thread(own._document().messages, "new") == []  # type: ignore[union-attr]
+    assert own._extract_thread(present(own._document()).messages, "new") == []
 
 
 def test_a_turn_that_neither_conversation_nor_node_knows_has_no_history() -> None:
@@ -186,8 +187,8 @@ def turns(*pointers: tuple[str, str | None]) -> TurnLog:
 
 def test_a_turn_whose_parent_is_newer_keeps_its_history_unless_the_rules_pass_over_the_turns_once() -> None:
     log = turns(("1", None), ("3", "2"), ("2", "1"))  # the clock was set back before turn 3
-    for rules, expected in [({}, ["a", "A", "b", "B"]), ({"rules": COMPAT_A_NEW}, ["a", "A"])]:
-        own = memory(PlainStore(), turns=log, **rules)
+    for rules, expected in [(DEFAULT, ["a", "A", "b", "B"]), (COMPAT_A_NEW, ["a", "A"])]:
+        own = memory(PlainStore(), turns=log, rules=rules)
         say(own, "1", "a", "A")
         say(own, "2", "b", "B", parent="1")
         assert history(own, "3") == expected
@@ -204,8 +205,8 @@ def test_a_preset_that_takes_the_root_of_another_branch_does_so_in_node_memory()
 
 def test_rules_that_count_rows_look_at_the_500_newest_turns() -> None:
     log = turns(*((str(number), str(number - 1) if number else None) for number in range(501)))
-    for rules, expected in [({}, ["a", "A"]), ({"rules": COMPAT_A_NEW}, [])]:
-        own = memory(PlainStore(), turns=log, **rules)
+    for rules, expected in [(DEFAULT, ["a", "A"]), (COMPAT_A_NEW, [])]:
+        own = memory(PlainStore(), turns=log, rules=rules)
         say(own, "0", "a", "A")
         assert history(own, "500") == expected
 
@@ -232,17 +233,17 @@ class BrokenModel:
 
 
 def test_a_counter_that_fails_is_replaced_by_an_estimate_or_everything_is_sent_by_older_rules() -> None:
-    for rules, expected in [({}, []), ({"rules": COMPAT_A_OLD}, ["a" * 400, "b" * 400])]:
+    for rules, expected in [(DEFAULT, []), (COMPAT_A_OLD, ["a" * 400, "b" * 400])]:
         own = NodeTokenBufferMemory(
-            "app", "talk", "node", BrokenModel(), parts=NodeParts(objects=PlainStore(), **rules)
+            "app", "talk", "node", BrokenModel(), parts=NodeParts(objects=PlainStore(), rules=rules)
         )
         say(own, "1", "a" * 400, "b" * 400)
         assert history(own, "1", 50) == expected
 
 
 def test_a_round_that_was_never_answered_is_left_out_unless_older_rules_keep_it() -> None:
-    for rules, expected in [({}, ["b", "c"]), ({"rules": COMPAT_A_OLD}, ["a", "", "b", "c"])]:
-        own = memory(PlainStore(), **rules)
+    for rules, expected in [(DEFAULT, ["b", "c"]), (COMPAT_A_OLD, ["a", "", "b", "c"])]:
+        own = memory(PlainStore(), rules=rules)
         say(own, "1", "a", "")
         say(own, "2", "b", "c", parent="1")
         assert history(own, "2") == expected
@@ -322,8 +323,8 @@ def with_files(shelf: Shelf, model: Any = None) -> NodeTokenBufferMemory:
     return own
 
 
-def image(detail: str = "high") -> MediaPart:
-    return MediaPart(type="image", mime_type="image/png", base64_data="AAAA", format="png", detail=detail)  # type: ignore[arg-type]
+def image(detail: Literal["low", "high"] = "high") -> MediaPart:
+    return MediaPart(type="image", mime_type="image/png", base64_data="AAAA", format="png", detail=detail)
 
 
 def test_files_come_back_in_front_of_the_text_with_high_detail() -> None:
@@ -494,7 +495,7 @@ def test_a_memory_with_a_lone_surrogate_can_be_extended() -> None:
 def test_arguments_that_are_no_json_are_refused_and_leave_the_memory_as_it_was() -> None:
     store = PlainStore()
     own = memory(store)
-    call = ToolCall("c", "look", {("a", "pair"): 1})  # type: ignore[dict-item]
+    call = ToolCall("c", "look", cast(Any, {("a", "pair"): 1}))
     with pytest.raises(InvalidRequest, match="must be JSON"):
         own.add_messages("turn", None, "q", [], "a", [], steps=[Message("assistant", None, tool_calls=[call])])
     own.flush()

@@ -59,9 +59,8 @@ def _holds(where: dict, metadata: dict) -> bool:
     number = metadata.get(key)
     if isinstance(number, str | bool | None):
         return False
-    return {"$gt": number > wanted, "$gte": number >= wanted, "$lt": number < wanted, "$lte": number <= wanted}[
-        operator
-    ]
+    compared = {"$gt": number > wanted, "$gte": number >= wanted, "$lt": number < wanted, "$lte": number <= wanted}
+    return bool(compared[operator])
 
 
 @given(st.lists(_METADATA, min_size=1, max_size=6), st.lists(_METADATA, max_size=6), _WHERE)

@@ -9,27 +9,27 @@ import pytest
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.search.embedding import ModelEmbeddingClient
 from mnemoir.conversations.search.search_filter import SearchFilter
-from mnemoir.conversations.search.vectors import VectorStore
 from mnemoir.core.conversations import ROOT
 from mnemoir.storage.conversations.vector_file import VectorFileStore
-from tests.conversations.search_kit import manager
+from tests.conversations.search_kit import OpenVectorStore, manager
 from tests.conversations.session_kit import behind_the_back, said
+from tests.narrowing import present
 from tests.search.hashed_words import HashedWords
 
 SIBLINGS = 40
 
 
-def _chroma() -> VectorStore:
+def _chroma() -> OpenVectorStore:
     pytest.importorskip("chromadb")
     from mnemoir.storage.conversations.chroma_store import ChromaDBVectorStore
 
     return ChromaDBVectorStore("branches")
 
 
-STORES: dict[str, Callable[[], VectorStore]] = {"built-in": VectorFileStore, "chromadb": _chroma}
+STORES: dict[str, Callable[[], OpenVectorStore]] = {"built-in": VectorFileStore, "chromadb": _chroma}
 
 
-@pytest.fixture(params=STORES.values(), ids=STORES.keys())
+@pytest.fixture(params=STORES.values(), ids=list(STORES))
 def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MemoryManager]:
     """A question that was answered over and over; the thread ends with the last answer."""
     with manager(tmp_path, ModelEmbeddingClient(HashedWords()), request.param()) as opened:
@@ -63,7 +63,7 @@ async def test_the_thread_is_found_behind_any_number_of_better_answers_off_it(me
     for search in (memory.search, memory.search_hybrid):
         hits = await search("cat number 3", 2, filters=SearchFilter(on_thread=True))
         assert {hit.message.text for hit in hits} == {"which cat is it", last}
-        assert all(hit.stored.is_on_thread for hit in hits)
+        assert all(present(hit.stored).is_on_thread for hit in hits)
 
 
 async def test_the_thread_is_the_one_of_now(memory: MemoryManager) -> None:
@@ -79,8 +79,8 @@ async def test_what_is_important_is_found_off_the_thread_and_behind_the_mark(mem
 
 
 async def test_a_vector_of_others_is_on_no_thread(memory: MemoryManager) -> None:
-    [vector] = await memory.embedding_client.embed(["cat number"])
-    memory.vector_store.add(["note-1"], [vector], ["cat number"], [{"session_id": "z"}])
+    [vector] = await present(memory.embedding_client).embed(["cat number"])
+    present(memory.vector_store).add(["note-1"], [vector], ["cat number"], [{"session_id": "z"}])
     [first, *_] = await memory.search("cat number", 3)
     assert (first.message.text, first.stored) == ("cat number", None)
     hits = await memory.search("cat number", 9, filters=SearchFilter(on_thread=True))

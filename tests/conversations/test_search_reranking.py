@@ -1,8 +1,10 @@
 """Another order for what was found: off by default, of the candidates alone, and the same each time."""
 
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -17,8 +19,10 @@ from mnemoir.conversations.search.semantic import SemanticSearch
 from mnemoir.conversations.search.session_search import Rerank, SearchHit
 from mnemoir.core.conversations import Message
 from mnemoir.core.errors import InvalidRequest
+from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from tests.conversations.search_kit import manager
 from tests.conversations.session_kit import said
+from tests.narrowing import instance
 from tests.search.hashed_words import HashedWords
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -80,7 +84,7 @@ def test_a_rerankers_scores_decide_whatever_their_size() -> None:
 
 
 @pytest.mark.parametrize("given", [[1.0], [1.0, float("nan")], ["x", "y"], None, [[1.0], [2.0]]])
-def test_a_reranker_that_gives_no_number_for_each_text_is_told(given: object) -> None:
+def test_a_reranker_that_gives_no_number_for_each_text_is_told(given: Any) -> None:
     hits = [_hit(1, "a", 0.9), _hit(2, "b", 0.8)]
     with pytest.raises(InvalidRequest, match="each of 2 texts"):
         _order(hits, Rerank(reranker=lambda query, texts: given))
@@ -91,7 +95,7 @@ def test_a_reranker_that_gives_no_number_for_each_text_is_told(given: object) ->
 )
 def test_a_number_outside_its_limits_is_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(InvalidRequest, match=next(iter(wrong))):
-        Rerank(**wrong)
+        replace(Rerank(), **cast(Any, wrong))
 
 
 _HITS = st.lists(
@@ -131,7 +135,9 @@ async def search(tmp_path: Path) -> AsyncIterator[SemanticSearch]:
     with manager(tmp_path, ModelEmbeddingClient(HashedWords())) as memory:
         _say(memory)
         await memory.abackfill_embeddings()
-        made = SemanticSearch(memory.storage, memory.embedding_client, memory.vector_store, clock=lambda: NOW)
+        made = SemanticSearch(
+            instance(MemoryStorage, memory.storage), memory.embedding_client, memory.vector_store, clock=lambda: NOW
+        )
         yield made
         made.close()
 

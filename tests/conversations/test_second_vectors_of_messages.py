@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mnemoir.ports.embedding import unpack_vector
+from mnemoir.search.indexing import unpack_vector
 from mnemoir.storage.conversations.vector_file import VectorFileStore
 
 ONE, OTHER = np.eye(2, 4, dtype=np.float32)

@@ -8,38 +8,40 @@ from pathlib import Path
 import pytest
 
 from mnemoir.conversations.memory_manager import MemoryManager
-from mnemoir.conversations.search.embedding import ModelEmbeddingClient
+from mnemoir.conversations.search.embedding import EmbeddingClient, ModelEmbeddingClient
 from mnemoir.conversations.search.embedding_jobs import EmbeddingModelChanged
 from mnemoir.conversations.search.search_filter import SearchFilter
 from mnemoir.conversations.search.semantic import SemanticSearch
-from mnemoir.conversations.search.vectors import VectorStore
 from mnemoir.core.conversations import Message, MessageRecord
+from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from mnemoir.storage.conversations.vector_file import VectorFileStore
-from tests.conversations.search_kit import WordsClient, manager, say, vector_ids
+from tests.conversations.search_kit import OpenVectorStore, WordsClient, manager, say, vector_ids
+from tests.narrowing import instance, present
 from tests.search.hashed_words import HashedWords
 
 
-def _chroma() -> VectorStore:
+def _chroma() -> OpenVectorStore:
     pytest.importorskip("chromadb")
     from mnemoir.storage.conversations.chroma_store import ChromaDBVectorStore
 
     return ChromaDBVectorStore("messages")
 
 
-STORES: dict[str, Callable[[], VectorStore]] = {"built-in": VectorFileStore, "chromadb": _chroma}
-CLIENTS: dict[str, Callable[[], object]] = {
+STORES: dict[str, Callable[[], OpenVectorStore]] = {"built-in": VectorFileStore, "chromadb": _chroma}
+CLIENTS: dict[str, Callable[[], EmbeddingClient]] = {
     "vectors": WordsClient,
     "tokens": lambda: ModelEmbeddingClient(HashedWords()),
 }
 
 
-@pytest.fixture(params=STORES.values(), ids=STORES.keys())
-def store(request: pytest.FixtureRequest) -> VectorStore:
-    return request.param()
+@pytest.fixture(params=STORES.values(), ids=list(STORES))
+def store(request: pytest.FixtureRequest) -> OpenVectorStore:
+    made: OpenVectorStore = request.param()
+    return made
 
 
-@pytest.fixture(params=CLIENTS.values(), ids=CLIENTS.keys())
-def memory(request: pytest.FixtureRequest, store: VectorStore, tmp_path: Path) -> Iterator[MemoryManager]:
+@pytest.fixture(params=CLIENTS.values(), ids=list(CLIENTS))
+def memory(request: pytest.FixtureRequest, store: OpenVectorStore, tmp_path: Path) -> Iterator[MemoryManager]:
     with manager(tmp_path, request.param(), store) as opened:
         yield opened
 
@@ -54,7 +56,7 @@ async def test_a_message_is_found_right_after_it_was_saved_without_a_loop(memory
     assert first.message == Message("user", "the cat sat on the mat")
     assert (first.session_id, first.message_id) == ("s", 1)
     assert first.created_at is not None
-    assert 0 < first.similarity <= 1
+    assert 0 < present(first.similarity) <= 1
 
 
 async def test_saving_in_a_loop_does_not_wait_and_draining_does(memory: MemoryManager) -> None:
@@ -78,16 +80,16 @@ async def test_only_what_says_something_and_is_no_instruction_is_embedded(memory
     ):
         memory.save_message("s", message)
     await memory.wait_for_pending_embeddings()
-    assert memory.vector_store.get()[1] == ["the cat weighs 4 kg"]
+    assert present(memory.vector_store).get()[1] == ["the cat weighs 4 kg"]
     assert memory.backfill_embeddings() == 0
 
 
 async def test_the_vectors_metadata_say_where_the_message_stands(memory: MemoryManager) -> None:
     say(memory, "the cat")
     await memory.wait_for_pending_embeddings()
-    [members] = memory.vector_store.get()[2]
+    [members] = present(memory.vector_store).get()[2]
     [found] = memory.storage.messages_by_id([1]).values()
-    timestamp = found.created_at.replace(tzinfo=UTC).timestamp()
+    timestamp = present(found.created_at).replace(tzinfo=UTC).timestamp()
     assert members == {"session_id": "s", "message_id": 1, "role": "user", "timestamp": pytest.approx(timestamp)}
 
 
@@ -95,7 +97,7 @@ async def test_similarity_is_a_threshold_and_zero_is_one_too(memory: MemoryManag
     say(memory, "red apple", "slow train")
     await memory.wait_for_pending_embeddings()
     everything = await memory.search("red apple", 5, min_similarity=-1.0)
-    least = min(hit.similarity for hit in everything)
+    least = min(present(hit.similarity) for hit in everything)
     assert len(everything) == 2
     assert _texts(await memory.search("red apple", 5, min_similarity=0.9)) == ["red apple"]
     assert len(await memory.search("red apple", 5, min_similarity=0.0)) == 1 + (least >= 0.0)
@@ -242,7 +244,7 @@ async def test_vectors_of_another_model_are_never_compared(tmp_path: Path) -> No
         with pytest.raises(EmbeddingModelChanged):
             await memory.abackfill_embeddings()
         assert _texts(await memory.search_hybrid("mat"))[0] == "the mat"
-        search = SemanticSearch(memory.storage, memory.embedding_client, memory.vector_store)
+        search = SemanticSearch(instance(MemoryStorage, memory.storage), memory.embedding_client, memory.vector_store)
         assert await asyncio.to_thread(search.reindex) == 2
         search.close()
         assert sorted(_texts(await memory.search("the"))) == ["the cat", "the mat"]
@@ -262,7 +264,9 @@ async def test_what_another_process_saved_is_found(tmp_path: Path) -> None:
 
 
 async def test_a_vector_of_others_in_a_shared_store_is_shown_as_it_is_kept(memory: MemoryManager) -> None:
-    vector = (await memory.embedding_client.embed(["a foreign cat"]))[0]
-    memory.vector_store.add(["note-7"], [vector], ["a foreign cat"], [{"role": "assistant", "session_id": "z"}])
+    vector = (await present(memory.embedding_client).embed(["a foreign cat"]))[0]
+    present(memory.vector_store).add(
+        ["note-7"], [vector], ["a foreign cat"], [{"role": "assistant", "session_id": "z"}]
+    )
     [hit] = await memory.search("a foreign cat")
     assert (hit.message, hit.session_id) == (Message("assistant", "a foreign cat"), "z")

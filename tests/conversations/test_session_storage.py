@@ -2,6 +2,7 @@
 
 import sqlite3
 from datetime import datetime, timedelta
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -115,7 +116,7 @@ def test_half_of_a_surrogate_pair_costs_one_character_and_not_the_message(storag
 @pytest.mark.parametrize(
     ("message", "cause"),
     [
-        (Message("narrator", "x"), "one of the roles"),  # type: ignore[arg-type]
+        (Message(cast(Any, "narrator"), "x"), "one of the roles"),
         (Message("assistant", None, tool_calls=[ToolCall("c", "n", {"at": NOON})]), "must be JSON"),
     ],
 )
@@ -134,8 +135,14 @@ def test_saving_to_an_unknown_session_creates_it(storage):
 def test_the_beginnings_of_many_threads_are_read_at_once(storage, monkeypatch):
     storage.save_messages([said("one"), said("two"), said("three")])
     storage.save_messages([said("four", "t")])
-    reads, read = [], type(storage._file).read
-    monkeypatch.setattr(type(storage._file), "read", lambda *given: reads.append(1) or read(*given))
+    reads: list[object] = []
+    read = type(storage._file).read
+
+    def noted(*given):
+        reads.append(given)
+        return read(*given)
+
+    monkeypatch.setattr(type(storage._file), "read", noted)
     found = storage.beginnings(["t", "s", "none"], 2)
     told = {id: (count, [message.text for message in first]) for id, (count, first) in found.items()}
     assert told == {"t": (1, ["four"]), "s": (3, ["one", "two"]), "none": (0, [])}

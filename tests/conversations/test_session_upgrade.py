@@ -13,6 +13,7 @@ from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from mnemoir.storage.sqlite.conversation_file import upgrade
 from tests.conversations.session_kit import HAROMBE, behind_the_back, said, texts
+from tests.narrowing import present
 
 MOST_STATEMENTS = 200
 
@@ -25,11 +26,15 @@ def of_harombe(path: Path) -> None:
 def test_a_file_of_harombe_is_continued_where_it_is(tmp_path):
     of_harombe(path := tmp_path / "memory.db")
     with MemoryStorage(path) as storage:
-        session = storage.get_session("s")
-        assert (session.system_prompt, session.metadata.tags, session.created_at.second) == ("be kind", ["x"], 5)
+        session = present(storage.get_session("s"))
+        assert (session.system_prompt, session.metadata.tags, present(session.created_at).second) == (
+            "be kind",
+            ["x"],
+            5,
+        )
         history = storage.load_messages("s")
         assert [(message.role, message.text) for message in history] == [("user", "hi"), ("assistant", "")]
-        assert history[1].tool_calls[0].arguments == {"at": 1}
+        assert present(history[1].tool_calls)[0].arguments == {"at": 1}
         assert storage.save_message(said("again")) == 4
         assert texts(storage)[-1] == "again"
     with behind_the_back(path) as file:  # as harombe writes and reads it
@@ -62,7 +67,11 @@ def test_an_upgrade_that_was_cut_short_is_done_by_the_next_start(tmp_path):
 def test_branches_begin_in_a_file_of_harombe(tmp_path):
     of_harombe(tmp_path / "m.db")
     with MemoryStorage(tmp_path / "m.db") as storage:
-        assert (storage.get_session("s").head, storage.get_message_count("s"), texts(storage)) == (2, 2, ["hi", ""])
+        assert (present(storage.get_session("s")).head, storage.get_message_count("s"), texts(storage)) == (
+            2,
+            2,
+            ["hi", ""],
+        )
         storage.save_message(said("more"))
         [new] = storage.append_messages("s", [said("other", role="assistant")], parent_id=1)
         assert texts(storage) == ["hi", "other"]

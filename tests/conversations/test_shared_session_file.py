@@ -14,8 +14,9 @@ from mnemoir.conversations import MemoryManager, Message
 from mnemoir.core.conversations import StorageBusyError
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
-from mnemoir.storage.sqlite import conversation_file, shared_file
+from mnemoir.storage.sqlite import conversation_file
 from tests.conversations.session_kit import HAROMBE, behind_the_back, said, texts, without_waits
+from tests.narrowing import present
 
 
 def started(path: Path, process: int, threads: int, count: int) -> subprocess.Popen[str]:
@@ -74,7 +75,7 @@ def test_five_kills_lose_and_double_nothing_and_leave_the_thread_a_way_through_t
         acknowledged += [line.strip() for line in lines if line.endswith("\n")]
         with MemoryManager(path) as manager:
             tree = {one.id: one for one in manager.storage.message_tree("s", 100_000)}
-            head = manager.get_session("s").head
+            head = present(manager.get_session("s")).head
         said_once = Counter(one.message.text for one in tree.values())
         assert set(acknowledged) <= set(said_once)
         assert set(said_once.values()) == {1}
@@ -84,7 +85,7 @@ def test_five_kills_lose_and_double_nothing_and_leave_the_thread_a_way_through_t
             head = tree[head].parent_id
         assert way[::-1] == [one.id for one in tree.values() if one.is_on_thread]
         answers = [one for one in tree.values() if one.message.role == "assistant"]
-        assert all(tree[one.parent_id].message.role == "user" for one in answers)
+        assert all(tree[present(one.parent_id)].message.role == "user" for one in answers)
 
 
 def test_a_child_process_made_by_a_fork_and_its_parent_both_go_on(tmp_path):
@@ -130,7 +131,7 @@ def test_a_file_that_is_busy_for_a_while_is_tried_again(tmp_path, monkeypatch):
     with MemoryStorage(tmp_path / "m.db") as storage, behind_the_back(storage.db_path) as file:
         file.execute("BEGIN IMMEDIATE")
         waits = iter([lambda: None, lambda: file.execute("ROLLBACK")])  # what happens during the first and the second
-        monkeypatch.setattr(shared_file.time, "sleep", lambda _: next(waits)())
+        monkeypatch.setattr("mnemoir.storage.sqlite.shared_file.time.sleep", lambda _: next(waits)())
         storage.save_message(said("hi"))
         assert list(waits) == []
         assert texts(storage) == ["hi"]

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,9 +19,9 @@ _WORDS = "word " * 19  # about 25 tokens with the number
 _BUDGET = 1200
 
 
-def _options(summarise: Callable[[SummaryTask], str], **changes: object) -> SummaryOptions:
+def _options(summarise: Callable[[SummaryTask], str], **changes: Any) -> SummaryOptions:
     options = SummaryOptions(summarise=summarise, model="m", max_summary_tokens=300, timeout_s=20)
-    return replace(options, **changes)  # type: ignore[arg-type]
+    return replace(options, **changes)
 
 
 def test_what_fits_is_sent_without_a_summary(tmp_path: Path) -> None:
@@ -127,10 +128,10 @@ def test_when_one_turn_and_a_summary_do_not_fit_the_newest_messages_are_sent(tmp
 
 
 @pytest.mark.parametrize("answer", ["", "  \n", None])
-def test_an_empty_summary_is_a_failure_and_the_newest_messages_are_sent(tmp_path: Path, answer: str | None) -> None:
+def test_an_empty_summary_is_a_failure_and_the_newest_messages_are_sent(tmp_path: Path, answer: Any) -> None:
     with opened(tmp_path) as rows:
         save(rows, talk(60, words=_WORDS))
-        window = SummarizationStrategy(_options(lambda task: answer)).window(rows, SESSION, _BUDGET)  # type: ignore[arg-type, return-value]
+        window = SummarizationStrategy(_options(lambda task: answer)).window(rows, SESSION, _BUDGET)
         assert window == SimpleStrategy().window(rows, SESSION, _BUDGET)
         assert rows.claim_summary(SESSION, 1) is not None
 

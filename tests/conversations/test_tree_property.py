@@ -14,6 +14,7 @@ from mnemoir.core.conversations import ROOT, MessageRecord, SessionMetadata, Sum
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from tests.conversations.session_kit import NOON, Hands, behind_the_back
 from tests.conversations.tree_model import Said, Tree
+from tests.narrowing import present
 
 NAMES = ("s", "t")
 NAIVE_BEGINNING = datetime.min  # naive like all stored times
@@ -184,8 +185,8 @@ class BranchesOfSessions(RuleBasedStateMachine):
                 one: (node.parent, one in tree.thread) for one, node in tree.nodes.items()
             }
             assert [one.id for one in self.storage.thread_messages(name, 999)] == tree.thread[::-1]
-            times = {one.id: one.created_at for one in stored} | {ROOT: NAIVE_BEGINNING}
-            assert all(times[one.parent_id] <= one.created_at for one in stored)
+            times = {one.id: present(one.created_at) for one in stored} | {ROOT: NAIVE_BEGINNING}
+            assert all(times[present(one.parent_id)] <= present(one.created_at) for one in stored)
 
 
 def records(name: str, said: list[Said], **more) -> list[MessageRecord]:

@@ -10,6 +10,7 @@ from mnemoir.conversations.search.embedding import ModelEmbeddingClient
 from mnemoir.storage.conversations.vector_file import VectorFileStore
 from tests.conversations.search_kit import manager, say
 from tests.conversations.session_kit import all_bytes, behind_the_back
+from tests.narrowing import instance, present
 from tests.search.hashed_words import HashedWords
 
 SECRET = "the password is xyzzy-plugh"
@@ -34,7 +35,7 @@ def test_neither_text_nor_vector_nor_tokens_are_left(
     with manager(tmp_path, ModelEmbeddingClient(HashedWords())) as memory:
         say(memory, SECRET, session="secret")
         say(memory, "plain words", session="other")
-        with behind_the_back(memory.vector_store.path) as connection:
+        with behind_the_back(present(instance(VectorFileStore, memory.vector_store).path)) as connection:
             [(vector, codes)] = connection.execute("SELECT vector, token_codes FROM vectors WHERE id = 'msg_1'")
         secrets = {"text": b"xyzzy", "vector": vector[:64], "tokens": codes[:64]}
         assert [what for what, secret in secrets.items() if secret not in all_bytes(tmp_path)] == []
@@ -66,7 +67,7 @@ def test_a_large_text_leaves_nothing_on_the_pages_it_filled(tmp_path: Path) -> N
 def test_another_reader_only_puts_it_off_to_the_next_deletion(tmp_path: Path) -> None:
     store = VectorFileStore("v", tmp_path)
     store.add(["a", "b"], [[1.0], [1.0]], [SECRET, "x"], [None, None])
-    with behind_the_back(store.path) as connection, connection:
+    with behind_the_back(present(store.path)) as connection, connection:
         assert connection.execute("SELECT count(*) FROM vectors").get == 2
         store.delete(["a"])
         assert store.get()[1] == ["x"]

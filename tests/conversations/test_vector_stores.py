@@ -10,8 +10,9 @@ import pytest
 from mnemoir.conversations.search.vectors import DimensionMismatchError, VectorStore
 from mnemoir.core.errors import InvalidRequest, StorageUnavailable
 from mnemoir.storage.conversations.vector_file import VectorFileStore
+from tests.conversations.search_kit import OpenVectorStore
 
-Make = Callable[[Path | None], VectorStore]
+Make = Callable[[Path | None], OpenVectorStore]
 X, Y, XY, NOT_X = [1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [-1.0, 0.0]
 
 
@@ -19,7 +20,7 @@ def _built_in(directory: Path | None) -> VectorFileStore:
     return VectorFileStore("notes", directory)
 
 
-def _chroma(directory: Path | None) -> VectorStore:
+def _chroma(directory: Path | None) -> OpenVectorStore:
     pytest.importorskip("chromadb")
     from mnemoir.storage.conversations.chroma_store import ChromaDBVectorStore
 
@@ -29,20 +30,21 @@ def _chroma(directory: Path | None) -> VectorStore:
 STORES = {"built-in": _built_in, "chromadb": _chroma}
 
 
-@pytest.fixture(params=STORES.values(), ids=STORES.keys())
+@pytest.fixture(params=STORES.values(), ids=list(STORES))
 def make(request: pytest.FixtureRequest) -> Make:
-    return request.param
+    found: Make = request.param
+    return found
 
 
 @pytest.fixture(params=[True, False], ids=["file", "memory"])
-def store(make: Make, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[VectorStore]:
+def store(make: Make, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[OpenVectorStore]:
     made = make(tmp_path if request.param else None)
     yield made
     made.close()
 
 
 @pytest.fixture
-def filled(store: VectorStore) -> VectorStore:
+def filled(store: OpenVectorStore) -> OpenVectorStore:
     store.add(
         ["a", "b", "c"],
         [X, Y, XY],
@@ -248,7 +250,7 @@ def test_a_store_on_disk_is_there_again(make: Make, tmp_path: Path) -> None:
     after.close()
 
 
-def test_the_model_of_the_vectors_is_remembered_until_they_are_gone(filled: VectorStore) -> None:
+def test_the_model_of_the_vectors_is_remembered_until_they_are_gone(filled: OpenVectorStore) -> None:
     assert filled.stored_model() is None
     filled.note_model("one")
     filled.note_model("two")

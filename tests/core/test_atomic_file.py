@@ -211,12 +211,9 @@ async def print_to_a_file(folder):
 async def copy_a_database_to_another_disk(folder):
     with closing(RecordFiles()) as records:
         records.begin(folder / "made.db")
-        rename = Path.replace
-        try:
-            Path.replace = refusing
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(Path, "replace", refusing)
             records.replace(folder / "records.db", folder / "made.db")
-        finally:
-            Path.replace = rename
     return "records.db"
 
 

@@ -8,7 +8,8 @@ from mnemoir.core.messages import Extra, ModelRequest
 from mnemoir.models.model_parts import forwarding_of
 from mnemoir.settings import load_settings
 from mnemoir.wire import ollama_chat, ollama_generate, openai_chat, openai_completions
-from mnemoir.wire.forwarding import Forward, Forwarding, ThinkAs, bounded_names, prepared
+from mnemoir.wire.forwarding import Forwarding, ThinkAs, bounded_names, prepared
+from mnemoir.wire.passed_members import Forward
 from mnemoir.wire.session import without_session
 from tests.fidelity import ollama_requests, openai_chat_requests, openai_completion_requests
 from tests.fidelity.conftest import House

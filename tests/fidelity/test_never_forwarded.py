@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
@@ -17,7 +18,7 @@ REDIRECTING = (
     *("model_list", "user_config", "chat_template"),
 )
 FIELDS = ("conversation_id", "session_id", "metadata.session_id", "thread.id")
-PLAIN = {
+PLAIN: dict[str, Any] = {
     "model": "m",
     "messages": [{"role": "user", "content": "Hello"}],
     "prompt": "Hello",
@@ -27,9 +28,9 @@ PLAIN = {
 ROUTES = ("/v1/chat/completions", "/v1/completions", "/api/chat", "/api/generate", "/v1/embeddings", "/api/embed")
 
 
-def bodies() -> list[dict[str, object]]:
+def bodies() -> list[dict[str, Any]]:
     """A body for each name: the canary is its value, or stands in the object that it is a path into."""
-    given: list[dict[str, object]] = [{name: CANARY} for name in (*OWN, *REDIRECTING) if name != "history"]
+    given: list[dict[str, Any]] = [{name: CANARY} for name in (*OWN, *REDIRECTING) if name != "history"]
     given += [{name: {"inner": [CANARY]}} for name in (*OWN, *REDIRECTING)]
     for field in FIELDS:
         outer, _, inner = field.rpartition(".")
@@ -37,6 +38,7 @@ def bodies() -> list[dict[str, object]]:
     return given
 
 
+@pytest.mark.costly("it asks with each member")
 @pytest.mark.parametrize("provider", ["openai-chat", "openai-responses", "ollama"])
 def test_no_canary_reaches_a_model_a_log_or_a_trace(tmp_path: Path, provider: str) -> None:
     with ScriptedLLM.in_thread() as llm:

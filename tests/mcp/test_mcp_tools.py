@@ -17,6 +17,7 @@ from mnemoir.cli.connection import connect_when_asked
 from mnemoir.mcp import tool_server
 from mnemoir.settings import load_settings
 from tests.cli.command_process import run
+from tests.narrowing import instance
 from tests.scripted_llm import ScriptedLLM, closed_port_url
 from tests.serving import ServerProcess, clean_environment
 
@@ -72,6 +73,7 @@ async def refusal(client: Client, tool: str, **arguments: Any) -> str:
     return str(answer.content)
 
 
+@pytest.mark.costly("it runs programs")
 async def test_what_an_agent_adds_it_finds_lists_and_deletes(server):
     async with agent(server, "--user", "mira") as client:
         assert sorted(tool.name for tool in (await client.list_tools()).tools) == TOOLS
@@ -100,7 +102,7 @@ async def test_a_memory_of_a_document_says_so_and_hides_nothing(server: ServerPr
             (found,) = await told(client, tool, **arguments)
             assert (found["memory"], found["origin"]) == ("The fair opens at nine.", "document")
         (resource,) = (await client.read_resource("mnemoir://memories")).contents
-        assert "- From a document: The fair opens at nine. (" in resource.text
+        assert "- From a document: The fair opens at nine. (" in instance(TextResourceContents, resource).text
 
 
 async def test_what_waits_for_a_review_is_told_as_waiting(server: ServerProcess) -> None:
@@ -269,7 +271,10 @@ async def test_a_wrong_argument_is_named_in_plain_words(server, tool, arguments,
         (content,) = answer.content
         taken = next(one for one in (await client.list_tools()).tools if one.name == tool).input_schema["properties"]
         assert answer.is_error
-        assert content.text == f"{told_to_the_agent} {TAKES} {', '.join(f'`{name}`' for name in taken)}."
+        assert (
+            instance(TextContent, content).text
+            == f"{told_to_the_agent} {TAKES} {', '.join(f'`{name}`' for name in taken)}."
+        )
 
 
 async def test_an_agent_sees_one_name_for_each_argument(server):
@@ -285,6 +290,7 @@ async def test_a_wrong_key_is_reported_to_the_agent(server):
         assert "valid API key" in await refusal(client, "list_memories")
 
 
+@pytest.mark.costly("it runs programs")
 def test_the_tools_are_printed_as_json(server, tmp_path):
     done = run("mcp", "--json", "--url", server.url, cwd=tmp_path)
     assert sorted(tool["name"] for tool in json.loads(done.stdout)["tools"]) == TOOLS

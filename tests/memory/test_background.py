@@ -14,6 +14,7 @@ from mnemoir.core.errors import (
     QuotaExceeded,
     StorageUnavailable,
 )
+from mnemoir.core.ids import JobId
 from mnemoir.memory.background import Background
 from mnemoir.storage.sql import SqlJobQueue
 from mnemoir.storage.sqlite import open_database
@@ -92,7 +93,7 @@ async def test_jobs_of_one_queue_are_done_in_order_though_the_first_fails_at_fir
 
 async def test_what_was_under_way_at_a_crash_is_done_after_the_restart(tmp_path, steps):
     before = open_database(tmp_path / "before" / "mnemoir.db")
-    await SqlJobQueue(before).put("evt_1", "step", {"name": "a"})
+    await SqlJobQueue(before).put(JobId("evt_1"), "step", {"name": "a"})
     await SqlJobQueue(before).claim("of the process that has gone", 3600)
     await before.aclose()
     database = open_database(tmp_path / "before" / "mnemoir.db")
@@ -168,7 +169,9 @@ async def test_a_job_is_given_up_after_a_week_or_when_a_budget_does_not_come_bac
 async def test_a_job_waits_longer_than_a_week_for_a_budget_of_a_month(background, database, queue, steps):
     now = datetime.now(UTC)
     steps.failures = [used_up(now + timedelta(days=1))] * 2
-    await SqlJobQueue(database, lambda: now - timedelta(days=29)).put("evt_1", "step", {"name": "a"}, queue="alex")
+    await SqlJobQueue(database, lambda: now - timedelta(days=29)).put(
+        JobId("evt_1"), "step", {"name": "a"}, queue="alex"
+    )
     await background.start()
     job = await ended(queue, "evt_1")
     assert (job.state, job.attempts) == ("SUCCEEDED", 3)

@@ -19,7 +19,7 @@ BEGINNINGS = ["", "", "", "", "AT", "ATU", "DE", "ES", "FR", "GB", "XI", "IT", "
 def near(kind: str) -> Iterator[str]:
     """The ids in the documentation of a check without their separators, and many that differ from them a little."""
     module, chance = import_module(f"stdnum.{kind}"), random.Random(kind)
-    examples = [re.sub(r"\W", "", found) for found in re.findall(r"'([^'\n]{5,24})'", module.__doc__)]
+    examples = [re.sub(r"\W", "", found) for found in re.findall(r"'([^'\n]{5,24})'", str(module.__doc__))]
     yield from examples
     for _ in range(2_000):
         chars = list(chance.choice(BEGINNINGS) + chance.choice(examples))

@@ -1,9 +1,10 @@
 """What no plan has is given neither to the matcher of phone numbers nor to its parser, which are slow."""
 
 import random
+from typing import Any
 
 import pytest
-from phonenumbers import PhoneNumber, PhoneNumberMatcher, phonenumbermatcher
+from phonenumbers import PhoneNumber, PhoneNumberMatcher, phonenumbermatcher, phonenumberutil
 
 from mnemoir.privacy.detection import Rules
 from tests.stages import staged
@@ -17,7 +18,7 @@ def matched(monkeypatch) -> list[str]:
     given: list[str] = []
     begin = PhoneNumberMatcher.__init__
 
-    def noted(self: PhoneNumberMatcher, text: str, *args: object, **more: object) -> None:
+    def noted(self: PhoneNumberMatcher, text: str, *args: Any, **more: Any) -> None:
         given.append(text)
         begin(self, text, *args, **more)
 
@@ -29,9 +30,9 @@ def matched(monkeypatch) -> list[str]:
 def parsed(monkeypatch) -> list[str]:
     """What was parsed as a phone number."""
     given: list[str] = []
-    parse = phonenumbermatcher.parse
+    parse = phonenumberutil.parse
 
-    def noted(number: str, *args: object, **more: object) -> PhoneNumber:
+    def noted(number: str, *args: Any, **more: Any) -> PhoneNumber:
         given.append(number)
         return parse(number, *args, **more)
 

@@ -36,8 +36,13 @@ def test_a_value_in_two_spellings_has_one_placeholder():
 
 
 def test_a_detector_sees_the_text_as_it_was_said():
-    seen = []
-    Rules(detector=lambda text: seen.append(text) or [("PERSON", 2, 6)]).find("\u200b Mira")
+    seen: list[str] = []
+
+    def detect(text: str) -> list[tuple[str, int, int]]:
+        seen.append(text)
+        return [("PERSON", 2, 6)]
+
+    Rules(detector=detect).find("\u200b Mira")
     assert seen == ["\u200b Mira"]
 
 

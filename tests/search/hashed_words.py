@@ -14,6 +14,8 @@ from mnemoir.ports.embedding import Embedding, Passage
 class HashedWords:
     """Texts are alike as far as they share words; `tokens` says whether it gives token vectors."""
 
+    reads_context = False
+
     def __init__(self, *, tokens: bool = True, name: str = "hashed") -> None:
         self.name = name
         self.dimension = 1024
@@ -26,6 +28,9 @@ class HashedWords:
             raise ProviderUnavailable("the embedding model is down")
         self.asked += [passage.text for passage in passages]
         return [self._embedded(passage.text) for passage in passages]
+
+    async def warm(self) -> None:
+        pass
 
     async def aclose(self) -> None:
         pass

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from mnemoir.core.clock import from_text
 from mnemoir.core.ids import MemoryId
@@ -119,8 +119,8 @@ def _seconds(text: str | None) -> float | None:
     return instant.timestamp() if instant else None
 
 
-def fact(id: str, text: str, *, at: str = "2026-01-10T12:00:00.000Z", **members: object) -> Memory:
-    return Memory(id=MemoryId(id), text=text, user="mira", created_at=at, **members)  # type: ignore[arg-type]
+def fact(id: str, text: str, *, at: str = "2026-01-10T12:00:00.000Z", **members: Any) -> Memory:
+    return Memory(id=MemoryId(id), text=text, user="mira", created_at=at, **members)
 
 
 def message(id: str, text: str, *, at: str = "2026-01-10T12:00:00.000Z", **members: object) -> Memory:

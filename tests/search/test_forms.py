@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from listed_rows import ListedRows, fact
 
 from mnemoir.core.memories import IndexEntry
 from mnemoir.core.scope import Scope
 from mnemoir.search.index import ScopeIndex
 from mnemoir.search.scores import word_scores
 from mnemoir.search.terms import own_terms, query_terms, read_terms, terms_and_forms_of, terms_of
+from tests.search.listed_rows import ListedRows, fact
 
 MIRA = Scope(project="p", user="mira")
 TEXTS = [

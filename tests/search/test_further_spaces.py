@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from listed_rows import ListedRows, fact, message
 
 from mnemoir.core.memories import IndexEntry, Space
 from mnemoir.core.scope import Scope
-from mnemoir.ports.embedding import pack_vector
 from mnemoir.search.frozen import unpacked
 from mnemoir.search.index import ScopeIndex
+from mnemoir.search.indexing import pack_vector
 from mnemoir.search.scores import mixed_closeness
 from mnemoir.search.weights import Weights
+from tests.search.listed_rows import ListedRows, fact, message
 
 MIRA = Scope(project="p", user="mira")
 WEIGHTS = Weights()

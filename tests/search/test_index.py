@@ -3,23 +3,23 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from listed_rows import ListedRows, fact, message
 
 from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.core.scope import Scope
-from mnemoir.ports.embedding import pack_vector
 from mnemoir.ports.index_packs import Arrays, IndexPacks
 from mnemoir.search.index import ScopeIndex
-from mnemoir.search.indexing import pack_ids
+from mnemoir.search.indexing import pack_ids, pack_vector
 from mnemoir.search.resident import Resident
 from mnemoir.search.residents import Budget, Residents
 from mnemoir.search.scores import word_scores
 from mnemoir.search.terms import query_terms, terms_of
+from tests.search.listed_rows import ListedRows, fact, message
 
 T = TypeVar("T")
 
@@ -117,17 +117,13 @@ def test_an_index_kept_up_to_date_equals_a_rebuilt_one(history: list[tuple[str, 
         elif known and kind == "rewrite":
             seq = known[number % len(known)]
             old = store.memories(MIRA, [seq])[seq]
-            store.rewrite(MIRA, seq, Memory(**{**vars_of(old), "text": text}), entry(text))
+            store.rewrite(MIRA, seq, replace(old, text=text), entry(text))
         elif known:
             store.remove(MIRA, known[number % len(known)])
     with kept.up_to_date(store) as one, resident().up_to_date(store) as other:
         assert seen(one) == seen(other)
         assert one.token_rows(TOKENS).tolist() == other.token_rows(TOKENS).tolist()
         assert one.speaker_names() == other.speaker_names()
-
-
-def vars_of(memory: Memory) -> dict[str, object]:
-    return {name: getattr(memory, name) for name in memory.__dataclass_fields__}
 
 
 def test_a_search_after_one_add_reads_one_row() -> None:
@@ -198,9 +194,14 @@ async def test_an_index_is_made_in_short_looks_and_knows_what_changed_between_th
     store, residents = ChangingRows(), Residents("model", None)
     for number in range(10):
         store.add(MIRA, made("say", WORDS[number % 5], number % 4), entry(WORDS[number % 5]))
+
+    def replace_the_first() -> None:
+        store.remove(MIRA, 1)
+        store.add(MIRA, made("state", "piano", 0), entry("piano"))
+
     store.changes = [
         lambda: store.rewrite(MIRA, 2, made("say", "nut nut", 1), entry("nut nut")),
-        lambda: (store.remove(MIRA, 1), store.add(MIRA, made("state", "piano", 0), entry("piano"))),
+        replace_the_first,
         lambda: store.remove(MIRA, 9),
     ]
     await asyncio.gather(*(residents.build(store, MIRA) for _ in range(3)))

@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from hashed_words import HashedWords
-
 from mnemoir.ports.embedding import Embedding, Passage
 from mnemoir.search import Indexing
+from tests.search.hashed_words import HashedWords
 
 
 class CountedWords(HashedWords):

@@ -9,8 +9,6 @@ from typing import TypeVar
 
 import numpy as np
 import pytest
-from hashed_words import HashedWords
-from listed_rows import ListedRows, fact, message
 
 from mnemoir.core.memories import Add, Provenance
 from mnemoir.core.scope import Scope
@@ -22,6 +20,8 @@ from mnemoir.search.residents import Residents
 from mnemoir.storage.pack_files import PackFiles
 from mnemoir.storage.sql import SqlMemoryStore
 from mnemoir.storage.sqlite import open_database
+from tests.search.hashed_words import HashedWords
+from tests.search.listed_rows import ListedRows, fact, message
 from tests.stages import staged
 
 T = TypeVar("T")

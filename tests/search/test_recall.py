@@ -3,10 +3,9 @@
 import string
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
-from hashed_words import HashedWords
-from listed_rows import ListedRows, fact, message
 
 from mnemoir.core.errors import NotSupported
 from mnemoir.core.memories import IndexEntry, Memory
@@ -17,6 +16,9 @@ from mnemoir.search import Indexing, Question, Recall, SearchResult, terms_of
 from mnemoir.search.cues import address
 from mnemoir.search.ranking import Query, Stages, rank
 from mnemoir.search.weights import Weights
+from tests.narrowing import instance
+from tests.search.hashed_words import HashedWords
+from tests.search.listed_rows import ListedRows, fact, message
 
 MIRA = Scope(project="p", user="mira")
 NOW = datetime(2026, 1, 21, 10, 30, tzinfo=UTC)
@@ -27,7 +29,7 @@ class Notebook:
     """A store, an embedding model and a recall over both."""
 
     def __init__(self, model: EmbeddingModel | None = None) -> None:
-        self.model = model or HashedWords()
+        self.model: EmbeddingModel = model or HashedWords()
         self.store = ListedRows()
         self.recall = Recall(self.store, self.model)
 
@@ -36,8 +38,8 @@ class Notebook:
         for memory, entry in zip(memories, entries, strict=True):
             self.store.add(scope, memory, entry)
 
-    async def ask(self, text: str, visible: Visible = SEEN, scope: Scope = MIRA, **options: object) -> SearchResult:
-        question = Question(text=text, asked_at=visible.now, **options)  # type: ignore[arg-type]
+    async def ask(self, text: str, visible: Visible = SEEN, scope: Scope = MIRA, **options: Any) -> SearchResult:
+        question = Question(text=text, asked_at=visible.now, **options)
         return await self.recall.search(scope, question, visible)
 
     async def ids(self, text: str, visible: Visible = SEEN, scope: Scope = MIRA, **options: object) -> list[str]:
@@ -80,7 +82,7 @@ async def test_vectors_bring_in_what_shares_no_word() -> None:
 async def test_without_vectors_words_rank_and_the_result_is_degraded() -> None:
     notebook = Notebook()
     await notebook.write(fact("tea", "drinks green tea"), fact("dog", "walks the dog"))
-    notebook.model.is_down = True  # type: ignore[attr-defined]
+    instance(HashedWords, notebook.model).is_down = True
     result = await notebook.ask("green tea")
     assert ([hit.memory.id for hit in result.hits], result.degraded) == (["tea"], ("vectors",))
     assert result.stages["vectors"].skipped
@@ -148,7 +150,7 @@ async def test_a_speaker_who_is_new_is_known_to_the_first_question() -> None:
     await notebook.ask("tea?")
     await notebook.write(message("b", "i like tea", speaker="Bob"))
     assert await notebook.ids("what does Bob like, tea?") == ["b", "a"]
-    assert notebook.model.asked[-1] == "what do I like, tea?"  # type: ignore[attr-defined]
+    assert instance(HashedWords, notebook.model).asked[-1] == "what do I like, tea?"
 
 
 async def test_the_day_that_is_named_moves_what_was_said_then_up() -> None:
@@ -239,7 +241,7 @@ async def test_a_question_asked_again_is_not_embedded_again() -> None:
     await notebook.write(fact("tea", "tea"))
     await notebook.ask("tea?")
     await notebook.ask("tea?")
-    assert notebook.model.asked.count("tea?") == 1  # type: ignore[attr-defined]
+    assert instance(HashedWords, notebook.model).asked.count("tea?") == 1
 
 
 async def test_nearest_gives_facts_only_with_cosine_and_words() -> None:
@@ -254,7 +256,7 @@ async def test_nearest_gives_facts_only_with_cosine_and_words() -> None:
 async def test_nearest_goes_by_words_when_the_embedding_model_is_down() -> None:
     notebook = Notebook()
     await notebook.write(fact("f", "drinks green tea"))
-    notebook.model.is_down = True  # type: ignore[attr-defined]
+    instance(HashedWords, notebook.model).is_down = True
     [near] = await notebook.recall.nearest(MIRA, ["green tea"], SEEN, k=3)
     assert ([hit.memory.id for hit in near], set(near[0].signals)) == (["f"], {"words"})
 

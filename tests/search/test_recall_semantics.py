@@ -3,13 +3,13 @@
 from datetime import UTC, datetime
 
 import pytest
-from listed_rows import ListedRows, fact
 
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Visible
 from mnemoir.providers.embedding.minilm_model import MiniLM
 from mnemoir.search import Indexing, Question, Recall, SearchResult
 from mnemoir.search.indexing import fact_passage
+from tests.search.listed_rows import ListedRows, fact
 
 MIRA = Scope(project="p", user="mira")
 NOW = datetime(2026, 1, 21, tzinfo=UTC)

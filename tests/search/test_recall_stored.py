@@ -3,9 +3,6 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from hashed_words import HashedWords
-from listed_rows import fact
-
 from mnemoir.core.memories import Add, Provenance, Update
 from mnemoir.core.scope import Scope
 from mnemoir.ports.embedding import Passage
@@ -13,6 +10,8 @@ from mnemoir.ports.memory_store import Visible
 from mnemoir.search import Indexing, Question, Recall
 from mnemoir.storage.sql import SqlMemoryStore
 from mnemoir.storage.sqlite import open_database
+from tests.search.hashed_words import HashedWords
+from tests.search.listed_rows import fact
 
 MIRA = Scope(project="p", user="mira")
 NOW = datetime(2026, 1, 21, tzinfo=UTC)

@@ -2,11 +2,20 @@
 
 import numpy as np
 import pytest
-from hashed_words import HashedWords
 
-from mnemoir.ports.embedding import Embedding, Passage, pack_vector, unpack_vector
-from mnemoir.search.indexing import Indexing, pack_codes, pack_ids, sentence_vector, unpack_bits, unpack_ids
+from mnemoir.ports.embedding import Embedding, Passage
+from mnemoir.search.indexing import (
+    Indexing,
+    pack_codes,
+    pack_ids,
+    pack_vector,
+    sentence_vector,
+    unpack_bits,
+    unpack_ids,
+    unpack_vector,
+)
 from mnemoir.search.scores import above_rest, fuse, late_scores
+from tests.search.hashed_words import HashedWords
 
 
 def test_vectors_and_token_ids_come_back_from_bytes() -> None:

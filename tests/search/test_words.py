@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from listed_rows import ListedRows, message
 
 from mnemoir.core.memories import IndexEntry
 from mnemoir.core.scope import Scope
 from mnemoir.search.index import ScopeIndex
 from mnemoir.search.scores import word_scores
 from mnemoir.search.terms import query_terms, terms_of
+from tests.search.listed_rows import ListedRows, message
 
 ALPHABET = ["tea", "dog", "graz", "piano", "nut"]
 MIRA = Scope(project="p", user="mira")

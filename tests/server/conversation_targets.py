@@ -146,13 +146,15 @@ def created(answer: AsgiAnswer) -> Any:
 async def begin(server: Server, id: str | None = None, *texts: str, **more: object) -> JSON:
     """A new conversation in which that was said."""
     body = {**({} if id is None else {"id": id}), "messages": said(*texts), **more}
-    return created(await server.ask("POST", CONVERSATIONS, body))
+    found: JSON = created(await server.ask("POST", CONVERSATIONS, body))
+    return found
 
 
 async def add(server: Server, id: str, *texts: str, **more: object) -> list[JSON]:
     """The messages that were added to it, as answered."""
     answer = await server.ask("POST", of(id, "/messages"), {"messages": said(*texts), **more})
-    return created(answer)["results"]
+    found: list[JSON] = created(answer)["results"]
+    return found
 
 
 async def thread(server: Server, id: str, **query: object) -> list[str]:

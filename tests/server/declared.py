@@ -1,7 +1,7 @@
 """What routes say that they answer, held against what they answer."""
 
 from functools import cache
-from typing import Any, Union, get_args, get_origin
+from typing import Any, Union, cast, get_args, get_origin
 from urllib.parse import unquote
 
 from fastapi.routing import APIRoute
@@ -38,6 +38,6 @@ def _shape_of(id: str) -> TypeAdapter[Any]:
     """Any of the shapes that the route returns, of which the first is described."""
     route = next(route for route in ROUTES if route.unique_id == id)
     returned = route.endpoint.__annotations__["return"]
-    arms = get_args(returned) if get_origin(returned) is Union else (returned,)
+    arms = get_args(returned) if get_origin(returned) is cast(object, Union) else (returned,)
     shapes = [get_args(arm)[0] for arm in arms if get_origin(arm) is Answer]
-    return TypeAdapter(Union[tuple(shapes)] if shapes else route.response_model)  # noqa: UP007  # of a number not known here
+    return TypeAdapter(cast(Any, Union[tuple(shapes)] if shapes else route.response_model))  # noqa: UP007  # of a number not known here

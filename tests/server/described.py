@@ -42,4 +42,5 @@ class Description:
         """What is said of an answer; {} when nothing is."""
         responses = self.schema["paths"][path][method]["responses"]
         told = responses.get(str(status)) or responses.get("default", {})
-        return told.get("content", {}).get(kind, {}).get("schema", {})
+        found: JSON = told.get("content", {}).get(kind, {}).get("schema", {})
+        return found

@@ -53,6 +53,7 @@ async def test_a_page_beyond_the_end_is_answered_at_once(filled):
         assert (await bounded(filled, "GET", f"{page}?{query}", beside=(page,))).status == 200
 
 
+@pytest.mark.costly("it is about large texts")
 @pytest.mark.real_time
 async def test_a_query_of_nine_mebibytes_is_answered(filled):
     for query in ("x" * (9 * MIB), "tea " * (2 * MIB), "é" * (4 * MIB)):
@@ -102,6 +103,7 @@ async def test_a_single_word_of_nine_mebibytes_comes_back_as_it_was(server):
     assert (await server.get(f"{MEMORIES}/mira"))["results"][0]["memory"] == word
 
 
+@pytest.mark.costly("it is about large texts")
 async def test_two_mebibytes_told_to_extraction_are_answered(server):
     said = {"messages": [{"role": "user", "content": "I like tea. " + "x" * (2 * MIB)}], "user_id": "mira"}
     assert (await server.ask("POST", MEMORIES, said)).status == 200

@@ -7,7 +7,7 @@ import pytest
 
 import mnemoir.server
 from mnemoir.core.errors import SettingsError
-from mnemoir.core.scope import DEFAULT_TENANT, Principal
+from mnemoir.core.scope import DEFAULT_TENANT, Principal, Role
 from mnemoir.ports.memory_store import Project
 from mnemoir.server.app import TABLE
 from mnemoir.server.door.access import ANYBODY, Guard, admit, principal_of
@@ -55,13 +55,16 @@ def test_a_request_that_has_not_passed_the_guard_has_no_principal_and_no_project
         project_of(asked(), ServerOptions())
 
 
+ADMIN: tuple[Role, ...] = ("admin",)
+
+
 @pytest.mark.parametrize(
     ("options", "headers", "principal"),
     [
         ({}, {}, ANYBODY),
         ({}, {"x_api_key": "unknown"}, ANYBODY),
-        ({"api_keys": ("k1", "k2")}, {"x_api_key": "k2"}, Principal(key="settings:2", roles=("admin",))),
-        ({"api_keys": ("k1", "k2")}, {"authorization": "Bearer k1"}, Principal(key="settings:1", roles=("admin",))),
+        ({"api_keys": ("k1", "k2")}, {"x_api_key": "k2"}, Principal(key="settings:2", roles=ADMIN)),
+        ({"api_keys": ("k1", "k2")}, {"authorization": "Bearer k1"}, Principal(key="settings:1", roles=ADMIN)),
         ({"api_keys": ("k1",), "admin_api_key": "k1"}, {"x_api_key": "k1"}, Principal(key="settings:1")),
     ],
 )

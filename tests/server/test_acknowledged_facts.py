@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from mnemoir.memory.facts.extract.acknowledging import acknowledgement, without_acknowledgement
-from tests.server.server_kit import hello
+from tests.server.server_kit import Server, hello
 
 SAID = [
     "I am a vegetarian and allergic to nuts. Please remember that.",
@@ -23,10 +23,11 @@ async def offline(open_server):
     return await open_server()
 
 
-async def said(server, text: str, *, user: str = "mira", **more: object) -> str:
+async def said(server: Server, text: str, *, user: str = "mira", **more: object) -> str:
     body = hello(messages=[{"role": "user", "content": text}], user=user) | {"memoryEnabled": True, **more}
     answer = await server.post("/v1/chat/completions", body)
-    return answer["choices"][0]["message"]["content"]
+    found: str = answer["choices"][0]["message"]["content"]
+    return found
 
 
 async def remembered(server, user: str) -> list[str]:

@@ -14,7 +14,7 @@ from mnemoir.access.audit import Audit
 from mnemoir.core.data_directory import ACCESS_FILE
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.settings import load_settings
-from tests.server.server_kit import succeeded
+from tests.server.server_kit import Server, succeeded
 
 SECRET = "Plays the cello on Tuesdays"
 SAID = {"messages": [{"role": "user", "content": SECRET}], "user_id": "mira", "infer": False}
@@ -32,9 +32,10 @@ async def keyed(open_server):
     )
 
 
-async def entries(server, headers, **query) -> list[dict]:
+async def entries(server: Server, headers, **query) -> list[dict]:
     asked = "&".join(f"{name}={value}" for name, value in query.items())
-    return (await server.get(f"/api/audit?{asked}", **headers["operator"]))["results"]
+    found: list[dict] = (await server.get(f"/api/audit?{asked}", **headers["operator"]))["results"]
+    return found
 
 
 async def test_an_act_has_an_entry_before_it_and_its_result_behind_it_and_no_words(keyed):
@@ -68,6 +69,17 @@ async def test_acts_on_all_of_somebody_s_data_and_on_settings_are_written_down(k
     answer = await server.ask(method, target, body, **headers["admin"])
     results = [entry["result"] for entry in await entries(server, headers, action=action)]
     assert results == [str(answer.status), "begun"]
+
+
+async def test_an_act_about_a_user_in_its_path_names_that_user_whatever_the_name_holds(keyed):
+    server, headers, _ = keyed
+    for method, target, user in (
+        ("PUT", "/api/holds/a%2Fexport", "a/export"),
+        ("DELETE", "/api/holds/a%2Ferase", "a/erase"),
+        ("POST", "/api/subjects/a%2Fexport/export?user_id=mira", "a/export"),
+    ):
+        await server.ask(method, target, {}, **headers["admin"])
+        assert ({entry["user"] for entry in await entries(server, headers, limit=2)}, target) == ({user}, target)
 
 
 async def test_the_making_and_ending_of_keys_is_written_down_with_the_change(keyed):

@@ -11,6 +11,8 @@ import structlog
 
 from mnemoir.server.door.routing import Routing
 from mnemoir.server.door.ui import PAGES
+from tests.narrowing import present
+from tests.server.conftest import OpenServer
 from tests.server.route_table import layer_of
 from tests.server.server_kit import Server, error_of
 
@@ -45,7 +47,7 @@ def built(tmp_path):
 
 
 @pytest.fixture
-def serve_built(open_server, built):
+def serve_built(open_server: OpenServer, built):
     """A whole server whose pages are those of `built`; options by name."""
 
     async def start(static=built, **options) -> Server:
@@ -57,7 +59,7 @@ def serve_built(open_server, built):
 
 
 @pytest.fixture
-async def site(serve_built) -> Server:
+async def site(serve_built: OpenServer) -> Server:
     return await serve_built()
 
 
@@ -112,7 +114,9 @@ async def test_a_page_may_do_exactly_this(site):
 
 async def test_each_page_has_a_nonce_of_its_own_and_is_kept_by_nobody(site):
     answers = [await site.ask("GET", "/", **HTML) for _ in range(3)]
-    nonces = {re.search(r"'nonce-([^']+)'", answer.headers["content-security-policy"])[1] for answer in answers}
+    nonces = {
+        present(re.search(r"'nonce-([^']+)'", answer.headers["content-security-policy"]))[1] for answer in answers
+    }
     assert len(nonces) == 3
     for answer in answers:
         found = set(re.findall(r'nonce="([^"]*)"', answer.body.decode()))

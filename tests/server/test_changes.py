@@ -1,10 +1,12 @@
 """The log of a user's changes, and undo: one whole change is taken back, or nothing is."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
 from mnemoir.ports.memory_store import Project
+from tests.server.conftest import OpenServer
 from tests.server.server_kit import Server, error_of, succeeded
 from tests.server.test_memory_curation import MEMORIES, edit, remember, restore, told
 
@@ -13,14 +15,15 @@ _DEMO = Project(tenant="default", project="default")
 
 
 @pytest.fixture(params=["sqlite", "file"])
-async def server(request, open_server, tmp_path) -> Server:
+async def server(request, open_server: OpenServer, tmp_path: Path) -> Server:
     return await open_server(
         {"storage.backend": request.param, "storage.workspace_root": str(tmp_path / "workspace")}
     )
 
 
 async def log(server: Server, user: str = "mira") -> list[dict]:
-    return (await server.get(f"{LOG}?user_id={user}"))["results"]
+    found: list[dict] = (await server.get(f"{LOG}?user_id={user}"))["results"]
+    return found
 
 
 async def undo(server: Server, change: dict | str, user: str = ""):

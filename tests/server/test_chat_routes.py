@@ -1,6 +1,7 @@
 """Chats through every dialect: what arrives, what is answered, and what is told in the headers."""
 
 import asyncio
+from typing import Any
 
 import orjson
 import pytest
@@ -98,7 +99,10 @@ async def test_what_a_client_asks_for_itself_recalls_nothing(open_server, llm):
     await server.post(
         "/api/memories", {"messages": [{"role": "user", "content": "Rows"}], "user_id": "user", "infer": False}
     )
-    task = {"messages": [{"role": "user", "content": TITLE.replace("Ferns", "rows")}], "memoryEnabled": True}
+    task: dict[str, Any] = {
+        "messages": [{"role": "user", "content": TITLE.replace("Ferns", "rows")}],
+        "memoryEnabled": True,
+    }
     await server.post(CHAT, hello(**task))
     assert "Rows" not in llm.requests[-1].prompt
 

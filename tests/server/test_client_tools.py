@@ -1,19 +1,24 @@
 """Tool calls through the unmodified `openai` and `ollama` packages: there and back, streamed and whole."""
 
+from typing import Any
+
 import ollama
 import openai
 
+from tests.narrowing import present
+from tests.scripted_llm import ScriptedLLM
 from tests.server.server_kit import asks
 
-QUESTION = [{"role": "user", "content": "How is the weather in Graz?"}]
+QUESTION: Any = [{"role": "user", "content": "How is the weather in Graz?"}]
 PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}}
-TOOL = {"type": "function", "function": {"name": "weather", "description": "Now", "parameters": PARAMETERS}}
+TOOL: Any = {"type": "function", "function": {"name": "weather", "description": "Now", "parameters": PARAMETERS}}
 CALL = [("weather", {"city": "Graz"})]
 
 
-def asked(llm) -> dict:
+def asked(llm: ScriptedLLM) -> dict:
     """What the far model was sent last."""
-    return llm.requests[-1].body
+    found: dict = llm.requests[-1].body
+    return found
 
 
 async def test_openai_streams_a_tool_call_and_sends_its_result_back(listen, llm):
@@ -22,13 +27,13 @@ async def test_openai_streams_a_tool_call_and_sends_its_result_back(listen, llm)
         llm.reply(tool_calls=CALL, reason="tool_calls")
         async with client.chat.completions.stream(model="mnemoir", messages=QUESTION, tools=[TOOL]) as stream:
             whole = await stream.get_final_completion()
-        (call,) = whole.choices[0].message.tool_calls
+        (call,) = present(whole.choices[0].message.tool_calls)
         assert (whole.choices[0].finish_reason, call.function.name) == ("tool_calls", "weather")
         assert '"Graz"' in call.function.arguments
         assert asked(llm)["tools"][0]["function"]["name"] == "weather"
         sent = call.to_dict() | {"function": {"name": "weather", "arguments": call.function.arguments}}
-        spoken = {"role": "assistant", "content": None, "tool_calls": [sent]}
-        result = {"role": "tool", "tool_call_id": call.id, "content": "Snow."}
+        spoken: Any = {"role": "assistant", "content": None, "tool_calls": [sent]}
+        result: Any = {"role": "tool", "tool_call_id": call.id, "content": "Snow."}
         llm.reply("It snows.")
         answer = await client.chat.completions.create(
             model="mnemoir", messages=[*QUESTION, spoken, result], tools=[TOOL]

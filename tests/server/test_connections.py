@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import AsyncIterator
 
+import aiohttp
 import orjson
 import psutil
 import pytest
@@ -115,7 +116,7 @@ async def test_a_refused_client_that_never_ends_is_let_go_at_its_deadline(listen
 async def half_sent(url: str) -> AsyncIterator[list[asyncio.Future[bytes]]]:
     """A hundred requests that are never finished; what each is told, once it is."""
     async with contextlib.AsyncExitStack() as held:
-        ends = []
+        ends: list[asyncio.Future[bytes]] = []
         for number in range(100):
             reader, writer = await held.enter_async_context(connected(url))
             head = b"POST %s HTTP/1.1\r\nHost: localhost\r\n" % CHAT.encode()
@@ -195,7 +196,7 @@ async def test_idle_connections_far_over_the_limit_are_not_kept(listen):
         await asyncio.gather(*ends, return_exceptions=True)
 
 
-async def test_a_crowd_of_chats_is_answered_or_refused_quickly(listen, llm, http):
+async def test_a_crowd_of_chats_is_answered_or_refused_quickly(listen, llm, http: aiohttp.ClientSession):
     server = await listen(asks(llm), most_active_chats=16)
 
     async def chat() -> int:

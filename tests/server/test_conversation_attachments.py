@@ -6,7 +6,7 @@ from base64 import b64encode
 import pytest
 
 from tests.server.conversation_targets import add, begin, of, own_project, shared_server
-from tests.server.server_kit import error_of
+from tests.server.server_kit import Server, error_of
 from tests.workflows.nodes.pictures import png
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -22,7 +22,7 @@ def sent(content: bytes, mime_type: str = "image/png") -> dict:
     return {"role": "user", "content": [{"type": "image_url", "image_url": {"url": url}}]}
 
 
-async def link_of(server, id: str, content: bytes, mime_type: str = "image/png", **query: str) -> str:
+async def link_of(server: Server, id: str, content: bytes, mime_type: str = "image/png", **query: str) -> str:
     """The last step of the link to a file that is sent with a message of a new conversation."""
     await begin(server, id, **query)
     body = {"messages": [sent(content, mime_type)]}
@@ -30,7 +30,8 @@ async def link_of(server, id: str, content: bytes, mime_type: str = "image/png",
     assert answer.status == 201, answer.body
     page = await server.get(of(id, "/messages", **query))
     (part,) = page["results"][-1]["content"]
-    return part["image_url"]["url"].rpartition("/")[2]
+    found: str = part["image_url"]["url"].rpartition("/")[2]
+    return found
 
 
 async def test_a_picture_comes_back_byte_for_byte_and_may_be_shown(server):

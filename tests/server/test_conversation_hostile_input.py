@@ -162,7 +162,8 @@ async def test_a_message_in_a_path_is_named_by_its_number(spoken):
 
 
 async def test_a_pin_is_true_or_false(spoken):
-    for pinned in (None, "true", 1, 0, [], {}):
+    pins: tuple[object, ...] = (None, "true", 1, 0, [], {})
+    for pinned in pins:
         answer = await spoken.ask("PATCH", of("c", "/messages/1"), {"pinned": pinned})
         assert (error_of(answer), pinned) == ((422, "validation_error"), pinned)
         assert b"pinned" in answer.body

@@ -195,6 +195,7 @@ async def test_the_tree_is_read_by_id_in_pages(server):
     assert (told(first), told(rest), rest["next"]) == (["one", "two", "three"], ["four"], None)
 
 
+@pytest.mark.costly("it is about large texts")
 async def test_a_page_of_large_messages_ends_early_and_the_next_goes_on(server):
     await begin(server, "c")
     for n in range(3):

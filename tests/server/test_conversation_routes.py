@@ -18,7 +18,7 @@ from tests.server.conversation_targets import (
     shared_server,
     thread,
 )
-from tests.server.server_kit import error_of, succeeded
+from tests.server.server_kit import JSON, error_of, succeeded
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 OWN_LOOP = pytest.mark.asyncio(loop_scope="function")  # for a server of its own
@@ -47,7 +47,7 @@ async def test_first_words_that_are_not_all_end_with_a_whole_word_and_an_ellipsi
 async def test_a_conversation_without_anything_gets_an_id_and_is_empty(server):
     begun = created(await server.ask("POST", CONVERSATIONS, {}))
     assert len(begun["id"]) == 36
-    empty = {"title": None, "tags": [], "custom": {}, "system_prompt": "", "head": None, "context_after": None}
+    empty: JSON = {"title": None, "tags": [], "custom": {}, "system_prompt": "", "head": None, "context_after": None}
     assert {name: begun[name] for name in empty} == empty
     assert (begun["message_count"], begun["preview"]) == (0, "")
 

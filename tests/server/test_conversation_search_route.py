@@ -126,6 +126,7 @@ SYNTAX = [
 ]
 
 
+@pytest.mark.costly("each sign is tried")
 @pytest.mark.parametrize("mode", ["hybrid", "keyword"])
 async def test_words_are_never_syntax(filled, mode):
     pairs = [first + second for first, second in product('"*^-:()+{}', repeat=2)]

@@ -4,6 +4,7 @@ import pytest
 
 from mnemoir.server.conversations import titles
 from tests.server.conversation_targets import at, begin, own_project, shared_server
+from tests.server.server_kit import JSON
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 everyones, server = shared_server(), own_project()
@@ -11,7 +12,7 @@ everyones, server = shared_server(), own_project()
 
 async def called(server, q: str, **query: object) -> list[str]:
     """The ids of a page."""
-    return [one["id"] for one in (await server.get(at(q=q, **query)))["results"]]
+    return [one["id"] for one in (await server.get(at("", q=q, **query)))["results"]]
 
 
 async def test_the_title_counts_and_where_there_is_none_the_first_words(server):
@@ -31,7 +32,8 @@ async def test_pages_go_on_behind_the_last_one_looked_at(server, monkeypatch):
     monkeypatch.setattr(titles, "_AT_ONCE", 2)
     for number in range(9):
         await begin(server, f"{number}", title="tea" if number % 4 == 0 else "coffee")
-    pages, query = [], {}
+    pages = []
+    query: JSON = {}
     while True:
         page = await server.get(at(q="tea", limit=2, **query))
         pages.append([one["id"] for one in page["results"]])

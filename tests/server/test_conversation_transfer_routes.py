@@ -14,7 +14,7 @@ from tests.server.conversation_targets import (
     thread,
     told,
 )
-from tests.server.server_kit import error_of, succeeded
+from tests.server.server_kit import JSON, Server, error_of, succeeded
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 OWN_LOOP = pytest.mark.asyncio(loop_scope="function")  # for a server of its own
@@ -28,14 +28,14 @@ MEDIA_TYPES = {
 }
 
 
-async def exported(server, target: str) -> bytes:
+async def exported(server: Server, target: str) -> bytes:
     answer = await server.ask("GET", target)
     assert answer.status == 200, answer.body
     return answer.body
 
 
 async def listed(server, **query: object) -> list[str]:
-    return [one["id"] for one in (await server.get(at(**query)))["results"]]
+    return [one["id"] for one in (await server.get(at("", **query)))["results"]]
 
 
 async def branched(server, id: str) -> None:
@@ -108,7 +108,7 @@ async def test_a_dry_run_stores_nothing(server):
 
 async def test_chats_of_other_programs_are_imported(server):
     webui = [{"id": "w", "title": "Tea", "chat": {"messages": [{"role": "user", "content": "one"}]}}]
-    node = {"id": "n", "parent": None, "children": []}
+    node: JSON = {"id": "n", "parent": None, "children": []}
     words = {"author": {"role": "user"}, "content": {"content_type": "text", "parts": ["two"]}}
     chatgpt = [{"title": "Pot", "current_node": "n", "mapping": {"n": {**node, "message": {"id": "n", **words}}}}]
     assert (await server.post(at("/import", format="open-webui"), webui))["conversations"] == 1

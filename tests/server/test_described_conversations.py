@@ -3,6 +3,7 @@
 import pytest
 import pytest_asyncio
 
+from tests.narrowing import present
 from tests.server.conversation_targets import CONVERSATIONS, at, begin, of, own_project, said, shared_server
 from tests.server.declared import ROUTES
 from tests.server.test_discussion_routes import of as discussion
@@ -84,7 +85,7 @@ async def test_every_answer_in_json_is_described():
     named = {
         (method, route.path)
         for route in ROUTES
-        for method in route.methods
+        for method in present(route.methods)
         if route.response_model is None and route.status_code != 204
     }
     exports = ("/api/export", CONVERSATIONS + "/export", ONE + "/export", "/api/discussions/{id}/export")

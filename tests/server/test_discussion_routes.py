@@ -261,7 +261,7 @@ def without_times(told):
 
 
 SUMMARY = {"text": "x", "hash": "a" * 64, "number": 1}
-WRONG = [
+WRONG: list[object] = [
     *({}, [], "x", None, {"format": "mnemoir-discussion"}, {"format": "else", "version": 1}),
     {"format": "mnemoir-discussion", "version": 2},
     *(
@@ -439,7 +439,7 @@ async def test_a_rebuild_that_is_closed_lets_go_of_the_discussion_at_once(rememb
 
 
 async def test_a_message_without_content_is_a_blank_one(remembering):
-    called = {"role": "assistant", "content": None, "tool_calls": []}
+    called: dict[str, object] = {"role": "assistant", "content": None, "tool_calls": []}
     plan = await remembering.post(of("tea-time", "rebuild", dry_run="true"), {"messages": [*SAID, called]})
     assert plan["chunks"] == 4
 

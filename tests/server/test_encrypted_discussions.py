@@ -16,6 +16,7 @@ from mnemoir.core.users import Grant
 from mnemoir.settings import load_settings
 from mnemoir.storage.discussions import client_keys
 from mnemoir.upkeep.encryption import plain_places
+from tests.scripted_llm import ScriptedLLM
 from tests.server.served_tree import answering, served
 from tests.server.server_kit import error_of, succeeded
 from tests.server.sign_in.page import joined
@@ -104,7 +105,7 @@ async def say(server, *said, id="cups", key: str | None = None, previous: str | 
     return await server.ask("POST", CHAT, {"model": "ann", "messages": tagged}, **headers)
 
 
-def known(llm) -> str:
+def known(llm: ScriptedLLM) -> str:
     """What the model was told of the discussion, at the last answer."""
     return next(asked.prompt for asked in reversed(llm.requests) if "Known:" in asked.prompt)
 
@@ -209,8 +210,14 @@ async def test_with_the_setting_switched_off_encrypted_files_are_refused_and_not
 
 
 async def test_a_key_is_derived_once_for_a_user(server, monkeypatch):
-    derived, done = client_keys.derived, []
-    monkeypatch.setattr(client_keys, "derived", lambda *of: done.append(of) or derived(*of))
+    derived = client_keys.derived
+    done = []
+
+    def noting(*of):
+        done.append(of)
+        return derived(*of)
+
+    monkeypatch.setattr(client_keys, "derived", noting)
     for id in ("cups", "plates", "cups"):
         assert (await say(server, *SAID, key=KEY, id=id)).status == 200
     assert done == [(KEY, "Ann")]

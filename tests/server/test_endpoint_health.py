@@ -11,7 +11,7 @@ from tests.far_server import far_server
 from tests.scripted_llm import closed_port_url, failure
 from tests.server.described import Description
 from tests.server.served_tree import KEY, answering, asking, calling, endpoint, served
-from tests.server.server_kit import hello
+from tests.server.server_kit import Server, hello
 
 CHAT = "/v1/chat/completions"
 MODELS = "/v1/models"
@@ -31,7 +31,8 @@ async def settled(server) -> dict:
     return found
 
 
-async def checked(server, name: str, state: str) -> dict:
+async def checked(server: Server, name: str, state: str) -> dict:
+    found: dict
     """The endpoint of that name, once a check finds that state."""
     while (found := (await endpoints(server, check=True))[name])["state"] != state:
         pass

@@ -1,6 +1,7 @@
 """A project file that cannot be written: changes are refused and leave it as it was, what a chat would add waits."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -71,7 +72,10 @@ async def test_a_chat_is_answered_and_what_it_adds_waits_for_the_file(server, wo
     llm.rule(lambda asked: "facts" in asked.prompt, '{"facts": ["Rows every morning"]}')
     llm.queue(Answer(text="Good morning."))
     block(workspace)
-    question = {"messages": [{"role": "user", "content": "I row every morning."}], "memoryEnabled": True}
+    question: dict[str, Any] = {
+        "messages": [{"role": "user", "content": "I row every morning."}],
+        "memoryEnabled": True,
+    }
     answer = await server.ask("POST", "/v1/chat/completions", hello(**question))
     assert (answer.status, b"morning." in answer.body) == (200, True)
     database = server.parts.memory.database

@@ -3,6 +3,7 @@
 import orjson
 import pytest
 
+from tests.server.conftest import OpenServer
 from tests.server.conversation_targets import begin, of
 from tests.server.server_kit import JSON, Server, error_of
 from tests.server.test_conversation_attachments import PICTURE, SCRIPT, sent
@@ -20,7 +21,8 @@ async def send(server: Server, id: str, *contents: bytes, **query: str) -> list[
 async def files_of(server: Server, user: str = "user", **more: object) -> JSON:
     """One page of a user's files."""
     asked = "".join(f"&{name}={value}" for name, value in more.items())
-    return await server.get(f"/api/files?user_id={user}{asked}")
+    found: JSON = await server.get(f"/api/files?user_id={user}{asked}")
+    return found
 
 
 async def remember(server: Server, user: str, fact: str, project: str = "default") -> None:
@@ -35,7 +37,7 @@ def root(tmp_path):
 
 
 @pytest.fixture
-async def filed(open_server, root) -> Server:
+async def filed(open_server: OpenServer, root) -> Server:
     """A server that keeps projects in files."""
     return await open_server({"storage.backend": "file", "storage.workspace_root": str(root)})
 

@@ -2,6 +2,7 @@
 
 import json
 from functools import partial
+from typing import Any
 from urllib.parse import quote
 
 import orjson
@@ -16,7 +17,7 @@ WORDS = [{"role": "user", "content": "I play the xylophone."}]
 RECORD = {
     "metadata": {"title": "Tea", "summary": "Ann plays the xylophone.", "entities": ["Ann"], "key_phrases": ["play"]}
 }
-COPY = {
+COPY: dict[str, Any] = {
     "format": "mnemoir-discussion",
     "version": 1,
     "chunk_summaries": [

@@ -10,7 +10,7 @@ from tests.server.server_kit import error_of
 
 MEMORIES = "/api/memories"
 SEARCH = f"{MEMORIES}/search"
-STRANGE = [
+STRANGE: list[object] = [
     None,
     True,
     False,

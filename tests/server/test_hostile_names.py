@@ -77,6 +77,7 @@ async def test_projects_and_users_that_only_look_alike_share_nothing(server):
         assert [memory["memory"] for memory in listed["results"]] == [f"of {user!a}"]
 
 
+@pytest.mark.costly("each name is tried in each place")
 @STORAGES
 async def test_users_agents_and_conversations_are_data_and_make_no_files(server, tmp_path):
     for name in (name for name in HOSTILE if "\0" not in name and len(name) <= 256 and name.strip()):

@@ -8,7 +8,7 @@ from contextlib import closing
 from contextvars import copy_context
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -21,6 +21,7 @@ from mnemoir.server.door.says import Says
 from mnemoir.storage.sql.engine import queries as queries_of
 from mnemoir.storage.sqlite.database import Readers
 from mnemoir.storage.sqlite.transactions import SqliteSql
+from tests.narrowing import present
 from tests.scripted_issuer import AUDIENCE, ScriptedIssuer
 from tests.server.described import Description
 from tests.server.route_table import layer_of
@@ -182,7 +183,7 @@ class Row(NamedTuple):
 
 
 def written() -> dict[tuple[str, str], Row]:
-    rows = {}
+    rows: dict[tuple[str, str], Row] = {}
     for line in MATRIX.strip().splitlines():
         right, bucket, act, method, *paths = line.split()
         assert not rows.keys() & {(method, path) for path in paths}
@@ -200,7 +201,7 @@ def said_by(server) -> dict[tuple[str, str], tuple[Row, Says]]:
     """What every route of the running server says: in the columns of the matrix, and as it is."""
     said = {}
     for route in layer_of(server, Routing).table.routes:
-        for method in set(route.methods) - {"HEAD"}:
+        for method in present(route.methods) - {"HEAD"}:
             one = route.says
             row = Row(one.right, one.counts_as if one.needs_credential else "-", one.act or "-")
             said[method, without_kinds(route.path)] = row, one
@@ -401,6 +402,7 @@ async def test_a_line_feed_in_or_behind_a_path_opens_no_route_that_takes_more(se
             assert end or answer.status == (404 if is_nowhere else 403), (method, sent)
 
 
+@pytest.mark.costly("it asks all routes")
 @pytest.mark.parametrize("kind", ["user", "project", "tenant", "person", "token"])
 async def test_elsewhere_looks_like_nowhere_on_every_route_and_nothing_there_changes(served, kind, store_calls):
     server, keys, hers, none = served
@@ -486,7 +488,7 @@ async def test_filters_of_any_depth_are_met_within_the_scope(served):
 
 async def test_a_chat_takes_the_user_from_the_key_before_what_it_names(served):
     server, keys, *_ = served
-    chat = {"model": "mnemoir", "user": "mira", "conversation_id": "own"}
+    chat: dict[str, Any] = {"model": "mnemoir", "user": "mira", "conversation_id": "own"}
     chat["messages"] = [{"role": "user", "content": "Hello"}]
     await server.post("/v1/chat/completions", chat, x_api_key=keys["user"], x_user_id="mira")
     listed = await server.get("/api/conversations", x_api_key=keys["user"])
@@ -509,7 +511,8 @@ async def test_runs_are_told_to_those_whose_they_are(served):
 
 async def test_two_tenants_with_the_same_names_share_nothing(served):
     server, keys, *_ = served
-    acme, chat = {"x_api_key": keys["tenant"]}, {"model": "mnemoir", "user": "mira", "conversation_id": "talk"}
+    acme = {"x_api_key": keys["tenant"]}
+    chat: dict[str, Any] = {"model": "mnemoir", "user": "mira", "conversation_id": "talk"}
     chat["messages"] = [{"role": "user", "content": "Acme hello"}]
     await server.post("/v1/chat/completions", chat, **acme)
     said = {"messages": [{"role": "user", "content": "Sails at Acme"}], "user_id": "mira", "infer": False}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from mnemoir.chats.remembering import job_of_answer
 from tests.remembering_model import is_extraction
 from tests.scripted_llm import ScriptedLLM, failure
-from tests.server.server_kit import asks, error_of, hello
+from tests.server.server_kit import Server, asks, error_of, hello
 
 CHAT, ID = "/v1/chat/completions", "tea"
 
@@ -23,10 +23,10 @@ async def said(server, text: str, **members) -> str:
     return f"/api/conversations/{ID}/messages/{answer['id']}/learned"
 
 
-async def learned(server, route: str, holds: Callable[[dict], bool] = has_ended) -> dict:
+async def learned(server: Server, route: str, holds: Callable[[dict], bool] = has_ended) -> dict:
     async with asyncio.timeout(60):
         while True:
-            told = await server.get(route)
+            told: dict = await server.get(route)
             if holds(told):
                 return told
             await asyncio.sleep(0.02)

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import socket
+from typing import Any
 
 import orjson
 import psutil
@@ -53,7 +54,7 @@ async def test_leaving_within_a_stream_ends_the_model_call(listen, llm, http, ki
 
 @pytest.mark.parametrize(("stream", "kind"), [(True, {"endless": True}), (True, {"stall_after": 1}), (False, {})])
 async def test_a_server_that_stops_tells_those_whose_answer_it_cuts_off(open_server, llm, http, stream, kind):
-    options = {"graceful_s": 1}
+    options: dict[str, Any] = {"graceful_s": 1}
     server = await open_server(asks(llm), **options)
     llm.reply("One two three", **({"silent": True} if not stream else kind))
     async with contextlib.AsyncExitStack() as running:

@@ -53,7 +53,8 @@ class Talk:
 
     async def under_way(self) -> list[dict]:
         async with self.http.get(self.answers + "?user_id=mira") as response:
-            return (await response.json())["results"]
+            found: list[dict] = (await response.json())["results"]
+            return found
 
     async def take_up(self, **headers: str):
         """Another reader of the answer under way."""

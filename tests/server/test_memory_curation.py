@@ -2,17 +2,19 @@
 
 import asyncio
 import json
+from pathlib import Path
 
 import orjson
 import pytest
 
+from tests.server.conftest import OpenServer
 from tests.server.server_kit import Server, error_of, succeeded
 
 MEMORIES = "/api/memories"
 
 
 @pytest.fixture(params=["sqlite", "file"])
-async def server(request, open_server, tmp_path) -> Server:
+async def server(request, open_server: OpenServer, tmp_path: Path) -> Server:
     return await open_server(
         {"storage.backend": request.param, "storage.workspace_root": str(tmp_path / "workspace")}
     )

@@ -1,11 +1,13 @@
 """`GET /api/memories` with its conditions, `GET /api/projects`, and answers that are what OpenAPI says of them."""
 
 import json
+from pathlib import Path
 
 import pytest
 from pydantic import TypeAdapter
 
 from mnemoir.server.memories.transfer import ExportedMemory
+from tests.server.conftest import OpenServer
 from tests.server.server_kit import Server, error_of, succeeded
 
 MEMORIES = "/api/memories"
@@ -13,7 +15,7 @@ DAYS = 30 * 365.0  # a decay that reaches back to about 1996
 
 
 @pytest.fixture(params=["sqlite", "file"])
-async def server(request, open_server, tmp_path) -> Server:
+async def server(request, open_server: OpenServer, tmp_path: Path) -> Server:
     return await open_server(
         {"storage.backend": request.param, "storage.workspace_root": str(tmp_path / "workspace")}, decay_days=None
     )

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
+from tests.remembering_model import is_extraction
 from tests.server.server_kit import Server, asks, error_of, hello, succeeded
-from tests.server.test_learned_from_messages import ID, is_extraction, learned
+from tests.server.test_learned_from_messages import ID, learned
 from tests.server.test_planted_text import turn
 
 MEMORIES, QUEUE = "/api/memories", "/api/memories/proposals"
@@ -21,7 +22,8 @@ def storage(request, tmp_path) -> dict:
 async def keep(server: Server, *said: tuple[str, str]) -> dict:
     """Messages kept word for word."""
     body = {"messages": [turn(text, role) for role, text in said], "user_id": "mira", "infer": False}
-    return await server.post(MEMORIES, body)
+    found: dict = await server.post(MEMORIES, body)
+    return found
 
 
 async def origins(server: Server, query: str = "") -> dict[str, str]:

@@ -1,6 +1,7 @@
 """`/api/memories` as the contract has it."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -204,13 +205,26 @@ async def test_filters_narrow_by_agent_and_run_and_nothing_else_is_dropped_silen
     body = {"query": "rows", "user_id": "mira", "filters": {"agent_id": "coach"}}
     found = await server.post(f"{MEMORIES}/search", body)
     assert [hit["memory"] for hit in found["results"]] == ["Rows with the team"]
-    for filters in ({"user_id": "otto"}, {"OR": []}, {"agent_id": {"ne": "x"}}, {"agent_id": "*"}, {"1=1; --": "x"}):
+    unfit: list[dict[str, object]] = [
+        {"user_id": "otto"},
+        {"OR": []},
+        {"agent_id": {"ne": "x"}},
+        {"agent_id": "*"},
+        {"1=1; --": "x"},
+    ]
+    for filters in unfit:
         refused = await server.ask("POST", f"{MEMORIES}/search", body | {"filters": filters})
         assert error_of(refused) == (400, "invalid_filter")
 
 
 async def test_members_a_client_may_not_set_are_ignored(server):
-    planted = {"id": "mem_planted", "created_at": "1999-01-01", "is_admin": True, "score": 1, "project": "other"}
+    planted: dict[str, Any] = {
+        "id": "mem_planted",
+        "created_at": "1999-01-01",
+        "is_admin": True,
+        "score": 1,
+        "project": "other",
+    }
     await server.post(MEMORIES, said("one", **planted))
     (record,) = (await server.get(f"{MEMORIES}/mira"))["results"]
     assert record["id"] != "mem_planted"

@@ -1,9 +1,11 @@
 """Memories and files of several users and projects: an id of another's is as unknown as one that nobody has."""
 
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
+from tests.server.conftest import OpenServer
 from tests.server.conversation_targets import begin, of
 from tests.server.route_table import every_route
 from tests.server.server_kit import JSON, Server, error_of
@@ -15,7 +17,7 @@ OTHERS = ("user_id=otto", "user_id=mira&project=other", "user_id=otto&project=ot
 SECRET = "Zanzibarquince"
 KEY = "a-key-of-sixteen-or-more"
 # method, what stands behind the id, and a body that is right
-ONE_MEMORY = (
+ONE_MEMORY: tuple[tuple[str, str, dict[str, str] | None], ...] = (
     ("GET", "/history", None),
     ("GET", "/details", None),
     ("PATCH", "", {"memory": "Taken over"}),
@@ -27,15 +29,17 @@ ONE_MEMORY = (
 async def remember(server: Server, text: str, user: str, project: str = "default") -> str:
     """The id of a memory with those words."""
     body = {"messages": [{"role": "user", "content": text}], "user_id": user, "infer": False}
-    return (await server.post(f"{MEMORIES}?project={project}", body))["results"][0]["id"]
+    found: str = (await server.post(f"{MEMORIES}?project={project}", body))["results"][0]["id"]
+    return found
 
 
 async def listed(server: Server, query: str) -> list[JSON]:
-    return (await server.get(f"{MEMORIES}?{query}"))["results"]
+    found: list[JSON] = (await server.get(f"{MEMORIES}?{query}"))["results"]
+    return found
 
 
 @pytest.fixture(params=["sqlite", "file"])
-async def server(request, open_server, tmp_path) -> Server:
+async def server(request, open_server: OpenServer, tmp_path: Path) -> Server:
     return await open_server(
         {"storage.backend": request.param, "storage.workspace_root": str(tmp_path / "workspace")}
     )

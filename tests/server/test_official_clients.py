@@ -1,14 +1,18 @@
 """The unmodified `openai` and `ollama` packages against a real socket."""
 
+from typing import Any
+
 import ollama
 import openai
 import pytest
+from openai.types.chat import ChatCompletionMessageFunctionToolCall
 
+from tests.narrowing import instance, present
 from tests.scripted_llm import failure
 from tests.server.server_kit import asks
 
-MESSAGES = [{"role": "user", "content": "Hello"}]
-TOOL = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object", "properties": {}}}}
+MESSAGES: Any = [{"role": "user", "content": "Hello"}]
+TOOL: Any = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object", "properties": {}}}}
 
 
 def openai_client(server, key: str = "any") -> openai.AsyncOpenAI:
@@ -23,13 +27,13 @@ async def test_openai_chats_whole_and_streamed(listen, llm):
         whole = await client.chat.completions.create(model="mnemoir", messages=MESSAGES)
         assert whole.choices[0].message.content == "Good morning."
         llm.reply("Good morning.", usage=(7, 5))
-        options = {"include_usage": True}
+        options: Any = {"include_usage": True}
         stream = await client.chat.completions.create(
             model="mnemoir", messages=MESSAGES, stream=True, stream_options=options
         )
         chunks = [chunk async for chunk in stream]
     assert "".join(c.choices[0].delta.content or "" for c in chunks if c.choices) == "Good morning."
-    assert chunks[-1].usage.prompt_tokens == 7
+    assert present(chunks[-1].usage).prompt_tokens == 7
 
 
 async def test_openai_gets_tool_calls(listen, llm):
@@ -37,8 +41,9 @@ async def test_openai_gets_tool_calls(listen, llm):
     async with openai_client(server) as client:
         llm.reply(tool_calls=[("weather", {"city": "Graz"})], reason="tool_calls")
         whole = await client.chat.completions.create(model="mnemoir", messages=MESSAGES, tools=[TOOL])
-    (call,) = whole.choices[0].message.tool_calls
-    assert (call.function.name, call.function.arguments.replace(" ", "")) == ("weather", '{"city":"Graz"}')
+    (call,) = present(whole.choices[0].message.tool_calls)
+    wanted = instance(ChatCompletionMessageFunctionToolCall, call).function
+    assert (wanted.name, wanted.arguments.replace(" ", "")) == ("weather", '{"city":"Graz"}')
 
 
 async def test_openai_lists_and_finds_models(listen, llm):

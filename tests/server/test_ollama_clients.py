@@ -105,7 +105,7 @@ async def test_a_request_to_load_that_names_only_the_model_asks_nothing(
     open_server: OpenServer, llm: ScriptedLLM, path: str, given: JSON
 ) -> None:
     server = await open_server(asks_ollama(llm))
-    question = {"messages": []} if path == CHAT else {}
+    question: JSON = {"messages": []} if path == CHAT else {}
     await server.post(path, {"model": "m", "memoryEnabled": True, **question, **given})
     assert [asked.body for asked in llm.requests] == [{"model": "far-model", "messages": [], "stream": False}]
 

@@ -45,7 +45,8 @@ async def settings(request):
 
 async def tell(server: Server, *turns: tuple[str, str], **more: object) -> dict:
     messages = [{"role": "user", "content": text, "timestamp": at} for text, at in turns]
-    return await server.post(MEMORIES, {"user_id": "mira", "messages": messages, **more})
+    found: dict = await server.post(MEMORIES, {"user_id": "mira", "messages": messages, **more})
+    return found
 
 
 async def told(server: Server, at: str = "") -> list[str]:

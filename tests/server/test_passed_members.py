@@ -1,5 +1,7 @@
 """Members that Mnemoir does not use go on to a model of the same protocol, and those of its answer come back."""
 
+from typing import Any
+
 import orjson
 import pytest
 
@@ -26,7 +28,7 @@ async def test_unknown_members_reach_the_model_as_they_came(
 
 async def test_members_that_are_ours_reach_no_model(open_server: OpenServer, llm: ScriptedLLM) -> None:
     server = await open_server(asks(llm))
-    ours = {"memoryEnabled": False, "user": "alex", "store": False, "metadata": {"session_id": "s1"}}
+    ours: dict[str, Any] = {"memoryEnabled": False, "user": "alex", "store": False, "metadata": {"session_id": "s1"}}
     answer = await server.ask("POST", CHAT, hello(**ours, session_id="s1", conversation_id="c1"))
     assert "x-mnemoir-dropped" not in answer.headers
     assert llm.requests[-1].body.keys() == {"model", "messages"}

@@ -2,11 +2,13 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
 
 from tests.scripted_dialects import Answer
+from tests.scripted_llm import ScriptedLLM
 from tests.server.served_tree import answering, served
 from tests.server.server_kit import asks, error_of, hello, succeeded
 
@@ -24,9 +26,10 @@ def policy(**actions: str) -> dict:
     return {f"pii.policy.{place}": action for place, action in actions.items()}
 
 
-def sent_to(llm, at: int = -1) -> str:
+def sent_to(llm: ScriptedLLM, at: int = -1) -> str:
     """The words of the newest message that the model was sent."""
-    return llm.requests[at].body["messages"][-1]["content"]
+    found: str = llm.requests[at].body["messages"][-1]["content"]
+    return found
 
 
 def streamed(body: bytes, path: str) -> str:
@@ -40,7 +43,8 @@ def streamed(body: bytes, path: str) -> str:
 
 def words(answer, path: str) -> str:
     body = orjson.loads(answer.body)
-    return body["message"]["content"] if path == OLLAMA else body["choices"][0]["message"]["content"]
+    found: str = body["message"]["content"] if path == OLLAMA else body["choices"][0]["message"]["content"]
+    return found
 
 
 @pytest.mark.parametrize("path", [OPENAI, OLLAMA])
@@ -62,7 +66,7 @@ async def test_arguments_of_a_tool_call_are_turned_back_and_redacted_again(open_
         answer = await server.ask("POST", OPENAI, hello(stream=stream, messages=[user(SAID)], tools=tools))
         assert MAIL in answer.body.decode()
         assert "[EMAIL" not in answer.body.decode()
-    call = {"id": "call_1", "type": "function"}
+    call: dict[str, Any] = {"id": "call_1", "type": "function"}
     call["function"] = {"name": "send", "arguments": json.dumps({"to": MAIL, "card": 4111111111111111})}
     history = [user("Hi"), {"role": "assistant", "tool_calls": [call]}]
     history.append({"role": "tool", "tool_call_id": "call_1", "content": f"{MAIL}: sent"})

@@ -1,23 +1,31 @@
 """A dry run says what would change and why, and changes nothing; its plan is applied unchanged or refused."""
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mnemoir.core.errors import NotFound
+from mnemoir.core.ids import PlanId
 from mnemoir.core.scope import Scope
 from mnemoir.memory.facts.write.plans import MOST_PLANS, Plans
 from mnemoir.ports.memory_store import Project
 from tests.contracts.words import ASKED, SetClock, fact
+from tests.narrowing import present
+from tests.server.conftest import OpenServer
 from tests.server.server_kit import Server, error_of, succeeded
 from tests.server.test_changes import log
 from tests.server.test_memory_curation import MEMORIES, edit, remember, told
 
-SAID = {"messages": [{"role": "user", "content": "I live in Graz. I row every morning."}], "user_id": "mira"}
+SAID: dict[str, Any] = {
+    "messages": [{"role": "user", "content": "I live in Graz. I row every morning."}],
+    "user_id": "mira",
+}
 
 
 @pytest.fixture(params=["sqlite", "file"])
-async def server(request, open_server, tmp_path) -> Server:
+async def server(request, open_server: OpenServer, tmp_path: Path) -> Server:
     return await open_server(
         {"storage.backend": request.param, "storage.workspace_root": str(tmp_path / "workspace")}
     )
@@ -33,7 +41,8 @@ async def apply(server: Server, plan_id: str, query: str = ""):
 
 async def plan_import(server: Server, *lines: dict) -> dict:
     body = "\n".join(json.dumps({"user_id": "mira", "created_at": "2026-01-01"} | line) for line in lines).encode()
-    return succeeded(await server.ask("POST", "/api/import?dry_run=true", body))
+    found: dict = succeeded(await server.ask("POST", "/api/import?dry_run=true", body))
+    return found
 
 
 async def test_a_dry_run_of_an_add_tells_what_would_change_and_writes_nothing(server, tmp_path):
@@ -134,12 +143,13 @@ async def test_a_dry_run_answers_at_once_or_not_at_all(server):
 
 
 async def test_plans_are_dropped_after_ten_minutes_and_beyond_their_bound(server):
-    clock, mira, kept = SetClock(), Scope(project="default", user="mira"), []
+    clock, mira = SetClock(), Scope(project="default", user="mira")
+    kept: list[PlanId] = []
     plans = Plans(server.parts.memory.store, clock)
     for number in range(MOST_PLANS + 1):
         rehearsal = plans.rehearsal()
         await rehearsal.commit(mira, [fact(f"Likes number {number}", scope=mira)], ASKED)
-        kept.append(plans.keep(rehearsal).plan_id)
+        kept.append(present(plans.keep(rehearsal).plan_id))
     here = Project(tenant="default", project="default")
     with pytest.raises(NotFound):
         await plans.apply(here, kept[0])

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from tests.server.server_kit import asks, error_of, hello
+from tests.server.server_kit import Server, asks, error_of, hello
 
 CHAT, MEMORIES = "/v1/chat/completions", "/api/memories"
 TEMPLATES = "{messages.__class__} {{ 7*7 }} {% for x in y %} {agent1Output} %s %(a)s ${x} $(id) `id` \\n {0}"
@@ -19,10 +19,11 @@ def turn(text: str, role: str = "user") -> dict:
     return {"role": role, "content": text}
 
 
-async def keep(server, text: str, user: str = "user") -> str:
+async def keep(server: Server, text: str, user: str = "user") -> str:
     """A memory of exactly these words; its id."""
     body = {"messages": [turn(text)], "user_id": user, "infer": False}
-    return (await server.post(MEMORIES, body))["results"][0]["id"]
+    found: str = (await server.post(MEMORIES, body))["results"][0]["id"]
+    return found
 
 
 async def texts(server, user: str = "user") -> list[str]:

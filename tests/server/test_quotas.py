@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from tests.scripted_llm import Answer
-from tests.server.server_kit import asks, error_of, hello
+from tests.server.server_kit import Server, asks, error_of, hello
 
 CHAT, MEMORIES, TALKS = "/v1/chat/completions", "/api/memories", "/api/conversations"
 PICTURE = "data:image/png;base64," + base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(4096)).decode()
@@ -114,7 +114,7 @@ async def test_a_chat_that_was_not_kept_leaves_its_room_to_the_next(open_server,
     assert (kept.status, "x-mnemoir-degraded" in kept.headers) == (200, False)
 
 
-async def waiting(server) -> list:
+async def waiting(server: Server) -> list:
     return await server.parts.upkeep.background.waiting('["default", "default", "mira"]', limit=100)
 
 

@@ -4,6 +4,7 @@ import re
 
 import orjson
 import pytest
+from starlette.types import Scope
 
 from mnemoir.core.errors import RateLimited
 from mnemoir.server.door.options import ServerOptions
@@ -198,7 +199,8 @@ async def test_what_no_route_has_counts_for_reading(open_limited):
 @pytest.mark.parametrize("cost", [1, 4])
 @pytest.mark.parametrize("gap_s", [0.3, 0.7, 2.9])
 def test_after_the_wait_a_request_fits_and_a_second_before_it_does_not(clock, cost, gap_s):
-    limits, scope = RateLimits(ServerOptions(rate_limits=sized(add=(7, 30)))), {"headers": []}
+    limits = RateLimits(ServerOptions(rate_limits=sized(add=(7, 30))))
+    scope: Scope = {"headers": []}
     for _ in range(200):
         try:
             limits.take(scope, "key", "add", cost)

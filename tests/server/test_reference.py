@@ -8,13 +8,14 @@ import orjson
 import pytest
 
 from mnemoir.server.reference.examples import example_of
-from tests.server.server_kit import error_of
+from tests.narrowing import present
+from tests.server.server_kit import Server, error_of
 
 MEMORIES = "/api/memories"
 KEY = "a-key-of-sixteen-or-more"
 
 
-async def page_of(server) -> str:
+async def page_of(server: Server) -> str:
     return (await server.ask("GET", "/docs")).body.decode()
 
 
@@ -67,7 +68,7 @@ async def test_each_example_of_a_body_is_one_that_its_shape_allows(server):
 async def test_the_example_of_a_search_is_answered(server):
     page = unescape(await page_of(server))
     form = page.partition('data-method="POST" data-path="/api/memories/search"')[2]
-    body = re.search(r'name="body"[^>]*>(.*?)</textarea>', form, re.DOTALL)[1]
+    body = present(re.search(r'name="body"[^>]*>(.*?)</textarea>', form, re.DOTALL))[1]
     answer = await server.ask("POST", f"{MEMORIES}/search", body.encode(), content_type="application/json")
     assert answer.status == 200
 

@@ -12,6 +12,7 @@ from mnemoir.core.errors import Unauthorized
 from mnemoir.server.door.access import Guard
 from mnemoir.server.door.errors import failure
 from mnemoir.server.door.options import ServerOptions
+from tests.narrowing import present
 from tests.scripted_llm import Answer
 from tests.server.server_kit import asks, hello
 from tests.server.test_access import asked
@@ -46,9 +47,14 @@ async def test_t1_every_route_of_a_server_with_keys_refuses_none_and_a_wrong_one
 def test_t8_of_keys_only_hashes_are_kept_and_all_are_compared_to_the_end(known, monkeypatch):
     guard = Guard(ServerOptions(api_keys=("first-key-of-sixteen", "second-key-of-sixteen")), *known)
     assert "key-of-sixteen" not in repr(vars(guard))
-    compared = []
+    compared: list[object] = []
     compare = hmac.compare_digest
-    monkeypatch.setattr(hmac, "compare_digest", lambda *pair: compared.append(pair) or compare(*pair))
+
+    def noting(*pair):
+        compared.append(pair)
+        return compare(*pair)
+
+    monkeypatch.setattr(hmac, "compare_digest", noting)
     for sent in ("first-key-of-sixteen", "second-key-of-sixteen", "wrong", "first-key-of-sixteex"):
         guard.refuse(asked(x_api_key=sent))
     assert len(compared) == 4 * 2
@@ -57,7 +63,7 @@ def test_t8_of_keys_only_hashes_are_kept_and_all_are_compared_to_the_end(known, 
 def test_t8_a_refusal_does_not_repeat_the_key(known):
     scope = asked(x_api_key="wrong-but-secret")
     assert b"wrong-but-secret" not in failure(scope, Unauthorized("A valid API key is needed.")).body
-    assert b"wrong-but-secret" not in Guard(ServerOptions(api_keys=(KEY,)), *known).refuse(scope).body
+    assert b"wrong-but-secret" not in present(Guard(ServerOptions(api_keys=(KEY,)), *known).refuse(scope)).body
 
 
 @pytest.mark.parametrize("name", ["a\r\nX-Evil: 1", "a\nX-Evil: 1", "a\rX-Evil: 1", "a\0b"])
@@ -76,7 +82,7 @@ async def test_p6_a_flood_of_one_session_is_one_memory_where_it_repeats_and_move
     for text in GOLD.values():
         await server.post(MEMORIES, said(text))
 
-    async def ranked() -> dict[str, list[str]]:
+    async def ranked() -> dict[str, str]:
         found = {}
         for question in GOLD:
             body = {"query": question, "user_id": "mira", "limit": 4}
@@ -119,6 +125,7 @@ async def test_p8_no_order_brings_anything_of_another_user_into_a_prompt(open_se
     assert [word for word in ("blue", "stone", "otto") if word in prompts.replace(order, "")] == []
 
 
+@pytest.mark.costly("it is about a load")
 async def test_d14_an_export_under_load_holds_all_that_was_acknowledged_before_it_and_comes_back_whole(
     open_server, tmp_path
 ):

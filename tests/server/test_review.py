@@ -1,11 +1,13 @@
 """What extraction would change waits where a project reviews it, and is recalled only once it is approved."""
 
 import asyncio
+from pathlib import Path
 
 import orjson
 import pytest
 
 from mnemoir.core.clock import now_text
+from tests.server.conftest import OpenServer
 from tests.server.server_kit import JSON, Server, error_of, succeeded
 from tests.server.test_changes import log, undo
 from tests.server.test_memory_curation import MEMORIES, edit, remember, told
@@ -14,18 +16,22 @@ QUEUE = f"{MEMORIES}/proposals"
 
 
 @pytest.fixture(params=["sqlite", "file"])
-async def server(request, open_server, tmp_path) -> Server:
+async def server(request, open_server: OpenServer, tmp_path: Path) -> Server:
     workspace = {"storage.backend": request.param, "storage.workspace_root": str(tmp_path / "workspace")}
     return await open_server(workspace | {"memory.review": "all"}, review="all")
 
 
 async def say(server: Server, text: str, user: str = "mira", **more: object) -> JSON:
-    return await server.post(MEMORIES, {"messages": [{"role": "user", "content": text}], "user_id": user} | more)
+    found: JSON = await server.post(
+        MEMORIES, {"messages": [{"role": "user", "content": text}], "user_id": user} | more
+    )
+    return found
 
 
 async def waiting(server: Server, user: str = "mira") -> list[JSON]:
     """What waits, oldest first."""
-    return (await server.get(f"{QUEUE}?user_id={user}"))["results"][::-1]
+    found: list[JSON] = (await server.get(f"{QUEUE}?user_id={user}"))["results"][::-1]
+    return found
 
 
 async def texts(server: Server) -> list[tuple[str, str]]:

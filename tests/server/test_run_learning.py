@@ -4,24 +4,27 @@ import asyncio
 from collections.abc import Callable
 
 from tests.scripted_llm import ScriptedLLM
-from tests.server.server_kit import asks, hello
+from tests.server.server_kit import Server, asks, hello
 
 CHAT, RUNS = "/v1/chat/completions", "/api/runs"
 
 
-async def said(server, text: str) -> str:
+async def said(server: Server, text: str) -> str:
     """A turn with memory; the id of its run."""
     body = hello(messages=[{"role": "user", "content": text}], memoryEnabled=True)
     return (await server.ask("POST", CHAT, body)).headers["x-workflow-run-id"]
 
 
-async def written(server, run_id: str, holds: Callable[[dict], bool] = lambda told: told["state"] == "done") -> dict:
+async def written(
+    server: Server, run_id: str, holds: Callable[[dict], bool] = lambda told: told["state"] == "done"
+) -> dict:
     """What the run wrote, once that holds of it."""
     async with asyncio.timeout(60):
         while True:
             told = (await server.get(f"{RUNS}/{run_id}/memories"))["written"]
             if told and holds(told[0]):
-                return told[0]
+                found: dict = told[0]
+                return found
             await asyncio.sleep(0.02)
 
 

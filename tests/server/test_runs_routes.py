@@ -165,7 +165,7 @@ async def test_the_feed_tells_of_beginnings_and_ends_as_they_happen(listen, http
 
 async def test_the_feed_tells_of_nodes_to_who_asks_for_them(listen, http):
     server = await listen()
-    told = []
+    told: list[dict] = []
     async with asyncio.timeout(60), http.get(f"{server.url}{RUNS}/live?nodes=true") as feed:
         await feed.content.readuntil(b"\n\n")
         await server.post("/v1/chat/completions", {"messages": [{"role": "user", "content": "Hi"}]})

@@ -33,7 +33,8 @@ async def test_one_request_sent_eight_times_at_once_under_one_key_is_done_once(l
     async def tell() -> dict:
         async with http.post(server.url + MEMORIES, json=body, headers={"Idempotency-Key": "k"}) as answer:
             assert answer.status == 200
-            return (await answer.json())["results"]
+            found: dict = (await answer.json())["results"]
+            return found
 
     told = [*(await asyncio.gather(*(tell() for _ in range(8)))), await tell()]
     assert told == [told[0]] * 9

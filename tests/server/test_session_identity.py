@@ -1,6 +1,7 @@
 """Which discussion a chat belongs to: a tag in its text, else an id in its body, else one in its headers."""
 
 import asyncio
+from typing import Any
 
 import orjson
 import pytest
@@ -11,7 +12,7 @@ from tests.wire.task_prompts import TITLE
 
 CHAT = "/v1/chat/completions"
 SAYS = [{"role": "user", "content": "Hello"}]
-ROUTES = {
+ROUTES: dict[str, dict[str, Any]] = {
     CHAT: {"messages": SAYS},
     "/v1/completions": {"prompt": "Hello"},
     "/api/chat": {"messages": SAYS},

@@ -17,7 +17,10 @@ from tests.server.test_official_clients import openai_client
 
 ASKED: Any = [{"role": "user", "content": "I moved to Graz. Name a lake?"}]
 LAKES = [("Worthersee it is.", "stop"), ("Attersee, I", "length"), ("", "content_filter")]
-LOGPROBS = {"content": [{"token": "lake", "logprob": -0.5, "bytes": None, "top_logprobs": []}], "refusal": None}
+LOGPROBS: dict[str, Any] = {
+    "content": [{"token": "lake", "logprob": -0.5, "bytes": None, "top_logprobs": []}],
+    "refusal": None,
+}
 
 
 def lakes(asked: Asked) -> Answer:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from pydantic import SecretStr, ValidationError
+from starlette.types import Scope
 
 from mnemoir.access.shared_counts import SharedCounts
 from mnemoir.core.errors import RateLimited, SettingsError
@@ -60,7 +61,8 @@ async def test_all_servers_together_let_pass_what_a_limit_says(another):
 
 
 async def test_the_headers_tell_what_all_have_left_for_it(another):
-    first, second, scope = another(), another(), {"headers": []}
+    first, second = another(), another()
+    scope: Scope = {"headers": []}
     await passed(first, "search", 4)
     await second.take_shared(scope, "key", "search")
     assert dict(visit_of(scope).headers)[b"x-ratelimit-remaining"] == b"5"
@@ -68,7 +70,8 @@ async def test_the_headers_tell_what_all_have_left_for_it(another):
 
 
 async def test_a_request_that_turns_out_to_cost_more_is_counted_as_that_or_not_at_all(another):
-    first, second, scope = another(), another(), {"headers": []}
+    first, second = another(), another()
+    scope: Scope = {"headers": []}
     for limits in (first, second, first):
         try:
             await limits.take_shared(scope, "key", "add")

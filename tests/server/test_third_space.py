@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,9 @@ from mnemoir.core.scope import Scope
 from mnemoir.models import spaces
 from mnemoir.models.roles import ModelRole
 from mnemoir.models.spaces import SpaceEntry
-from mnemoir.ports.embedding import Embedding, EmbeddingModel, Passage, unpack_vector
+from mnemoir.ports.embedding import Embedding, EmbeddingModel, Passage
 from mnemoir.search.index import ScopeIndex
+from mnemoir.search.indexing import unpack_vector
 from mnemoir.settings import load_settings
 from mnemoir.upkeep.backups import Choice, create_backup
 from mnemoir.upkeep.restoring import restore_backup
@@ -101,9 +103,9 @@ async def entries(server: Server) -> list[Any]:
 
 def stored(folder: Path) -> list[tuple[Any, ...]]:
     """The rows of the space in the database."""
-    connection = apsw.Connection(str(folder / DATABASE_FILE))
-    with connection:
-        return list(connection.execute("SELECT seq, part, model, vector FROM vectors WHERE space = 'shades'"))
+    with closing(apsw.Connection(str(folder / DATABASE_FILE))) as connection:
+        found = list(connection.execute("SELECT seq, part, model, vector FROM vectors WHERE space = 'shades'"))
+    return found
 
 
 def data_of(server: Server) -> Path:

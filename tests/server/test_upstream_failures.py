@@ -65,7 +65,7 @@ def assert_broken_off(body: bytes) -> dict:
     for end in (b"[DONE]", b'"finish_reason":"stop"', b'"done":true'):
         assert end not in body
     assert b"Traceback" not in body
-    told = orjson.loads(last)
+    told: dict = orjson.loads(last)
     assert told["error"]
     return told
 

@@ -3,6 +3,7 @@
 import asyncio
 import random
 from datetime import UTC, datetime
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -89,9 +90,7 @@ async def test_after_random_acts_the_sums_are_what_there_is(open_server, llm):
             said[user] += 2
             await server.post(CHAT, hello(user=user, conversation_id=f"c{number}"))
     parts = server.parts
-    parts.chats.quotas.count_in(
-        StoredAmounts(parts.memory.store, parts.chats.conversations)
-    )  # which has counted nothing yet
+    parts.chats.quotas.count_in(StoredAmounts(parts.upkeep.holdings))  # which has counted nothing yet
     told = await used(server)
     for user in users:
         assert told[user, "memories"] == list(kept.values()).count(user)
@@ -101,20 +100,20 @@ async def test_after_random_acts_the_sums_are_what_there_is(open_server, llm):
     assert told[None, "tokens_day"] == sum(told[user, "tokens_day"] for user in users)
 
 
+RIGHTS: dict[str, dict[str, Any]] = {
+    "admin": {"role": "admin"},
+    "mira": {"role": "read", "user": "mira"},
+    "write": {"role": "write"},
+    "kitchen": {"role": "admin", "projects": ["kitchen"]},
+    "operator": {"role": "operator"},
+    "acme": {"role": "admin", "tenant": "acme"},
+}
+
+
 async def test_each_key_sees_its_own(open_server):
     server = await open_server()
     keys = server.parts.access.api_keys
-    made = {
-        name: {"x_api_key": keys.create(by="test", **about)[1]}
-        for name, about in {
-            "admin": {"role": "admin"},
-            "mira": {"role": "read", "user": "mira"},
-            "write": {"role": "write"},
-            "kitchen": {"role": "admin", "projects": ["kitchen"]},
-            "operator": {"role": "operator"},
-            "acme": {"role": "admin", "tenant": "acme"},
-        }.items()
-    }
+    made = {name: {"x_api_key": keys.create(by="test", **about)[1]} for name, about in RIGHTS.items()}
     for name in ("mira", "noa"):
         await server.post(MEMORIES, fact("likes tea", name), **made["admin"])
     await server.post(MEMORIES, fact("likes tea", "eve"), **made["acme"])

@@ -21,7 +21,7 @@ def ids(window, state):
 
 def counts(window):
     """How many messages have each state."""
-    found = {}
+    found: dict[str, int] = {}
     for part in window["parts"]:
         found[part["state"]] = found.get(part["state"], 0) + part["messages"]
     return found

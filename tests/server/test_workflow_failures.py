@@ -1,6 +1,7 @@
 """Endpoints of a config tree that misbehave: an honest answer, no key in it, no node run behind it."""
 
 import asyncio
+from typing import Any
 
 import orjson
 import pytest
@@ -186,7 +187,7 @@ async def test_of_an_answer_that_broke_within_its_stream_no_memory_is_made(open_
 async def test_an_answer_reads_the_same_however_the_network_cuts_it_and_its_thinking_is_gone(
     open_server, llm, tmp_path, kind
 ):
-    thinking = {"removeThinking": True, "startThinkTag": "<think>", "endThinkTag": "</think>"}
+    thinking: dict[str, Any] = {"removeThinking": True, "startThinkTag": "<think>", "endThinkTag": "</think>"}
     server = await open_server(served(tmp_path, llm.url, kind=kind, **thinking))
     text = "Grüße an 鈴木さん 🧀 and <thin lines\nmore."
     for cut in ({"crlf": True}, {"bytewise": True}, {"crlf": True, "bytewise": True}):

@@ -38,7 +38,9 @@ def shared(tmp_path, llm):
         "missing": [calling("Nowhere", returnToUser=True)],
         "recursion": [calling("_DefaultWorkflow", workflowUserFolderOverride="_shared/recursion", returnToUser=True)],
     }
-    files = {f"Workflows/_shared/{name}/_DefaultWorkflow.json": nodes for name, nodes in workflows.items()}
+    files: dict[str, object] = {
+        f"Workflows/_shared/{name}/_DefaultWorkflow.json": nodes for name, nodes in workflows.items()
+    }
     files |= {
         "Endpoints/Dead.json": endpoint(closed_port_url()),
         "Endpoints/Slow.json": endpoint(llm.url, modelNameToSendToAPI="slow"),

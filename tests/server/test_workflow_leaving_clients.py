@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import socket
+from typing import Any
 
 import orjson
 import psutil
@@ -12,7 +13,7 @@ from aiohttp.test_utils import TestServer
 
 from tests.scripted_llm import Answer
 from tests.server.served_tree import BEHIND, answering, asking, before, behind, calling, locking, served
-from tests.server.server_kit import CUT_S, QUICK_S, error_of, hello
+from tests.server.server_kit import CUT_S, QUICK_S, Server, error_of, hello
 
 CHAT = "/v1/chat/completions"
 NODES = (before(), locking(), answering(), behind())
@@ -47,12 +48,13 @@ async def asked(llm, count: int) -> None:
             await llm.arrived.wait()
 
 
-async def ended(server) -> dict:
+async def ended(server: Server) -> dict:
     """The trace of the newest run, once it is over."""
     async with asyncio.timeout(30):
         while (run := (await server.get("/api/runs"))["results"][0])["status"] == "running":  # noqa: ASYNC110 - no event tells it
             await asyncio.sleep(0.005)
-    return await server.get(f"/api/runs/{run['id']}")
+    found: dict = await server.get(f"/api/runs/{run['id']}")
+    return found
 
 
 def titles(trace) -> list[str]:
@@ -213,8 +215,9 @@ async def test_a_quick_question_is_answered_beside_slow_streams(listen, llm, htt
         await slow.read()
 
 
+@pytest.mark.costly("it is about large texts")
 async def test_readers_that_stand_still_hold_back_the_model_and_nobody_else(listen, llm, http, tmp_path):
-    thinking = {"removeThinking": True, "startThinkTag": "<think>", "endThinkTag": "</think>"}
+    thinking: dict[str, Any] = {"removeThinking": True, "startThinkTag": "<think>", "endThinkTag": "</think>"}
     server = await listen(served(tmp_path, llm.url, answering(), behind(), **thinking))
     llm.queue(*[Answer(pieces=["word " * 10_000], endless=True)] * 64)
     host, port = server.url.removeprefix("http://").split(":")
@@ -255,7 +258,8 @@ async def test_a_stream_is_ended_by_another_request_and_its_nodes_with_it(listen
 async def test_ending_what_is_not_under_way_is_told(open_server, llm, tmp_path, path):
     server = await open_server(served(tmp_path, llm.url))
     assert error_of(await server.ask("DELETE", path, {"request_id": "nobody"})) == (404, "not_found")
-    for body in ({}, {"request_id": 7}, [], {"request_id": ""}):
+    bodies: tuple[object, ...] = ({}, {"request_id": 7}, [], {"request_id": ""})
+    for body in bodies:
         assert error_of(await server.ask("DELETE", path, body)) == (400, "invalid_request")
 
 

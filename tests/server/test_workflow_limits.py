@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from tests.server.served_tree import answering, calling, locking, served
-from tests.server.server_kit import error_of, hello
+from tests.server.server_kit import Server, error_of, hello
 
 CHAT = "/v1/chat/completions"
 WAYS = pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
@@ -22,11 +22,12 @@ async def still_serves(server, llm, tree) -> None:
     assert answer["choices"][0]["message"]["content"] == "Understood."
 
 
-async def refusal(server, stream: bool) -> str:
+async def refusal(server: Server, stream: bool) -> str:
     """What the client is told when its workflow was stopped."""
     answer = await server.ask("POST", CHAT, hello(stream=stream))
     assert error_of(answer) == (500, "workflow_stopped")
-    return orjson.loads(answer.body)["detail"]
+    found: str = orjson.loads(answer.body)["detail"]
+    return found
 
 
 @pytest.mark.parametrize(("stream", "depth"), [(True, 50), (False, 100)])

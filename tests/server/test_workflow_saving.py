@@ -36,7 +36,7 @@ def titled(title):
     return answering() | {"title": title}
 
 
-def place_of(tmp_path, path=CHAT) -> Path:
+def place_of(tmp_path: Path, path: str = CHAT) -> Path:
     return tmp_path / "Public" / "Configs" / path
 
 
@@ -168,7 +168,7 @@ async def test_only_workflows_are_saved(open_tree, tmp_path, path):
 
 
 async def test_the_settings_of_discussions_are_no_workflow(open_server, tmp_path):
-    files = {"Workflows/Ann/Memory.json": {}}
+    files: dict[str, object] = {"Workflows/Ann/Memory.json": {}}
     user = {"discussionIdMemoryFileWorkflowSettings": "Memory"}
     tree = served(tmp_path, "http://127.0.0.1:9", files=files, user=user)
     server = await open_server(tree | {"workflows.edit": True})

@@ -139,5 +139,5 @@ async def test_the_named_strategy_is_used(name, kind):
     async def ask(model, request):
         return await model.ask(request)
 
-    assert isinstance(make_strategy(load(memory__strategy=name), model, ask), kind)
-    assert isinstance(make_strategy(load(), model, ask, name), kind)
+    assert isinstance(make_strategy(load(memory__strategy=name), lambda: model, ask), kind)
+    assert isinstance(make_strategy(load(), lambda: model, ask, name), kind)

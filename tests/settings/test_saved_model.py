@@ -13,6 +13,7 @@ from mnemoir.settings.saved_model import EMBEDDING_MODEL, LANGUAGE_MODEL, SavedM
 from mnemoir.settings.saved_role import SAVED_CHAT
 from tests.failing_calls import failing_calls
 from tests.faulty_files import FaultyFiles
+from tests.narrowing import present
 
 KEY = SecretStr("sk-canary-of-the-store")
 FIRST = SavedModel(provider="openai-chat", url="http://127.0.0.1:8080/v1", model="qwen3", key=KEY)
@@ -27,7 +28,7 @@ def settings(tmp_path, **given):
 def test_what_is_saved_is_read_again_and_its_key_lies_in_a_file_of_its_own(tmp_path):
     LANGUAGE_MODEL.save(tmp_path, FIRST)
     assert LANGUAGE_MODEL.read(tmp_path) == FIRST
-    assert LANGUAGE_MODEL.read(tmp_path).key.get_secret_value() == KEY.get_secret_value()
+    assert present(present(LANGUAGE_MODEL.read(tmp_path)).key).get_secret_value() == KEY.get_secret_value()
     holders = [path.name for path in (tmp_path / "settings").iterdir() if KEY.get_secret_value() in path.read_text()]
     assert [name.partition("-")[0] for name in holders] == ["key"]
     assert KEY.get_secret_value() not in repr(FIRST)
@@ -49,7 +50,7 @@ def test_the_embedding_model_lies_beside_it_with_a_key_of_its_own(tmp_path):
     EMBEDDING_MODEL.drop_former_keys(tmp_path)
     assert (LANGUAGE_MODEL.read(tmp_path), EMBEDDING_MODEL.read(tmp_path)) == (SECOND, embedding)
     LANGUAGE_MODEL.forget(tmp_path)
-    assert EMBEDDING_MODEL.read(tmp_path).key == embedding.key
+    assert present(EMBEDDING_MODEL.read(tmp_path)).key == embedding.key
     assert len(list((tmp_path / "settings").iterdir())) == 2
 
 
@@ -128,7 +129,8 @@ def test_a_key_stays_with_its_address_also_where_the_file_is_edited(tmp_path):
     LANGUAGE_MODEL.save(tmp_path, FIRST)
     path = tmp_path / "settings" / "model.json"
     path.write_text(path.read_text().replace("8080", "9999"))
-    assert (LANGUAGE_MODEL.read(tmp_path).url, LANGUAGE_MODEL.read(tmp_path).key) == (
+    saved = present(LANGUAGE_MODEL.read(tmp_path))
+    assert (saved.url, saved.key) == (
         "http://127.0.0.1:9999/v1",
         None,
     )
@@ -138,7 +140,8 @@ def test_a_copy_without_the_key_starts_without_it(tmp_path):
     LANGUAGE_MODEL.save(tmp_path, FIRST)
     for path in (tmp_path / "settings").glob("key-*"):
         path.unlink()
-    assert (LANGUAGE_MODEL.read(tmp_path).model, LANGUAGE_MODEL.read(tmp_path).key) == ("qwen3", None)
+    saved = present(LANGUAGE_MODEL.read(tmp_path))
+    assert (saved.model, saved.key) == ("qwen3", None)
 
 
 # --- precedence

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
+from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Add, IndexEntry, Memory, Remove, Restore, Update
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
@@ -27,12 +28,18 @@ class Memories:
     def same_text(self, hashed):
         return [memory for memory in self.standing if content_hash(memory.text) == hashed]
 
+    def in_past(self, memory):
+        return None
+
     def removed(self, memory_id):
         return None
 
 
+TEA = MemoryId("x-Likes tea")
+
+
 def fact(text, **members):
-    return replace(Memory(id=f"x-{text}", text=text, user="mira", created_at=NOON), **members)
+    return replace(Memory(id=MemoryId(f"x-{text}"), text=text, user="mira", created_at=NOON), **members)
 
 
 def add(text, **members):
@@ -49,8 +56,8 @@ def test_a_fact_that_is_told_twice_in_one_commit_is_added_once():
 
 
 def test_a_text_that_was_removed_or_rewritten_before_may_be_added():
-    gone = Remove(target="x-Likes tea", expected="Likes tea")
-    changed = Update(target="x-Likes milk", expected="Likes milk", text="Likes cream", entry=WORDS)
+    gone = Remove(target=TEA, expected="Likes tea")
+    changed = Update(target=MemoryId("x-Likes milk"), expected="Likes milk", text="Likes cream", entry=WORDS)
     again = [add("Likes tea", id="tea"), add("Likes milk", id="milk"), add("Likes cream", id="cream")]
     assert effects([gone, changed, *again], fact("Likes tea"), fact("Likes milk")) == [
         ("DELETE", "x-Likes tea", None),
@@ -61,7 +68,7 @@ def test_a_text_that_was_removed_or_rewritten_before_may_be_added():
 
 
 def test_a_removed_memory_names_the_one_that_a_later_change_stored():
-    changes = [Remove(target="x-Likes tea", expected="Likes tea", replaced_by=1), add("Likes coffee")]
+    changes = [Remove(target=TEA, expected="Likes tea", replaced_by=1), add("Likes coffee")]
     assert effects(changes, fact("Likes tea")) == [
         ("DELETE", "x-Likes tea", "x-Likes coffee"),
         ("ADD", "x-Likes coffee", None),
@@ -70,14 +77,14 @@ def test_a_removed_memory_names_the_one_that_a_later_change_stored():
 
 def test_what_a_commit_removed_it_may_take_back():
     changes = [
-        Remove(target="x-Likes tea", expected="Likes tea"),
-        Restore(target="x-Likes tea", expected="Likes tea", entry=WORDS),
+        Remove(target=TEA, expected="Likes tea"),
+        Restore(target=TEA, expected="Likes tea", entry=WORDS),
     ]
     assert effects(changes, fact("Likes tea")) == [("DELETE", "x-Likes tea", None), ("ADD", "x-Likes tea", None)]
 
 
 def test_a_target_that_an_earlier_change_rewrote_is_stale():
-    first = Update(target="x-Likes tea", expected="Likes tea", text="Likes green tea", entry=WORDS)
+    first = Update(target=TEA, expected="Likes tea", text="Likes green tea", entry=WORDS)
     second = replace(first, text="Likes black tea")
     with pytest.raises(StaleChange):
         effects([first, second], fact("Likes tea"))
@@ -112,11 +119,11 @@ EARLIER, BETWEEN = "2026-03-04T11:00:00.000Z", "2026-03-04T12:30:00.000Z"
     ],
 )
 def test_a_text_holds_from_when_it_was_said_but_not_from_before_the_last_change(at, text, renewed):
-    change = Update(target="x-Likes tea", expected="Likes tea", text=text, entry=WORDS, at=at)
+    change = Update(target=TEA, expected="Likes tea", text=text, entry=WORDS, at=at)
     assert times(change, fact("Likes tea")) == (renewed, None)
 
 
 @pytest.mark.parametrize(("at", "until"), [(None, None), (BETWEEN, BETWEEN), (EARLIER, NOON)])
 def test_a_removed_memory_held_until_its_successor_was_said_at_least_until_its_last_change(at, until):
-    change = Remove(target="x-Likes tea", expected="Likes tea", at=at)
+    change = Remove(target=TEA, expected="Likes tea", at=at)
     assert times(change, fact("Likes tea"))[1] == until

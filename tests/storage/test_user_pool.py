@@ -64,7 +64,7 @@ async def test_several_who_ask_at_once_share_one_value(doors):
     async def ask() -> str:
         async with pool.holding("mira") as value:
             await asyncio.sleep(0)
-            return value
+            return str(value)
 
     assert set(await asyncio.gather(*(ask() for _ in range(20)))) == {"value of mira"}
     assert (doors.opened, doors.closed) == (["mira"], [])

@@ -9,6 +9,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from mnemoir.settings import Settings, load_settings
@@ -30,16 +31,16 @@ def deaths(folder: Path, create: Create) -> int:
     while True:
         place = folder / str(count)
         settings = _made(place)
-        _run(lambda s=settings, p=place: create(s, p / _NAME))
+        _run(partial(create, settings, place / _NAME))
         (place / "data/word").write_text("new")
-        if not _run(lambda s=settings, p=place: create(s, p / _NAME), die_at=count + 1):
+        if not _run(partial(create, settings, place / _NAME), die_at=count + 1):
             return count
         left = [_word(backup) for backup in _whole(place)]
         assert left, "no backup is left"
         assert set(left) <= {"old", "new"}, "a backup is neither the old one nor the new one"
         seen = [path for path in (place / _NAME, *place.glob(f"{_NAME}/2*")) if (path / MANIFEST_FILE).exists()]
         assert [problem for path in seen for problem in problems_of(path)] == []
-        assert not _run(lambda s=settings, p=place: create(s, p / _NAME)), "the next backup fails"
+        assert not _run(partial(create, settings, place / _NAME)), "the next backup fails"
         backup, problems = problems_in(place / _NAME)
         assert (problems, _word(backup)) == ([], "new")
         assert not [path for path in place.rglob(".*") if path.is_dir()], "something is left over"

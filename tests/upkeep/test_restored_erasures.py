@@ -5,6 +5,7 @@ import hashlib
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from mnemoir.core.conversations import MessageRecord
 from mnemoir.core.errors import InvalidRequest, StorageUnavailable
 from mnemoir.core.scope import Scope
 from mnemoir.core.users import Grant
-from mnemoir.memory.facts.kind import FACT
+from mnemoir.memory.facts.holding import FACT
 from mnemoir.server import ServerOptions, create_app
 from mnemoir.settings import Settings, load_settings
 from mnemoir.storage.backups.manifest import DATA_FOLDER
@@ -21,6 +22,7 @@ from mnemoir.storage.backups.sealing import BackupKey
 from mnemoir.upkeep.backups import Choice, create_backup, create_kept_backup
 from mnemoir.upkeep.restoring import problems_in, restore_backup
 from mnemoir.upkeep.subjects import Person
+from tests.narrowing import present
 from tests.server.server_kit import Server
 from tests.storage.sealing_kit import a_key
 
@@ -52,7 +54,7 @@ async def tell(settings: Settings) -> None:
 async def digests(settings: Settings) -> dict[str, str]:
     """A digest of everything of each person, by scope."""
     parts = await open_parts(settings)
-    facts = next(kind.exchange for kind in parts.upkeep.kinds if kind.name == FACT)
+    facts = present(next(holding.exchange for holding in parts.upkeep.holdings if holding.name == FACT))
     found = {}
     for scope in await parts.upkeep.subjects.everybody.all():
         told = [page async for page in facts.pages(scope)]
@@ -137,7 +139,7 @@ async def test_a_later_backup_beside_it_or_a_saved_list_tells_who_was_erased(set
     assert MIRA not in await restored_users(tmp_path, "later", later, key)
 
 
-async def restored_users(tmp_path: Path, name: str, backup: Path, key: BackupKey | None, **more: Path) -> set[str]:
+async def restored_users(tmp_path: Path, name: str, backup: Path, key: BackupKey | None, **more: Any) -> set[str]:
     await asyncio.to_thread(lambda: restore_backup(backup, tmp_path / name, key, open_parts=open_parts, **more))
     return set(await digests(settings_of(tmp_path / name)))
 
@@ -181,7 +183,7 @@ async def test_encrypted_data_are_restored_without_who_was_erased_since_and_keep
         await asyncio.to_thread(
             lambda: restore_backup(tmp_path / "backup", tmp_path / "new", open_parts=open_parts, lost=saved)
         )
-    given = {where: live, "encryption": settings.encryption}
+    given: dict[str, Any] = {where: live, "encryption": settings.encryption}
     await asyncio.to_thread(
         lambda: restore_backup(tmp_path / "backup", tmp_path / "new", open_parts=open_parts, **given)
     )
@@ -206,7 +208,7 @@ async def test_an_erasure_tells_which_backups_still_hold_the_person(settings, tm
     erased = await parts.upkeep.subjects.erase(Person(tenant="default", user=MIRA))
     await parts.aclose()
     (backup,) = erased.backups
-    assert (backup.path, backup.ends_at > backup.made_at) == (str(tmp_path / "backup"), True)
+    assert (backup.path, present(backup.ends_at) > backup.made_at) == (str(tmp_path / "backup"), True)
 
 
 @pytest.mark.slow

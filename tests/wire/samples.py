@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import orjson
 from hypothesis import strategies as st
 
-from mnemoir.core.events import Event, Finished, ModelEvent, Reply, Text, Thinking, ToolCallPart, Usage
+from mnemoir.core.events import Event, Finished, FinishReason, ModelEvent, Reply, Text, Thinking, ToolCallPart, Usage
 from mnemoir.core.messages import (
     ImagePart,
     JsonSchema,
@@ -96,10 +96,13 @@ def requests(*, many_texts: bool = True, output_name: str = "facts") -> st.Searc
 usages = st.builds(Usage, input_tokens=st.integers(0, 10**6), output_tokens=st.integers(0, 10**6))
 
 
+PLAIN_REASONS: list[FinishReason] = ["stop", "length", "content_filter"]
+
+
 @st.composite
 def replies(draw: st.DrawFn) -> Reply:
     tool_calls = draw(unique_calls())
-    reason = "tool_calls" if tool_calls else draw(st.sampled_from(["stop", "length", "content_filter"]))
+    reason: FinishReason = "tool_calls" if tool_calls else draw(st.sampled_from(PLAIN_REASONS))
     return Reply(
         text=draw(st.text(max_size=40)),
         reason=reason,
@@ -119,7 +122,7 @@ def streams(draw: st.DrawFn) -> list[list[Event]]:
         half = len(call.arguments) // 2
         events.append(ToolCallPart(index=n, id=call.id, name=call.name, arguments=call.arguments[:half]))
         events.append(ToolCallPart(index=n, arguments=call.arguments[half:]))
-    reason = "tool_calls" if tool_calls else draw(st.sampled_from(["stop", "length", "content_filter"]))
+    reason: FinishReason = "tool_calls" if tool_calls else draw(st.sampled_from(PLAIN_REASONS))
     events += [draw(usages), Finished(reason=reason)]
     size = draw(st.integers(1, 5))
     return [events[at : at + size] for at in range(0, len(events), size)]

@@ -4,13 +4,14 @@ from typing import Any
 
 import orjson
 import pytest
-from openai.types.chat import ChatCompletion, ChatCompletionChunk
+from openai.types.chat import ChatCompletion, ChatCompletionChunk, ChatCompletionMessageFunctionToolCall
 
-from mnemoir.core.errors import ProviderInvalidOutput, ProviderRefused, ProviderUnavailable
+from mnemoir.core.errors import ProviderError, ProviderInvalidOutput, ProviderRefused, ProviderUnavailable
 from mnemoir.core.events import Finished, NodeStarted, Reply, Text, Thinking, ToolCallPart, Usage
 from mnemoir.core.messages import ImagePart, ModelRequest, Sampling, TextPart, ToolCall, text_message
 from mnemoir.wire import openai_chat
 from mnemoir.wire.json_output import ANY_OBJECT
+from tests.narrowing import instance, present
 
 
 def sse(*chunks: object) -> bytes:
@@ -98,7 +99,8 @@ def test_a_reply_is_what_openais_own_package_expects() -> None:
     data = openai_chat.write_reply(reply, model="m", reply_id="chatcmpl-1", created=5)
     read = ChatCompletion.model_validate_json(data, strict=True)
     message = read.choices[0].message
-    assert (read.id, message.content, message.tool_calls[0].function.name) == ("chatcmpl-1", None, "look")  # type: ignore[index,union-attr]
+    called = instance(ChatCompletionMessageFunctionToolCall, present(message.tool_calls)[0])
+    assert (read.id, message.content, called.function.name) == ("chatcmpl-1", None, "look")
     assert read.usage is not None
     assert read.usage.total_tokens == 5
 
@@ -257,7 +259,9 @@ def test_an_event_that_says_nothing_is_passed_over(event: object) -> None:
         ("boom", ProviderUnavailable, "llm_unavailable"),
     ],
 )
-def test_an_error_event_ends_the_stream_with_the_servers_words(error: object, kind: type, code: str) -> None:
+def test_an_error_event_ends_the_stream_with_the_servers_words(
+    error: object, kind: type[ProviderError], code: str
+) -> None:
     with pytest.raises(kind, match="boom") as caught:
         openai_chat.StreamReader().feed(sse(delta(content="a"), {"error": error}))
     assert caught.value.code == code

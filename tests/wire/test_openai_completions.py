@@ -169,7 +169,7 @@ def test_a_body_that_ends_early_is_never_complete(given: bytes) -> None:
 
 
 def test_a_tolerant_reader_passes_over_what_it_cannot_read() -> None:
-    odd = (b"{not json", b"[1]", {"choices": ["x"]}, piece(7), {"choices": []}, {})
+    odd: tuple[object, ...] = (b"{not json", b"[1]", {"choices": ["x"]}, piece(7), {"choices": []}, {})
     reader = openai_completions.StreamReader(tolerant=True)
     assert reader.feed(sse(piece("a"), *odd, b"[DONE]  ")) == [Text("a"), Finished()]
     assert reader.passed_over == 4

@@ -19,6 +19,7 @@ from mnemoir.core.messages import (
 )
 from mnemoir.wire import openai_responses
 from mnemoir.wire.upstream import QuotaExhausted, is_passing
+from tests.narrowing import instance
 from tests.wire.samples import CLOSED, TOOL
 
 
@@ -84,7 +85,9 @@ def test_a_conversation_with_pictures_and_tools_becomes_items() -> None:
         {"type": "function_call_output", "call_id": "c1", "output": "a cat"},
         {"role": "developer", "content": "be brief"},
     ]
-    assert body["tools"] == [{"type": "function", "name": "look", "parameters": TOOL["function"]["parameters"]}]  # type: ignore[index]
+    assert body["tools"] == [
+        {"type": "function", "name": "look", "parameters": instance(dict, TOOL["function"])["parameters"]}
+    ]
     assert body["tool_choice"] == {"type": "function", "name": "look"}
     assert (body["temperature"], body["store"], body["stream"]) == (0.5, False, True)
 

@@ -13,7 +13,7 @@ from mnemoir.core.messages import Message, ModelRequest, Sampling, TextPart
 from mnemoir.wire import ollama_chat, ollama_generate, openai_chat, openai_completions
 from tests.wire.samples import joined, replies, requests, streams
 
-ARGUMENTS = {"model": "m", "reply_id": "id-1", "created": 1_767_225_600}
+ARGUMENTS: dict[str, Any] = {"model": "m", "reply_id": "id-1", "created": 1_767_225_600}
 
 
 def said(reply: Reply) -> Reply:
@@ -24,7 +24,8 @@ def said(reply: Reply) -> Reply:
 def through_stream(dialect: Any, batches: list[list[Event]], sizes: list[int]) -> Reply:
     writer = dialect.StreamWriter("m", "id-1", 1_767_225_600, True)
     data = b"".join(writer.events(batch) for batch in batches)
-    reader, events = dialect.StreamReader(), []
+    reader = dialect.StreamReader()
+    events: list[Event] = []
     while data:
         size = sizes[len(events) % len(sizes)]
         events += reader.feed(data[:size])

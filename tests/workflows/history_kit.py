@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from mnemoir.access.spent import Spent
 from mnemoir.chats.conversations import Conversations
@@ -20,6 +20,7 @@ from mnemoir.core.messages import Message, text_message
 from mnemoir.core.runs import NodeTrace
 from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background
+from mnemoir.ports.run_store import RunStore
 from mnemoir.privacy.detection import Rules
 from mnemoir.privacy.handling import PersonalData, PersonalDataOptions
 from mnemoir.settings import load_settings
@@ -95,7 +96,7 @@ class Talks:
             conversations,
             workflows,
             Turns(jobs, conversations),
-            self.desk.runs,
+            cast(RunStore, self.desk.runs),  # it asks for `forget` alone
             RecordingOptions(),
             Titles(conversations, None, Quotas(load_settings(None, {}, environ={}), Spent(SqlUsage(self.database)))),
             PersonalData(

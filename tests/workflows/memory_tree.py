@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mnemoir.core.discussions import Discussion
-from mnemoir.core.messages import ChatRequest, Message, text_message
+from mnemoir.core.messages import ChatRequest, Message, Role, text_message
 from mnemoir.workflows.dispatch import Workflows
 from tests.scripted_llm import Asked
 from tests.workflows.workflow_kit import Desk, chat
@@ -42,7 +42,7 @@ def memory_tree(
 
 def said(count: int, *, first: int = 1) -> list[Message]:
     """User and assistant in turn, numbered: `line 01 …`."""
-    roles = ("user", "assistant")
+    roles: tuple[Role, ...] = ("user", "assistant")
     return [
         text_message(roles[(number - 1) % 2], f"line {number:02} has words of its own")
         for number in range(first, first + count)
@@ -66,5 +66,5 @@ def summarises(asked: Asked) -> bool:
 
 def chunk_of(asked: Asked) -> list[str]:
     """The messages of the chunk a model was asked about."""
-    prompt = asked.body["messages"][-1]["content"]
+    prompt: str = asked.body["messages"][-1]["content"]
     return prompt[prompt.index("<") + 1 : prompt.rindex(">")].splitlines()

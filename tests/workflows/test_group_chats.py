@@ -1,6 +1,7 @@
 """Discussions: times shown to models, and in group chats the speaker and the time of an answer."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from tests.workflows.workflow_kit import chat, nodes_of, reply
 
 WAYS = pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
 TAGGED = text_message("system", "Be kind. [DiscussionId]tea[/DiscussionId]")
-TIMED = {"addDiscussionIdTimestampsForLLM": True}
+TIMED: dict[str, Any] = {"addDiscussionIdTimestampsForLLM": True}
 GROUP = TIMED | {"useGroupChatTimestampLogic": True}
 ASKED = (TAGGED, text_message("user", "Ann: Who is there?"), text_message("user", "Bob:"))
 

@@ -21,15 +21,9 @@ from tests.workflows.memory_tree import (
     said,
     summarises,
 )
-from tests.workflows.workflow_kit import caller, reply
+from tests.workflows.workflow_kit import Engineless, caller, reply
 
 QUALITY = {"title": "Remember", "type": "QualityMemory"}
-
-
-class Engineless:
-    """No node of a rebuild runs a sub-workflow in these tests; the server is not stopping."""
-
-    is_stopping = False
 
 
 @pytest.fixture

@@ -24,16 +24,10 @@ from tests.workflows.memory_tree import (
     said,
     summarises,
 )
-from tests.workflows.workflow_kit import caller, reply
+from tests.workflows.workflow_kit import Engineless, caller, reply
 
 QUALITY = {"title": "Remember", "type": "QualityMemory"}
 RECORD = '[{"title": "T", "summary": "Ann drinks tea.", "entities": [], "key_phrases": []}]'
-
-
-class Engineless:
-    """No node of a rebuild runs a sub-workflow in these tests; the server is not stopping."""
-
-    is_stopping = False
 
 
 def store(desk, kind):
@@ -81,7 +75,7 @@ def kind(request):
 @pytest.fixture
 def broken(llm):
     """Words; for an excerpt that contains any of them the model fails."""
-    words = []
+    words: list[str] = []
     llm.rule(lambda asked: "ANSWER" not in asked.prompt and any(word in asked.prompt for word in words), failure(400))
     return words
 

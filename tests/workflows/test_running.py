@@ -69,7 +69,7 @@ async def test_nodes_before_the_answer_are_announced_and_the_responder_is_not(de
 @pytest.mark.parametrize("value", [None, "", "text", ["a", 1], {"b": None}])
 @WAYS
 async def test_an_answer_of_any_type_is_framed_as_text(desk, stream, value):
-    inner = {"Workflows/Ann/Inner.json": []} if value is None else {}
+    inner: dict[str, object] = {"Workflows/Ann/Inner.json": []} if value is None else {}
     node = calling("Inner") if value is None else {"type": "StaticResponse", "content": str(value)}
     happened = await events(desk.tree(node, files=inner), request(stream))
     shown = "" if value is None else str(value)
@@ -270,7 +270,7 @@ async def test_a_node_that_takes_too_long_is_stopped_and_its_call_ended(desk, ll
     with pytest.raises(WorkflowStopped, match=r"Node 'Say' of workflow Chat took more than 0\.05 s.*timeoutSeconds"):
         await events(workflows, request(stream))
     await llm.disconnected.wait()
-    assert "took more than" in nodes_of(await desk.runs.next())[0].error
+    assert "took more than" in str(nodes_of(await desk.runs.next())[0].error)
 
 
 @pytest.mark.real_time

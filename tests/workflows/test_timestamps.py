@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemoir.core.discussions import Discussion
-from mnemoir.core.messages import ImagePart, Message, TextPart, ToolCall, text_message
+from mnemoir.core.messages import ImagePart, Message, Role, TextPart, ToolCall, text_message
 from mnemoir.core.text import hashes
 from mnemoir.storage.discussions.timestamps import FileTimestamps
 from mnemoir.workflows import conversation
@@ -22,7 +22,7 @@ def ago(**span):
 
 def talk(*texts):
     """User and assistant in turn, the user first."""
-    roles = ("user", "assistant")
+    roles: tuple[Role, ...] = ("user", "assistant")
     return [text_message(roles[i % 2], text) for i, text in enumerate(texts)]
 
 
@@ -54,7 +54,7 @@ def test_a_distance_names_days_hours_and_minutes_that_are_not_zero(span, words):
 
 
 def test_a_new_history_is_dated_back_second_by_second():
-    times = {}
+    times: dict[str, str] = {}
     settle(times, [text_message("system", "S"), *talk("U1", "A1", "U2"), text_message("systemMes", "M")], NOW)
     assert times == {key("U2"): ago(), key("A1"): ago(seconds=1), key("U1"): ago(seconds=2)}
 
@@ -103,7 +103,8 @@ def test_an_unreadable_time_is_left_and_dates_nothing():
 
 @given(st.lists(st.text(min_size=1, max_size=3)))
 def test_settling_twice_changes_nothing_and_every_message_has_a_time(texts):
-    messages, times = talk(*texts), {}
+    messages = talk(*texts)
+    times: dict[str, str] = {}
     settle(times, messages, NOW)
     once = dict(times)
     settle(times, messages, NOW + timedelta(days=1))
@@ -145,7 +146,7 @@ def test_a_message_that_has_its_time_in_front_gets_no_second_one():
 
 def test_the_time_of_a_picture_stands_before_it():
     picture = Message(role="user", parts=(ImagePart(url="https://pictures.example/a.png"),))
-    times = {}
+    times: dict[str, str] = {}
     settle(times, [picture], NOW)
     (copy,) = stamped([picture], times, relative=False, now=NOW)
     assert copy.parts == (TextPart(text=f"{ago()} "), *picture.parts)

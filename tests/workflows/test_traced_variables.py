@@ -77,13 +77,13 @@ def test_a_text_cut_short_is_left_out():
 
 
 def test_unknown_names_have_no_position_and_empty_values_have_one():
-    places = []
+    places: list[TextPosition] = []
     assert fill("{a}{b}{{c}}", {"a": ""}, places=places) == "{b}{c}"
     assert places == [TextPosition("a", 0, 0)]
 
 
 def test_variables_in_macros_and_blocks_have_no_position():
-    places = []
+    places: list[TextPosition] = []
     text = fill("{% macro m() %}{{ a }}{% endmacro %}{{ m() }}-{{ a }}", {"a": "tea"}, jinja=True, places=places)
     assert text == "tea-tea"
     assert places[-1] == TextPosition("a", 4, 7)

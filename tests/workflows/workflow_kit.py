@@ -13,7 +13,7 @@ import aiohttp
 
 from mnemoir.core.errors import ProviderUnavailable
 from mnemoir.core.events import Emit, Event, Text
-from mnemoir.core.messages import ChatRequest, Message, ModelRequest, text_message
+from mnemoir.core.messages import ChatRequest, Message, ModelRequest, Role, text_message
 from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import RecalledLine
@@ -36,6 +36,7 @@ from mnemoir.workflows.locks import WorkflowLocks
 from mnemoir.workflows.node import node_types
 from mnemoir.workflows.run import Caller
 from mnemoir.workflows.services import ChatMemory, Limits, Services
+from mnemoir.workflows.step import Step
 from tests.discussion_stores import discussion_stores
 from tests.scripted_llm import ScriptedLLM
 from tests.tree_kit import user, write_tree
@@ -81,6 +82,15 @@ class ListedMemory:
     async def keep(self, caller: Caller, turn: ChatTurn) -> str:
         self.kept.append(turn)
         return f"job_{len(self.kept)}"
+
+
+class Engineless:
+    """An engine that runs no sub-workflow; the server is not stopping."""
+
+    is_stopping = False
+
+    async def run_child(self, step: Step, name: str, **how: Any) -> object:
+        raise AssertionError("no node of these tests runs a sub-workflow")
 
 
 class ListedRuns:
@@ -192,7 +202,7 @@ def chat(*messages: Message, stream: bool = True, **members: Any) -> ChatRequest
 
 def talk(*texts: str, stream: bool = True) -> ChatRequest:
     """User and assistant in turn, the user first."""
-    roles = ("user", "assistant")
+    roles: tuple[Role, ...] = ("user", "assistant")
     return chat(*[text_message(roles[i % 2], text) for i, text in enumerate(texts)], stream=stream)
 
 
@@ -230,7 +240,7 @@ async def read_until(answer: Callable[[Emit], Awaitable[None]], enough: Callable
             task.cancel()
             await asyncio.sleep(0)
 
-    answering = asyncio.create_task(answer(take))
+    answering = asyncio.ensure_future(answer(take))
     with suppress(asyncio.CancelledError):
         await answering
 

@@ -9,8 +9,8 @@ from mnemoir.access.access_file import AccessFile
 from mnemoir.core.errors import SettingsError
 from mnemoir.core.scope import Scope
 from mnemoir.ports.embedding import EmbeddingModel
+from mnemoir.ports.holdings import Amounts, OpenHolding
 from mnemoir.ports.llm import ChatModel
-from mnemoir.ports.memory_kinds import Amounts, MemoryKind
 from mnemoir.ports.personal_values import PersonalValues
 from mnemoir.ports.project_settings import ProjectSettingsStore
 from mnemoir.privacy.detection import Detector, Rules
@@ -23,7 +23,6 @@ from mnemoir.settings import Settings
 from mnemoir.settings.access import Pii
 from mnemoir.storage.sql import SqlPersonalValues
 from mnemoir.storage.sql.engine import Engine
-from mnemoir.storage.sql.tables import PERSONAL_TABLES
 
 DETECTORS = "mnemoir.detectors"  # the entry points of detectors
 _KEEPING = ("redact", "block")
@@ -78,23 +77,23 @@ def make_personal_data(
     projects: ProjectSettingsStore,
     database: Engine,
     file: AccessFile,
-) -> tuple[PersonalData, MemoryKind]:
-    """What applies the policies of projects, and the memory kind of the values it keeps."""
+) -> tuple[PersonalData, OpenHolding]:
+    """What applies the policies of projects, and the holding of the values it keeps."""
     values = SqlPersonalValues(database, partial(file.secret_for, _PURPOSE), reversible=settings.pii.reversible)
     options = PersonalDataOptions(
         default=policy_of(settings), restores=settings.pii.restore, reversible=settings.pii.reversible
     )
-    return PersonalData(rules, projects, values, options), personal_kind(values)
+    return PersonalData(rules, projects, values, options), holding_of_values(values)
 
 
-def personal_kind(values: PersonalValues) -> MemoryKind:
+def holding_of_values(values: PersonalValues) -> OpenHolding:
     """The values behind placeholders. They are in no count and no export."""
 
     async def forget(scope: Scope) -> Amounts:
         await values.forget(scope)
         return {}
 
-    return MemoryKind(name="personal", tables=PERSONAL_TABLES, forget=forget)
+    return OpenHolding(name="personal", forget=forget)
 
 
 def _check_regions(settings: Pii) -> None:

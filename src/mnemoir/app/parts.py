@@ -107,7 +107,8 @@ async def open_parts(settings: Settings) -> Parts:
         )
         trees = open_trees(settings, served, workflows, trials, runs)
         upkeep = open_upkeep(settings, access, models, memory, talks, discussions, runs, encryption, own)
-        chats = open_chats(settings, models, memory, talks, trees, discussions, upkeep.kinds, own)
+        await upkeep.adoption.hide_cut_adoptions()
+        chats = open_chats(settings, models, memory, talks, trees, discussions, upkeep.holdings, own)
         return Parts(
             settings=settings,
             access=access,

@@ -5,7 +5,7 @@ attachments. So users share no file, no index and no lock, and removing a folder
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -32,10 +32,10 @@ from mnemoir.core.clock import utc_now
 from mnemoir.core.conversations import naive_utc
 from mnemoir.core.data_directory import SESSIONS_FILE
 from mnemoir.core.discussion_id import encoded_name, is_encoded
-from mnemoir.core.errors import Conflict, NotSupported
+from mnemoir.core.errors import Conflict, NotSupported, StorageUnavailable
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.scope import DEFAULT_TENANT, Scope
-from mnemoir.ports.memory_kinds import Ageing
+from mnemoir.ports.holdings import Ageing
 from mnemoir.ports.objects import ConditionalStore
 from mnemoir.storage.locks.file import FileLock
 from mnemoir.storage.objects.local import LocalObjects
@@ -52,6 +52,7 @@ from mnemoir.storage.user_pool import UserPool, in_thread
 
 MakeManager = Callable[[Path], MemoryManager]  # over the folder of one user
 OBJECTS = "objects"
+_PAGE = 200
 _PATIENCE_S = 30.0  # for running work in a folder that is to be removed
 _log = structlog.get_logger(__name__)
 
@@ -92,6 +93,7 @@ class Conversations:
         self._lock = lock
         self._pool: UserPool[Path, OwnConversations] = UserPool(self._opened, _close)
         self._one_by_one = KeyedLock()
+        self._hidden: set[Path] = set()
         self._catalogue = CatalogueUpkeep(catalogue, root, self._pool.untouched, self._pool.is_used, model)
 
     @asynccontextmanager
@@ -114,8 +116,19 @@ class Conversations:
                 yield None
 
     async def exist(self, scope: Scope) -> bool:
-        """True when the scope's owner has, or had, conversations."""
-        return await asyncio.to_thread(self.folder_of(scope).exists)
+        """True when the scope's owner has, or had, conversations. Raises StorageUnavailable."""
+        folder = self.folder_of(scope)
+        self._refuse_hidden_folder(folder)
+        return await asyncio.to_thread(folder.exists)
+
+    async def ids(self, scope: Scope) -> list[str]:
+        """The ids of the owner's conversations, those used last first. Raises StorageUnavailable."""
+        found: list[str] = []
+        if await self.exist(scope):
+            async with self.of(scope) as own:
+                while page := await in_thread(own.log.list_sessions, _PAGE, len(found)):
+                    found += [session.id for session in page]
+        return found
 
     def folder_of(self, scope: Scope) -> Path:
         """The folder of the scope's owner; it need not exist yet."""
@@ -200,10 +213,11 @@ class Conversations:
 
     @asynccontextmanager
     async def giving(self, scope: Scope, user: str) -> AsyncIterator[bool]:
-        """A context in which a user's folder becomes that of another user of the project; whether there was one.
+        """A context in which a user's folder becomes that of another user of the project; whether there is one.
 
-        It becomes the former one's again when the context raises. Raises Conflict for a user who has a folder, and
-        while one is in use, StorageUnavailable, and NotSupported where vectors are kept elsewhere.
+        It may have been given before. It becomes the former one's again when the context raises. Raises Conflict for
+        a user who has a folder besides, and while one is in use, StorageUnavailable, and NotSupported where vectors
+        are kept elsewhere.
         """
         old, new = self.folder_of(scope), self.folder_of(Scope(tenant=scope.tenant, project=scope.project, user=user))
         first, second = sorted((old, new))
@@ -211,27 +225,38 @@ class Conversations:
             self._pool.alone(first, patience_s=_PATIENCE_S),
             self._pool.alone(second, patience_s=_PATIENCE_S),
         ):
-            is_moved = await in_thread(self._moved, old, new)
+            is_moved = await in_thread(self._move, old, new)
             try:
-                yield is_moved
+                yield is_moved or not await in_thread(self._removed_empty, new)
             except BaseException:
                 if is_moved:
                     await in_thread(rename, new, old)
                 raise
-        if is_moved:
-            await self._catalogue.drop(old)
-            self._catalogue.note(new)
+        await self._catalogue.drop(old)
+        self._catalogue.note(new)
 
-    def _moved(self, old: Path, new: Path) -> bool:
-        if new.exists() and not self._removed_empty(new):
-            raise Conflict(
-                f"There are conversations of {new.name[:80]!r} already, so nothing was moved.", code="memories_exist"
+    def hide(self, owners: Collection[Scope]) -> None:
+        """Open no folder of these owners, which an adoption that was cut may have given; open those of all others."""
+        self._hidden = {self.folder_of(owner) for owner in owners}
+
+    def _refuse_hidden_folder(self, folder: Path) -> None:
+        if folder in self._hidden:
+            raise StorageUnavailable(
+                f"The conversations in {place_of(folder)} were being given to another user, and that was cut. Repeat "
+                "it with `mnemoir users adopt`, or restart the server."
             )
+
+    def _move(self, old: Path, new: Path) -> bool:
+        """Rename a folder, if it is there; whether it was."""
         if not old.exists():
             return False
         elsewhere = self._elsewhere(old)
         if elsewhere is not None and elsewhere.exists():
             raise NotSupported("Conversations whose vectors are kept in a store of their own cannot be moved.")
+        if new.exists() and not self._removed_empty(new):
+            raise Conflict(
+                f"There are conversations of {new.name[:80]!r} already, so nothing was moved.", code="memories_exist"
+            )
         rename(old, new)
         return True
 
@@ -331,6 +356,7 @@ class Conversations:
 
     @asynccontextmanager
     async def _opened_in(self, folder: Path) -> AsyncIterator[OwnConversations]:
+        self._refuse_hidden_folder(folder)
         self._catalogue.note(folder)
         async with self._pool.holding(folder) as own:
             yield own

@@ -16,8 +16,8 @@ from mnemoir.memory.background import Background, Handler
 from mnemoir.memory.facts import Facts, FactSettings
 from mnemoir.memory.reembedding import Reembedding, terms_renewal, vectors_in
 from mnemoir.models.model_parts import Models
+from mnemoir.ports.holdings import OpenHolding
 from mnemoir.ports.jobs import Job
-from mnemoir.ports.memory_kinds import MemoryKind
 from mnemoir.ports.memory_store import Room
 from mnemoir.ports.project_settings import ProjectFiles, ProjectSettingsStore
 from mnemoir.privacy.handling import PersonalData
@@ -43,7 +43,7 @@ class Memory:
     project_settings: ProjectSettingsStore
     project_files: ProjectFiles | None  # None where no project is kept in files
     personal_data: PersonalData
-    personal_kind: MemoryKind
+    personal_holding: OpenHolding
     proposals: SqlProposals
     recall: Recall
     indexing: Indexing
@@ -85,7 +85,9 @@ def open_memory(
     room = partial(quotas.adding, what="memories")
     pending, waiting = asyncio.Event(), {space.name: asyncio.Event() for space in models.spaces}
     store, project_settings = _storage(settings, database, packs, pending.set, models.spaces, waiting, room)
-    personal_data, personal_kind = make_personal_data(settings, models.rules, project_settings, database, access.file)
+    personal_data, personal_holding = make_personal_data(
+        settings, models.rules, project_settings, database, access.file
+    )
     embedding = FactEmbedding(models.embedding)
     recall = own(_recall(settings, store, embedding, packs, models.spaces, pending, waiting))
     indexing = Indexing(embedding, asks={space.name: space.asks for space in models.spaces})
@@ -108,7 +110,7 @@ def open_memory(
         project_settings=project_settings,
         project_files=_project_files(settings),
         personal_data=personal_data,
-        personal_kind=personal_kind,
+        personal_holding=personal_holding,
         proposals=proposals,
         recall=recall,
         indexing=indexing,

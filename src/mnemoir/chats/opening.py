@@ -15,13 +15,12 @@ from mnemoir.chats.quotas import Quotas
 from mnemoir.chats.recording import Recorder
 from mnemoir.chats.remembering import Turns
 from mnemoir.chats.stock import Stock
-from mnemoir.chats.stored_amounts import StoredAmounts
 from mnemoir.chats.titles import Titles, choose_namer
 from mnemoir.core.owning import Own
 from mnemoir.memory.background import Background
 from mnemoir.models.latencies import MemoryTimes, TimedMemory
 from mnemoir.models.model_parts import Models
-from mnemoir.ports.memory_kinds import MemoryKind
+from mnemoir.ports.holdings import OpenHolding
 from mnemoir.providers.memory_service import HttpMemoryService
 from mnemoir.settings import Settings
 from mnemoir.storage.sealing.cells import Cells
@@ -77,7 +76,6 @@ def open_talks(
     conversations = own(
         open_conversations(settings, models, multilingual, memory.database, waiting, quotas.ask, cells)
     )
-    quotas.count_in(own(StoredAmounts(memory.store, conversations)))
     handlers = {remembering.KIND: remembering.rememberer(timed), ERASE: eraser(memory.database)}
     background = own(Background(jobs, handlers))
     turns = Turns(background, conversations)
@@ -101,7 +99,7 @@ def open_chats(
     talks: Talks,
     trees: Trees,
     discussions: Discussions,
-    kinds: list[MemoryKind],
+    holdings: list[OpenHolding],
     own: Own,
 ) -> Chats:
     """Open what records chats that workflows answer. Raises SettingsError for an endpoint of titles not there."""
@@ -117,7 +115,7 @@ def open_chats(
         titles=titles,
         discussions=discussions,
         quotas=quotas,
-        stock=own(Stock(settings, kinds, conversations.damaged)),
+        stock=own(Stock(settings, holdings, conversations.damaged)),
         memory_service=talks.memory_service,
         times=talks.times,
     )

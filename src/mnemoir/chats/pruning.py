@@ -1,6 +1,6 @@
 """Pruning of what was not used for so many days, daily, and of what is older than the settings allow, hourly.
 
-Both begin at the start, and go through the list of memory kinds.
+Both begin at the start, and go through the list of holdings.
 
 The time of the last run is the modification time of a file, so frequent restarts do not repeat it.
 
@@ -20,7 +20,7 @@ import structlog
 
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.ports.memory_kinds import Amounts, MemoryKind
+from mnemoir.ports.holdings import Amounts, OpenHolding
 
 _log = structlog.get_logger(__name__)
 STAMP_FILE = ".pruned"
@@ -41,13 +41,13 @@ class Pruning:
 
     def __init__(
         self,
-        kinds: Sequence[MemoryKind],
+        holdings: Sequence[OpenHolding],
         root: Path,
         days: int | None,
         clock: Clock = utc_now,
         elapsed: Callable[[], float] = elapsed_s,
     ) -> None:
-        self._kinds = kinds
+        self._holdings = holdings
         self._stamp = root / STAMP_FILE
         self._days = days
         self._clock = clock
@@ -59,7 +59,7 @@ class Pruning:
 
     def start(self) -> None:
         """Start pruning in the background, if there is anything that ever ends."""
-        if self._days is not None or any(kind.expire is not None for kind in self._kinds):
+        if self._days is not None or any(holding.expire is not None for holding in self._holdings):
             self._task = asyncio.create_task(self._prune_daily(), name="prune conversations")
 
     async def aclose(self) -> None:
@@ -81,16 +81,16 @@ class Pruning:
         return await self._prune(self._days)
 
     async def expire(self, *, dry_run: bool = False) -> Amounts:
-        """Delete what is older than its kind allows, or only count it; return how much of what.
+        """Delete what is older than its holding allows, or only count it; return how much of what.
 
         Nothing is deleted in a process whose clock was moved. Raises StorageUnavailable.
         """
         if abs(self._clock_ahead_s() - self._ahead_s) > _NO_JUMP_S:
             return {}
         expired: Counter[str] = Counter()
-        for kind in self._kinds:
-            if kind.expire is not None:
-                expired.update(await kind.expire(dry_run))
+        for holding in self._holdings:
+            if holding.expire is not None:
+                expired.update(await holding.expire(dry_run))
         if expired.total() and not dry_run:
             _log.info("old data expired", **expired)
         return expired
@@ -115,7 +115,7 @@ class Pruning:
         return datetime.fromtimestamp(stamp.st_mtime, UTC)
 
     async def _prune(self, days: int, *, dry_run: bool = False) -> int:
-        pruned = sum([await kind.prune(days, dry_run) for kind in self._kinds if kind.prune is not None])
+        pruned = sum([await holding.prune(days, dry_run) for holding in self._holdings if holding.prune is not None])
         if dry_run:
             return pruned
         await asyncio.to_thread(self._stamp.touch, 0o600)
@@ -135,7 +135,7 @@ class Pruning:
 
     async def _may_prune(self, days: int, since_s: float | None) -> bool:
         """False while the clock cannot be trusted; each reason is told once."""
-        ages = [await kind.ageing(days) for kind in self._kinds if kind.ageing is not None]
+        ages = [await holding.ageing(days) for holding in self._holdings if holding.ageing is not None]
         newest = max((age.newest_at for age in ages if age.newest_at is not None), default=None)
         due = sum(age.due for age in ages)
         if since_s is not None and since_s < 0:

@@ -209,8 +209,8 @@ class Quotas:
 
     async def users(self, tenant: str) -> list[str]:
         """The users of a tenant that have stored or used anything, by name."""
-        stored = self.stored
-        return sorted({*self.spent.users(tenant), *await stored.memories(tenant), *await stored.messages(tenant)})
+        stored = [await self.stored.by_user(what, tenant) for what in ("memories", "messages")]
+        return sorted({*self.spent.users(tenant), *(user for found in stored for user in found)})
 
     def _is_limited(self, scope: Scope, what: Quota) -> bool:
         return what in self.limits(scope.tenant, scope.user) or what in self.limits(scope.tenant, None)

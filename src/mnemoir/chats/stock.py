@@ -3,7 +3,8 @@
 import asyncio
 import os
 import shutil
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from datetime import date, timedelta
@@ -13,16 +14,15 @@ from mnemoir.core.atomic_file import probe_folder
 from mnemoir.core.cached import Cached
 from mnemoir.core.clock import now_text, utc_now
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.ports.memory_kinds import DAILY_DAYS, Amounts, ByDay, MemoryKind
+from mnemoir.ports.holdings import DAILY_DAYS, Amounts, ByDay, OpenHolding
 from mnemoir.settings import Settings
-from mnemoir.trees.served import folder_of_conversations
+from mnemoir.storage.holdings import declared_files
+from mnemoir.trees.served import place_of
 
 _MEASURE_AGAIN_S = 300.0  # the folders of a thousand users are many files
 _LOOK_FOR_DAMAGE_AGAIN_S = 5.0
 _COUNT_DAYS_AGAIN_S = 60.0
 _PATIENCE_S = 1.0
-_OF_DATABASE = ("mnemoir.db", "mnemoir.db-wal", "mnemoir.db-shm")
-_OF_RUNS = ("runs.db", "runs.db-wal", "runs.db-shm")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,14 +84,14 @@ class _Measured:
 
 
 class Stock:
-    """Counts the data of every memory kind and measures the files of one server."""
+    """Counts the data of every holding and measures the files of one server."""
 
     def __init__(
-        self, settings: Settings, kinds: Sequence[MemoryKind], find_damaged: Callable[[], Awaitable[list[str]]]
+        self, settings: Settings, holdings: Sequence[OpenHolding], find_damaged: Callable[[], Awaitable[list[str]]]
     ) -> None:
         self._settings = settings
         self._damaged = Cached(find_damaged, for_s=_LOOK_FOR_DAMAGE_AGAIN_S)
-        self._kinds = kinds
+        self._holdings = holdings
         self._counted: dict[str, Cached[Amounts]] = {}
         self._daily: dict[str, Cached[Mapping[str, ByDay]]] = {}
         self._sizes = Cached(self._measure, for_s=_MEASURE_AGAIN_S)
@@ -101,13 +101,21 @@ class Stock:
         return counts_of(await self.amounts())
 
     async def amounts(self) -> Amounts:
-        """The counts of all kinds by name, without those whose first count has not finished."""
-        counting = [self._cached(kind).get(patience_s=_PATIENCE_S) for kind in self._kinds if kind.counts is not None]
+        """The counts of all holdings by name, without those whose first count has not finished."""
+        counting = [
+            self._cached(holding).get(patience_s=_PATIENCE_S)
+            for holding in self._holdings
+            if holding.counts is not None
+        ]
         return {name: number for found in await asyncio.gather(*counting) for name, number in (found or {}).items()}
 
     async def growth(self) -> list[Day]:
         """What was added on each of the last days, oldest first, as of a minute ago. Raises StorageUnavailable."""
-        asked = [self._daily_of(kind).get(patience_s=_PATIENCE_S) for kind in self._kinds if kind.daily is not None]
+        asked = [
+            self._daily_of(holding).get(patience_s=_PATIENCE_S)
+            for holding in self._holdings
+            if holding.daily is not None
+        ]
         found = {name: by_day for each in await asyncio.gather(*asked) for name, by_day in (each or {}).items()}
         first = _first_day()
         return [_day_of(found, (first + timedelta(days=place)).isoformat()) for place in range(DAILY_DAYS)]
@@ -147,14 +155,14 @@ class Stock:
         await self._sizes.aclose()
         await self._damaged.aclose()
 
-    def _cached(self, kind: MemoryKind) -> Cached[Amounts]:
-        assert kind.counts is not None
-        return self._counted.setdefault(kind.name, Cached(kind.counts, for_s=kind.counts_last_s))
+    def _cached(self, holding: OpenHolding) -> Cached[Amounts]:
+        assert holding.counts is not None
+        return self._counted.setdefault(holding.name, Cached(holding.counts, for_s=holding.counts_last_s))
 
-    def _daily_of(self, kind: MemoryKind) -> Cached[Mapping[str, ByDay]]:
-        daily = kind.daily
+    def _daily_of(self, holding: OpenHolding) -> Cached[Mapping[str, ByDay]]:
+        daily = holding.daily
         assert daily is not None
-        return self._daily.setdefault(kind.name, Cached(lambda: daily(_first_day()), for_s=_COUNT_DAYS_AGAIN_S))
+        return self._daily.setdefault(holding.name, Cached(lambda: daily(_first_day()), for_s=_COUNT_DAYS_AGAIN_S))
 
     async def _measure(self) -> _Measured:
         shares = await asyncio.to_thread(_shares, self._settings)
@@ -178,19 +186,18 @@ def _day_of(found: Mapping[str, ByDay], day: str) -> Day:
 
 def _shares(settings: Settings) -> list[Share]:
     """The non-empty parts of the data directory and of other folders that the settings name."""
-    root, talk = settings.storage.data_dir, folder_of_conversations(settings)
-    sizes = {
-        "memories": _size_of_files(root, _OF_DATABASE),
-        "runs": _size_of_files(root, _OF_RUNS),
-        "conversations": size_of(talk),
-    }
+    root, sizes, inside = settings.storage.data_dir, Counter[str](), 0
+    for files in declared_files():
+        if files.share is not None:
+            place = place_of(settings, files.path)
+            size = size_of(place) if place.is_dir() else _size_of_database(place)
+            sizes[files.share] += size
+            inside += size if root in place.parents else 0
     if settings.storage.backend == "file":
         sizes["project files"] = size_of(settings.storage.workspace_root)
     if settings.memory.vector_store.persist_directory is not None:
         sizes["vectors"] = size_of(settings.memory.vector_store.persist_directory)
-    named = sum(_size_of_files(root, names) for names in (_OF_DATABASE, _OF_RUNS))
-    inside = size_of(talk) if root in talk.parents else 0
-    sizes["other"] = max(0, size_of(root) - named - inside)
+    sizes["other"] = max(0, size_of(root) - inside)
     return [Share(name=name, size_bytes=size) for name, size in sizes.items() if size]
 
 
@@ -214,11 +221,12 @@ def _sizes_below(folder: str) -> Iterator[int]:
             continue
 
 
-def _size_of_files(folder: Path, names: Iterable[str]) -> int:
+def _size_of_database(path: Path) -> int:
+    """The bytes of a file, and of the log and its index beside it."""
     size = 0
-    for name in names:
+    for ending in ("", "-wal", "-shm"):
         with suppress(OSError):
-            size += (folder / name).stat().st_size
+            size += path.with_name(path.name + ending).stat().st_size
     return size
 
 

@@ -7,34 +7,27 @@ counted anew. Counting within the transactions that store would add a write to e
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 
-from mnemoir.chats.catalogue import place_of
-from mnemoir.chats.conversations import Conversations
-from mnemoir.chats.stock import size_of
-from mnemoir.conversations.attachments.links import ATTACHMENTS
 from mnemoir.core.cached import Cached
 from mnemoir.core.usage import Stored
-from mnemoir.ports.memory_store import MemoryStore, OwnerSummary
+from mnemoir.ports.holdings import Amounts, OpenHolding
 
 _COUNT_AGAIN_S = 5.0
 _MEASURE_AGAIN_S = 60.0  # the folders of a thousand users are many files
-_MOST_MEASURED = 1000  # users whose files were measured lately
-ByUser = Mapping[str, int]
+_MOST_MEASURED = 1000  # users whose files were measured lately, of each kind
+_MEASURED: tuple[Stored, ...] = ("attachment_bytes", "disk_bytes")
 
 
 class StoredAmounts:
-    """Counts over the stores of one server, by tenant. For one event loop. Raises StorageUnavailable."""
+    """Counts over the holdings of one server, by tenant. For one event loop. Raises StorageUnavailable."""
 
-    def __init__(self, store: MemoryStore, conversations: Conversations) -> None:
-        self._store = store
-        self._conversations = conversations
-        self._owners: dict[str, Cached[Sequence[OwnerSummary]]] = {}
-        self._messages: dict[str, Cached[ByUser]] = {}
-        self._files: dict[tuple[str, str | None], Cached[Mapping[Stored, int]]] = {}
+    def __init__(self, holdings: Sequence[OpenHolding]) -> None:
+        self._holdings = holdings
+        self._counted: dict[tuple[Stored, str], Cached[Amounts]] = {}  # all users
+        self._measured: dict[tuple[Stored, str, str], Cached[Amounts]] = {}  # one user
         self._added: dict[tuple[str, Stored], Counter[str]] = {}  # since the last count
         self._coming: dict[tuple[str, Stored], Counter[str]] = {}  # what is being stored
 
@@ -43,26 +36,20 @@ class StoredAmounts:
 
         With `fresh` it is counted anew.
         """
-        if what == "attachment_bytes" or what == "disk_bytes":
-            return (await self._measured(tenant, user, fresh=fresh))[what]
-        count = self.memories if what == "memories" else self.messages
-        found = await count(tenant, fresh=fresh)
+        if user is not None and what in _MEASURED:
+            cached = await self._measured_of(what, tenant, user)
+            return (await cached.get(fresh=fresh) or {}).get(user, 0)
+        found = await self.by_user(what, tenant, fresh=fresh)
         return sum(found.values()) if user is None else found.get(user, 0)
 
-    async def memories(self, tenant: str, *, fresh: bool = False) -> ByUser:
-        """The current memories of each user who has any."""
-        counted = Counter[str]()
-        for owner in await self._owners_of(tenant, fresh=fresh):
-            counted[owner.user] += owner.memories
-        return counted + self._not_counted(tenant, "memories")
-
-    async def messages(self, tenant: str, *, fresh: bool = False) -> ByUser:
-        """The messages of each user who has any, those of all branches."""
-        cached = self._messages.get(tenant)
+    async def by_user(self, what: Stored, tenant: str, *, fresh: bool = False) -> Amounts:
+        """How much of something each user has who has any."""
+        cached = self._counted.get((what, tenant))
         if cached is None:
-            count = partial(self._count_messages, tenant)
-            cached = self._messages[tenant] = Cached(count, for_s=_COUNT_AGAIN_S)
-        return Counter(await cached.get(fresh=fresh) or {}) + self._not_counted(tenant, "messages")
+            for_s = _MEASURE_AGAIN_S if what in _MEASURED else _COUNT_AGAIN_S
+            cached = self._counted[what, tenant] = Cached(partial(self._count, what, tenant), for_s=for_s)
+        found = Counter(await cached.get(fresh=fresh) or {})
+        return found + self._added_to(tenant, what) + self._coming.get((tenant, what), Counter())
 
     @contextmanager
     def adding(self, what: Stored, tenant: str, user: str, number: int) -> Iterator[None]:
@@ -85,64 +72,34 @@ class StoredAmounts:
 
     def add(self, what: Stored, tenant: str, user: str, number: int) -> None:
         """Note what was stored since the last count; of files, that they have to be measured again."""
-        if what in ("memories", "messages"):
+        if what not in _MEASURED:
             self._added_to(tenant, what)[user] += number
             return
-        for of in (user, None):
-            if (measured := self._files.get((tenant, of))) is not None:
-                measured.forget()
+        for each in _MEASURED:
+            for measured in (self._counted.get((each, tenant)), self._measured.get((each, tenant, user))):
+                if measured is not None:
+                    measured.forget()
 
     async def aclose(self) -> None:
         """Stop counting."""
-        for kept in (self._owners, self._messages, self._files):
-            await asyncio.gather(*(cached.aclose() for cached in kept.values()))
-
-    def _not_counted(self, tenant: str, what: Stored) -> Counter[str]:
-        return self._added_to(tenant, what) + self._coming.get((tenant, what), Counter())
+        await asyncio.gather(*(cached.aclose() for cached in (*self._counted.values(), *self._measured.values())))
 
     def _added_to(self, tenant: str, what: Stored) -> Counter[str]:
         return self._added.setdefault((tenant, what), Counter())
 
-    async def _owners_of(self, tenant: str, *, fresh: bool = False) -> Sequence[OwnerSummary]:
-        cached = self._owners.get(tenant)
+    async def _measured_of(self, what: Stored, tenant: str, user: str) -> Cached[Amounts]:
+        cached = self._measured.get((what, tenant, user))
         if cached is None:
-            cached = self._owners[tenant] = Cached(partial(self._count_memories, tenant), for_s=_COUNT_AGAIN_S)
-        return await cached.get(fresh=fresh) or ()
+            while len(self._measured) >= _MOST_MEASURED * len(_MEASURED):
+                await self._measured.pop(next(iter(self._measured))).aclose()
+            count = partial(self._count, what, tenant, user)
+            cached = self._measured[what, tenant, user] = Cached(count, for_s=_MEASURE_AGAIN_S)
+        return cached
 
-    async def _count_memories(self, tenant: str) -> Sequence[OwnerSummary]:
-        self._added_to(tenant, "memories").clear()  # first: what is added meanwhile may count twice, not never
-        return await self._store.owners(tenant)
-
-    async def _count_messages(self, tenant: str) -> ByUser:
-        self._added_to(tenant, "messages").clear()
-        places = await self._conversations.messages_by_place()
+    async def _count(self, what: Stored, tenant: str, user: str | None = None) -> Amounts:
+        self._added_to(tenant, what).clear()  # first: what is added meanwhile may count twice, not never
         counted = Counter[str]()
-        for folder, user in (await self._folders(tenant)).items():
-            counted[user] += places.get(place_of(folder), 0)
+        for holding in self._holdings:
+            if what in holding.stored:
+                counted.update(await holding.stored[what](tenant, user))
         return counted
-
-    async def _folders(self, tenant: str, user: str | None = None) -> dict[Path, str]:
-        owners = await self._owners_of(tenant)
-        projects, users = {owner.project for owner in owners}, {owner.user for owner in owners}
-        named = users if user is None else {user}
-        found = await asyncio.to_thread(self._conversations.folders_of, tenant, projects, named)
-        return found if user is None else {folder: name for folder, name in found.items() if name == user}
-
-    async def _measured(self, tenant: str, user: str | None, *, fresh: bool) -> Mapping[Stored, int]:
-        cached = self._files.get((tenant, user))
-        if cached is None:
-            while len(self._files) >= _MOST_MEASURED:
-                await self._files.pop(next(iter(self._files))).aclose()
-            find = partial(self._measure, tenant, user)
-            cached = self._files[tenant, user] = Cached(find, for_s=_MEASURE_AGAIN_S)
-        return await cached.get(fresh=fresh) or _sizes([])
-
-    async def _measure(self, tenant: str, user: str | None) -> Mapping[Stored, int]:
-        return await asyncio.to_thread(_sizes, list(await self._folders(tenant, user)))
-
-
-def _sizes(folders: Sequence[Path]) -> dict[Stored, int]:
-    return {
-        "attachment_bytes": sum(size_of(folder / "objects" / ATTACHMENTS) for folder in folders),
-        "disk_bytes": sum(map(size_of, folders)),
-    }

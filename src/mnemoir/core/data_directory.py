@@ -9,6 +9,7 @@ MEMORY_PACKS = f"{CACHE}/memories"
 OWN_DISCUSSIONS = "discussions"  # without a config tree
 PEPPER_FILE = "secrets/pepper"
 RUNS_FILE = "runs.db"
+SAVED_MODELS = "settings"  # the models that were chosen at the running server, and their keys
 SESSIONS_FILE = "conversations.db"  # in the folder of a user
 STORE_FILE = "secrets/data-keys.db"
 TOMBSTONES_FILE = "erased.jsonl"

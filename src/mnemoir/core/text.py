@@ -66,6 +66,8 @@ _ANGLE = re.compile(
     re.IGNORECASE,
 )
 _BRACKET = re.compile(r"\[(?=/?(?:inst|system_prompt|available_tools|tool_calls|tool_results)\])", re.IGNORECASE)
+CONTEXT_MESSAGES = 2
+STRETCH_S = 3600.0  # earlier messages belong to another conversation
 
 
 def normalise(text: str) -> str:
@@ -83,6 +85,22 @@ def holds(words: str) -> Callable[[str], bool]:
         return all(word in folded for word in wanted)
 
     return is_in
+
+
+def context_of(said_at: float | None, before: Sequence[tuple[str, float | None]]) -> str:
+    """The last messages before one said at `said_at`, oldest first, joined by a space.
+
+    This is the one rule for storing a message, for embedding it again later and for the windows of the word index: if
+    they differed, a change of the embedding model would change every rank.
+
+    `before` are (text, when said) of the same conversation, in order; times are seconds since 1970, None or NaN when
+    unreadable, which is near to nothing.
+    """
+    return " ".join(text for text, at in before[-CONTEXT_MESSAGES:] if _near(at, said_at))
+
+
+def _near(one: float | None, other: float | None) -> bool:
+    return one is not None and other is not None and abs(one - other) <= STRETCH_S
 
 
 def beginning(text: str, most: int) -> str:

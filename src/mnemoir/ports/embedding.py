@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float32]
 TokenIds = NDArray[np.uint16]
-CONTEXT_MESSAGES = 2
-STRETCH_S = 3600.0  # earlier messages belong to another conversation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,29 +67,3 @@ class EmbeddingModel(Protocol):
 
     async def aclose(self) -> None:
         """Free the model's resources; calling it twice is harmless."""
-
-
-def context_of(said_at: float | None, before: Sequence[tuple[str, float | None]]) -> str:
-    """The last messages before one said at `said_at`, oldest first, joined by a space.
-
-    This is the one rule for storing a message, for embedding it again later and for the windows of the word index: if
-    they differed, a change of the embedding model would change every rank.
-
-    `before` are (text, when said) of the same conversation, in order; times are seconds since 1970, None or NaN when
-    unreadable, which is near to nothing.
-    """
-    return " ".join(text for text, at in before[-CONTEXT_MESSAGES:] if _near(at, said_at))
-
-
-def _near(one: float | None, other: float | None) -> bool:
-    return one is not None and other is not None and abs(one - other) <= STRETCH_S
-
-
-def pack_vector(vector: FloatArray) -> bytes:
-    """Little-endian float16."""
-    return vector.astype("<f2").tobytes()
-
-
-def unpack_vector(stored: bytes) -> FloatArray:
-    """The vector that `pack_vector` encoded."""
-    return np.frombuffer(stored, dtype="<f2").astype(np.float32)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from mnemoir.ports.embedding import STRETCH_S
+from mnemoir.core.text import STRETCH_S
 
 Array = NDArray[Any]  # the element type is chosen where the column is made
 WINDOW_ROWS = 2

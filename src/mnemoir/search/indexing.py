@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from mnemoir.core.errors import ProviderError, ProviderInvalidOutput
 from mnemoir.core.memories import IndexEntry
-from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passage, pack_vector
+from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passage
 from mnemoir.search.terms import TERMS_VERSION, terms_and_forms_of
 
 Asks = Callable[[str, bool], bool]  # whether a text needs a vector, and whether it is a message
@@ -29,6 +29,16 @@ _LEAD_IN = "I. This person"  # of sixteen that were tried: hit@1 among 50 short 
 _CONTEXT_VERSION = 1  # to be raised with any change of the context of facts or messages
 _AT_ONCE = 256  # passages: the vectors of a passage's tokens take 20 KiB before they are packed
 _LITTLE = 2000  # characters: about a millisecond; one text of five million would hold the loop for 0.7 s
+
+
+def pack_vector(vector: FloatArray) -> bytes:
+    """Little-endian float16."""
+    return vector.astype("<f2").tobytes()
+
+
+def unpack_vector(stored: bytes) -> FloatArray:
+    """The vector that `pack_vector` encoded."""
+    return np.frombuffer(stored, dtype="<f2").astype(np.float32)
 
 
 def sentence_vector(embedding: Embedding) -> FloatArray:

@@ -6,8 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemoir.ports.embedding import FloatArray, unpack_vector
+from mnemoir.ports.embedding import FloatArray
 from mnemoir.search.columns import Array, Column
+from mnemoir.search.indexing import unpack_vector
 
 _LEAST_HALVED = 2**20  # numbers of a matrix; below, handing half of it over takes longer than walking it
 _other_half = ThreadPoolExecutor(1, thread_name_prefix="mnemoir-cosines")  # its thread begins with the first work

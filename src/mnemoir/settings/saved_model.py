@@ -20,12 +20,12 @@ import structlog
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from mnemoir.core.atomic_file import replacing, sync_folder
+from mnemoir.core.data_directory import SAVED_MODELS
 from mnemoir.core.errors import SettingsError, StorageUnavailable
 from mnemoir.core.network import is_off_limits
 from mnemoir.settings.addresses import http_url, ollama_address
 from mnemoir.settings.values import Key
 
-FOLDER = "settings"
 SavedProvider = Literal["openai-responses", "openai-chat", "ollama"]
 SavedEmbedder = Literal["openai", "ollama"]
 _MOST_BYTES = 64 * 1024
@@ -86,7 +86,7 @@ class ModelFile:
 
     def read(self, data_dir: Path) -> SavedModel | None:
         """What was saved last; None when nothing was. Raises SettingsError for a damaged or unreadable file."""
-        path = data_dir / FOLDER / self._name
+        path = data_dir / SAVED_MODELS / self._name
         raw = _read(path)
         if raw is None:
             return None
@@ -97,14 +97,14 @@ class ModelFile:
             url = checked_url(found.provider, found.url)
         except (ValueError, ValidationError):
             raise self._damaged(path) from None
-        key = None if found.key_file is None else self._read_key(data_dir / FOLDER / found.key_file, url)
+        key = None if found.key_file is None else self._read_key(data_dir / SAVED_MODELS / found.key_file, url)
         return SavedModel(provider=found.provider, url=url, model=found.model, key=key)
 
     def save(self, data_dir: Path, saved: SavedModel) -> None:
         """Replace what was saved, durably. Raises StorageUnavailable; what was saved before stays then."""
         from mnemoir.storage.sqlite.data_file import prepare_folder  # local: reading settings needs no database
 
-        folder = data_dir / FOLDER
+        folder = data_dir / SAVED_MODELS
         try:
             prepare_folder(folder)
             key_file = None
@@ -120,7 +120,7 @@ class ModelFile:
 
     def forget(self, data_dir: Path) -> None:
         """Remove what was saved, with its key. Raises StorageUnavailable."""
-        folder = data_dir / FOLDER
+        folder = data_dir / SAVED_MODELS
         try:
             if folder.is_dir():
                 (folder / self._name).unlink(missing_ok=True)
@@ -134,7 +134,7 @@ class ModelFile:
 
         Beside a damaged file of the model all stay, for a copy of it may be put back.
         """
-        folder = data_dir / FOLDER
+        folder = data_dir / SAVED_MODELS
         try:
             raw = _read(folder / self._name)
             in_use = None if raw is None else _InFile.model_validate(orjson.loads(raw)).key_file

@@ -24,6 +24,12 @@ def folder_of_conversations(settings: Settings) -> Path:
     return settings.memory.storage_path or settings.storage.data_dir / CONVERSATIONS
 
 
+def place_of(settings: Settings, path: str) -> Path:
+    """Where a path of the data directory is; the settings may put conversations elsewhere."""
+    first, _, rest = path.partition("/")
+    return (folder_of_conversations(settings) if first == CONVERSATIONS else settings.storage.data_dir / first) / rest
+
+
 def outside(settings: Settings, tree: ConfigTree | None) -> Outside:
     """The files outside `tree` that its check takes into account."""
     files = user_files(settings, tree)

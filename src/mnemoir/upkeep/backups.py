@@ -1,8 +1,8 @@
 """Backups of a whole data directory, made also while a server runs.
 
 Nothing that was acknowledged before a backup began may be missing in it, and its files must fit together. So what
-refers to other things is copied before them: jobs before what they make, messages before their attachments. The
-messages of a user and their vectors are copied as of one moment.
+refers to other things is copied before them: jobs before what they make, messages before their attachments. Holdings
+declare their files with that order, and how they are copied.
 """
 
 import os
@@ -11,29 +11,19 @@ import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
-from fnmatch import fnmatch
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from mnemoir import __version__
-from mnemoir.chats.conversation_parts import PACKS_FOLDER
 from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.clock import now_text, utc_now
-from mnemoir.core.data_directory import (
-    ACCESS_FILE,
-    CACHE,
-    DATABASE_FILE,
-    OWN_DISCUSSIONS,
-    PEPPER_FILE,
-    RUNS_FILE,
-    STORE_FILE,
-)
+from mnemoir.core.data_directory import DATABASE_FILE, STORE_FILE
 from mnemoir.core.errors import InvalidRequest, NotFound, StorageUnavailable
 from mnemoir.settings import Settings
-from mnemoir.settings.saved_model import FOLDER as MODELS_FOLDER
 from mnemoir.storage.backups.checks import counts_of
-from mnemoir.storage.backups.contents import found_in, is_database
-from mnemoir.storage.backups.copies import copy_databases, copy_file, digest_of
-from mnemoir.storage.backups.discussions import by_discussion
+from mnemoir.storage.backups.contents import is_database
+from mnemoir.storage.backups.copies import digest_of
+from mnemoir.storage.backups.copying import Copying
 from mnemoir.storage.backups.manifest import (
     DATA_FOLDER,
     MANIFEST_FILE,
@@ -45,20 +35,15 @@ from mnemoir.storage.backups.manifest import (
 from mnemoir.storage.backups.sealing import BackupKey, is_sealed, seal_backup
 from mnemoir.storage.backups.staging import STAGING, staging_in
 from mnemoir.storage.backups.whole_folder import alone_in, whole_folder
-from mnemoir.storage.file_lock import file_locked
-from mnemoir.storage.files.workspace import Folder
+from mnemoir.storage.holdings import declared_files
 from mnemoir.storage.sqlite.data_file import beside, refuse_lost_log
 from mnemoir.storage.sqlite.process_lock import ProcessLock
 from mnemoir.storage.sqlite.transactions import storage_errors
-from mnemoir.trees.served import folder_of_conversations
+from mnemoir.trees.served import folder_of_conversations, place_of
 from mnemoir.upkeep.backup_list import KnownBackup, note_backup
-from mnemoir.workflows.discussion_files import OWNERS, USERS
 
 _NAME = "%Y%m%dT%H%M%SZ"
 _NAMED = re.compile(r"\d{8}T\d{6}Z")
-_KEYS = (ACCESS_FILE, PEPPER_FILE.partition("/")[0], f"{MODELS_FOLDER}/*key-*.json")
-_REMADE = (CACHE, RUNS_FILE, f"{RUNS_FILE}-wal", f"{RUNS_FILE}-shm")
-_LOCK_PATIENCE_S = 5.0  # memories may be made for minutes; files are copied in an order that is right then, too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,8 +151,7 @@ def _made(
     with whole_folder(path, replaces=True) as unfinished, ExitStack() as staged:
         with storage_errors(data_dir, OSError):
             plain = unfinished if key is None else staged.enter_context(staging_in(data_dir))
-        copying = _Copying(settings, plain / DATA_FOLDER, choice)
-        copying.run()
+        copying = _copy_all(settings, plain / DATA_FOLDER, choice)
         if former is not None and key is None:
             _share(copying.entries.values(), former, unfinished)
         files = sorted(copying.entries.values(), key=lambda entry: entry.path)
@@ -190,75 +174,33 @@ def _made(
     return manifest
 
 
-class _Copying:
-    """Copies a data directory. `entries` are the copied files by path, `passed_over` tells what is not copied."""
+def _copy_all(settings: Settings, target: Path, choice: Choice) -> Copying:
+    """Copy a data directory: what is declared in its order, then all else. Raises StorageUnavailable."""
+    root = settings.storage.data_dir.resolve()
+    keys = _keys_of_encryption(settings)
+    by_itself = "holds keys of encryption at rest; copy them by themselves: `mnemoir encryption backup-keys`."
+    never = {STAGING, _below(root, settings.log.directory), *keys}
+    declared = [(files, _below(root, place_of(settings, files.path))) for files in declared_files()]
+    wanted = {"always", *(["keys"] if choice.keys else []), *(["all"] if choice.all else [])}
+    unwanted = [path for files, path in declared if files.when not in wanted and path is not None]
+    copying = Copying(root, target, lambda path: path in never or any(_matches(path, each) for each in unwanted))
+    copying.passed_over += [f"{root / key} {by_itself}" for key in keys]
+    with storage_errors(root, OSError):
+        target.mkdir(0o700)
+        if is_database(database := root / DATABASE_FILE):
+            _refuse_lost_log(database)
+        for files, path in declared:
+            if path is not None and path not in unwanted:
+                (files.copy or Copying.copy)(copying, path)
+        copying.copy("")
+        sync_folder(target)
+    return copying
 
-    def __init__(self, settings: Settings, target: Path, choice: Choice) -> None:
-        self.entries: dict[str, FileEntry] = {}
-        self.passed_over: list[str] = []
-        self._root = settings.storage.data_dir.resolve()
-        self._target = target
-        self._talk = _below(self._root, folder_of_conversations(settings))
-        logs = _below(self._root, settings.log.directory)
-        keys = _keys_of_encryption(settings)
-        self._never = {STAGING, logs, *keys}
-        by_itself = "holds keys of encryption at rest; copy them by themselves: `mnemoir encryption backup-keys`."
-        self.passed_over += [f"{self._root / key} {by_itself}" for key in keys]
-        self._patterns = [*(() if choice.keys else _KEYS), *(() if choice.all else _REMADE)]
-        self._all = choice.all
 
-    def run(self) -> None:
-        """Copy all of it, in the order that the module tells. Raises StorageUnavailable."""
-        with storage_errors(self._root, OSError):
-            self._target.mkdir(0o700)
-            if is_database(database := self._root / DATABASE_FILE):
-                _refuse_lost_log(database)
-                self._databases([DATABASE_FILE])
-            for folder in sorted(self._root.glob(f"{self._talk}/*/*/")) if self._talk else ():
-                self._user(folder.relative_to(self._root).as_posix())
-            self._discussions()
-            rest = found_in(self._root, is_skipped=self._is_skipped)
-            self.passed_over.extend(rest.passed_over)
-            self._copy([*rest.databases, *rest.files])
-            sync_folder(self._target)
-
-    def _user(self, folder: str) -> None:
-        found = found_in(self._root, folder, self._is_skipped).databases
-        self._databases(sorted(found, key=lambda path: (path.count("/"), path)))  # messages first
-        self._copy(found_in(self._root, folder, self._is_skipped).files)
-
-    def _discussions(self) -> None:
-        root = self._root / OWN_DISCUSSIONS
-        found = found_in(root)
-        for lock, paths in by_discussion([*found.files, *found.databases], frozenset((USERS, OWNERS))).items():
-            with ExitStack() as held:
-                if (root / lock).is_file():  # without it no memories were made yet
-                    steps = lock.split("/")
-                    folder = held.enter_context(Folder(root=root, steps=steps[:-1]).open())
-                    with suppress(TimeoutError):
-                        held.enter_context(file_locked(folder or -1, steps[-1], patience_s=_LOCK_PATIENCE_S))
-                self._copy(f"{OWN_DISCUSSIONS}/{path}" for path in paths)
-
-    def _copy(self, paths: Iterable[str]) -> None:
-        for path in paths:
-            if path in self.entries:
-                continue
-            if is_database(self._root / path):
-                self._databases([path])
-            elif (entry := copy_file(self._root, path, self._target)) is not None:
-                self.entries[path] = entry
-
-    def _databases(self, paths: list[str]) -> None:
-        if paths:
-            self.entries |= {entry.path: entry for entry in copy_databases(self._root, paths, self._target)}
-
-    def _is_skipped(self, path: str) -> bool:
-        if path in self._never or any(fnmatch(path, pattern) for pattern in self._patterns):
-            return True
-        if not self._talk or not path.startswith(f"{self._talk}/"):
-            return False
-        steps = path.removeprefix(f"{self._talk}/").split("/")
-        return len(steps) == 3 and (steps[2] == "locks" or (steps[2] == PACKS_FOLDER and not self._all))
+def _matches(path: str, pattern: str) -> bool:
+    """True when each step of a path matches that of a pattern."""
+    steps, wanted = path.split("/"), pattern.split("/")
+    return len(steps) == len(wanted) and all(map(fnmatchcase, steps, wanted))
 
 
 def _refuse_lost_log(database: Path) -> None:

@@ -25,6 +25,7 @@ from mnemoir.chats.conversation_sealing import (
 )
 from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.data_directory import RUNS_FILE, STORE_FILE
+from mnemoir.core.discussion_id import encoded_name
 from mnemoir.core.errors import InvalidRequest, KeyUnavailable, MnemoirError, SettingsError, StorageUnavailable
 from mnemoir.core.scope import Scope
 from mnemoir.ports.index_packs import IndexPacks
@@ -42,13 +43,12 @@ from mnemoir.storage.sealing.resealing import (
     finish_scope,
     is_anything_keyed,
     reseal_rows,
-    scoped_tables,
     scopes_after,
     share_of,
 )
 from mnemoir.storage.sql import SqlMemoryStore
 from mnemoir.storage.sql.engine import Engine, FileEngine, Sql, Value
-from mnemoir.storage.sql.tables import Owner
+from mnemoir.storage.sql.tables import RUN_TABLES, TABLES, Owner, main_file
 from mnemoir.storage.sqlite.database import open_database, read_beside
 from mnemoir.storage.sqlite.opening import open_key_store, open_run_file
 from mnemoir.storage.sqlite.sealed_sql import sealing
@@ -157,6 +157,13 @@ class Encryption:
         """Whose keys encrypt what is stored of a user. Blocks."""
         return owners_of(self._conversations, scope)
 
+    def owners_of_name(self, tenant: str, user: str) -> list[Owner]:
+        """Whose keys there are of a user, in all projects. Blocks. Raises KeyUnavailable."""
+        if self.ring is None or not self.path.exists():
+            return []
+        names = (user, encoded_name(user))
+        return [owner for owner in self.ring.store().owners() if owner[0] == tenant and owner[2] in names]
+
     def is_unreadable(self, folder: Path) -> bool:
         """True for a user's folder of conversations whose keys were destroyed. Blocks."""
         return self.ring is not None and self.path.exists() and is_unreadable(folder, self.ring)
@@ -231,13 +238,16 @@ class Encryption:
             return False
         await database.write(None, lambda sql: begin_scope(sql.within(scope.id)))
         await asyncio.to_thread(packs.drop, owner)  # first: when that fails, all of it is tried again
-        for table in scoped_tables():
-            await self._table_done(database, table, scope=scope.id, key=key)
+        file = main_file()
+        for table in file.tables:
+            if table not in file.unscoped:
+                await self._table_done(database, table, scope=scope.id, key=key)
         await database.write(None, lambda sql: finish_scope(sql.within(scope.id), key))
         return True
 
     async def _unscoped_done(self, database: Engine) -> bool:
-        moved = await self._table_done(database, "jobs")
+        unscoped = [name for name in main_file().unscoped if name in TABLES]
+        moved = any([await self._table_done(database, name) for name in unscoped])
         runs = self._settings.storage.data_dir / RUNS_FILE
         if runs.exists():
             await asyncio.to_thread(self._runs_done, runs)
@@ -246,25 +256,27 @@ class Encryption:
     async def _table_done(
         self, database: Engine, table: str, *, scope: int | None = None, key: int | None = None
     ) -> bool:
-        cells, moved, after = self.cells, False, before_first(table)
+        cells, file, moved = self.cells, main_file(), False
+        after = before_first(file, table)
         assert cells is not None
 
         def work(sql: Sql) -> Value:
-            return reseal_rows(sql.within(scope), cells, table, after, key)
+            return reseal_rows(sql.within(scope), cells, table, after, key, file=file)
 
         while (reached := await database.write(None, work)) is not None:
             after, moved = reached, True
         return moved
 
     def _runs_done(self, path: Path) -> None:
-        cells = self.cells
+        cells, kind, is_moved = self.cells, main_file(), False
         assert cells is not None
         file: FileEngine = open_run_file(path, self.open_sql)
         try:
-            after: Value = ""
-            is_moved = False
-            while (after := file.write(partial(reseal_rows, cells=cells, table="runs", after=after))) is not None:
-                is_moved = True
+            for table in RUN_TABLES:
+                after = before_first(kind, table)
+                work = partial(reseal_rows, cells=cells, table=table, file=kind)
+                while (after := file.write(partial(work, after=after))) is not None:
+                    is_moved = True
             if is_moved:
                 file.empty_log()
         finally:

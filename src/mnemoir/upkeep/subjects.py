@@ -4,46 +4,27 @@ import asyncio
 import tempfile
 import zipfile
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 import orjson
 
 from mnemoir import __version__
-from mnemoir.access.opening import Access
-from mnemoir.chats.conversations import Conversations
-from mnemoir.chats.discussions import Discussions
-from mnemoir.chats.kinds import Forgetting
 from mnemoir.chats.people import Everybody
-from mnemoir.chats.remembering import queue_of
-from mnemoir.conversations.attachments.attachments import Attachments
-from mnemoir.conversations.transfer import export_all
-from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import now_text
-from mnemoir.core.discussions import Discussion
-from mnemoir.core.errors import KeyUnavailable
-from mnemoir.core.runs import RunTrace
 from mnemoir.core.scope import Scope
-from mnemoir.core.users import User
-from mnemoir.memory.background import Background
-from mnemoir.memory.discussions.transfer import copy_of
-from mnemoir.memory.facts.kind import FACT
-from mnemoir.ports.memory_kinds import MemoryKind
-from mnemoir.ports.objects import ObjectNotFound
-from mnemoir.ports.run_store import RunFilter, RunStore
-from mnemoir.search.recall import Recall
+from mnemoir.ports.holdings import Amounts, Archive, OpenHolding
 from mnemoir.storage.backups.staging import clear_staging
+from mnemoir.storage.sql.holds import Holds
 from mnemoir.storage.tombstones import Tombstones, add_tombstone
+from mnemoir.upkeep.adopting import Adoption
 from mnemoir.upkeep.backup_list import KnownBackup, known_backups
 from mnemoir.upkeep.encryption import Encryption
 
-_PAGE = 200
 _PIECE = 1 << 18
-_PATIENCE_S = 30.0  # for a memory that is being made
-Amounts = Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +49,7 @@ class Erased:
 
 
 class Subjects:
-    """Serves every person. `open_kept_runs` opens the traces that were kept before they were switched off.
+    """Serves every person. What is stored of one is in the holdings, and in the rows of the database.
 
     Where data are encrypted, the keys of an erased person are destroyed, so that no backup of them is readable.
     """
@@ -78,36 +59,18 @@ class Subjects:
         *,
         data_dir: Path,
         everybody: Everybody,
-        forgetting: Forgetting,
-        conversations: Conversations,
-        discussions: Discussions,
-        runs: RunStore,
-        open_kept_runs: Callable[[], RunStore | None],
-        access: Access,
-        background: Background,
-        recall: Recall,
-        kinds: Sequence[MemoryKind],
+        holdings: Sequence[OpenHolding],
+        holds: Holds,
+        adoption: Adoption,
         encryption: Encryption,
         backups_days: int | None = None,
     ) -> None:
         self._data_dir = data_dir
-        self._encryption = encryption
         self.everybody = everybody
-        self._forgetting = forgetting
-        self._conversations = conversations
-        self._discussions = discussions
-        self._runs = runs
-        self._open_kept_runs = open_kept_runs
-        self._access_file = access.file
-        self._api_keys = access.api_keys
-        self._users = access.users
-        self._sessions = access.sessions
-        self._passkeys = access.passkeys
-        self._spent = access.spent
-        self._audit = access.audit
-        self._background = background
-        self._recall = recall
-        self._facts = next(kind.exchange for kind in kinds if kind.name == FACT and kind.exchange is not None)
+        self._holdings = holdings
+        self._holds = holds
+        self._adoption = adoption
+        self._encryption = encryption
         self._backups_days = backups_days
 
     async def export(self, person: Person) -> IO[bytes]:
@@ -117,13 +80,12 @@ class Subjects:
         """
         file = await asyncio.to_thread(_nameless_file, self._data_dir)
         try:
-            archive = _Archive(file)
+            archive = _WholeArchive(file)
             for scope in await self._scopes(person):
-                await self._put_project(archive, scope)
-            if person.projects is None:
-                await asyncio.to_thread(self._put_access, archive, person)
-                used = (await self._spent.of(person.tenant, person.user)).items()
-                await archive.add_lines("usage.jsonl", [_of_day(day, each.input, each.output) for day, each in used])
+                await self._export_project(archive.folder(f"projects/{scope.project}"), scope)
+            for holding in self._holdings:
+                if person.projects is None and holding.export_person is not None:
+                    await holding.export_person(person.tenant, person.user, archive)
             about = {"user": person.user, "tenant": person.tenant, "made_at": now_text(), "program": __version__}
             await archive.close({**about, "lines": dict(archive.lines)})
         except BaseException:
@@ -137,8 +99,8 @@ class Subjects:
         Raises LegalHold, with nothing erased, for one on hold. A tombstone is written first: what is left after a
         failure goes when it is repeated.
         """
-        owner = Scope(tenant=person.tenant, project="", user=person.user)
-        await self._forgetting.holds.refuse(owner)
+        await self._holds.refuse(Scope(tenant=person.tenant, project="", user=person.user))
+        await self._adoption.end_those_of(person.tenant, person.user)
         await self._bury(person)
         counts: Counter[str] = Counter()
         projects = []
@@ -158,20 +120,27 @@ class Subjects:
 
         Raises Conflict and StorageUnavailable.
         """
+
+        def is_erased(tenant: str, user: str) -> bool:
+            return tombstones.after(tenant, user, None, since)
+
+        await self._adoption.resume()
         found = [
             scope
             for scope in await self.everybody.all()
             if tombstones.after(scope.tenant, scope.user, scope.project, since)
         ]
         for scope in found:
-            await self._forgetting.holds.clear(scope.tenant, scope.user)
+            await self._holds.clear(scope.tenant, scope.user)
             await self._erase_project(scope)
-        for folder, tenant in await self._conversations.encoded():
-            if tombstones.after(tenant, folder.name, None, since):
-                await self._conversations.remove_folder(folder)
-        of_keys, of_users = await asyncio.to_thread(lambda: (self._api_keys.users(), self._users.memory_users()))
-        for tenant, user in {*of_keys, *of_users, *await self._spent.named()}:
-            if tombstones.after(tenant, user, None, since):
+        people: set[tuple[str, str]] = set()
+        for holding in self._holdings:
+            if holding.erase_nameless is not None:
+                await holding.erase_nameless(is_erased)
+            if holding.people is not None:
+                people |= {*await holding.people()}
+        for tenant, user in people:
+            if is_erased(tenant, user):
                 await self._erase_outside_projects(tenant, user)
         return len(found)
 
@@ -183,124 +152,53 @@ class Subjects:
     async def _scopes(self, person: Person) -> list[Scope]:
         named = person.projects
         if named is None:
-            kept = self._open_kept_runs()
             named = await self.everybody.projects_of(person.tenant, person.user)
-            if kept is not None:
-                named = sorted({*named, *await kept.projects_of(person.tenant, person.user)})
-                await kept.aclose()
         return [Scope(tenant=person.tenant, project=project, user=person.user) for project in named]
+
+    async def _export_project(self, archive: Archive, scope: Scope) -> None:
+        for name, rows in (await self.everybody.rows.tables(scope)).items():
+            await archive.add_lines(f"{name}.jsonl", rows)
+        for holding in self._holdings:
+            if holding.export is not None:
+                await holding.export(scope, archive)
 
     async def _erase_project(self, scope: Scope) -> Counter[str]:
         counts = Counter(await self.everybody.rows.amounts(scope))
         owners = await asyncio.to_thread(self._encryption.owners_of, scope)  # while its folder is there
-        counts["runs"] = len([run async for run in self._runs_of(scope)])
-        folder = self._conversations.folder_of(scope)
-        if await asyncio.to_thread(self._encryption.is_unreadable, folder):  # it was erased before, and restored
-            await self._conversations.remove_folder(folder)
-        if await self._conversations.exist(scope):
-            async with self._conversations.of(scope) as own:
-                counts["objects"] = await asyncio.to_thread(lambda: sum(1 for _ in own.node_parts.objects.scan("")))
-        forgotten = await self._forgetting.forget_all(scope)
-        memories = forgotten.pop("memories", 0) + await self._forgetting.forget_memories(scope)
-        counts.update(forgotten)
-        counts["memories"] = max(counts["memories"], memories)  # those in project files have no rows
-        counts["discussions"] += await self._discussions.remove_owner(scope)
-        kept = self._open_kept_runs()
-        if kept is not None:
-            await kept.forget(scope)
-            await kept.aclose()
-        # the queue is named after the user, also in jobs that are done
-        await self._background.withdraw(queue_of(scope), lambda job: True, patience_s=_PATIENCE_S)
+        erased: Counter[str] = Counter()
+        for holding in self._holdings:
+            erase = holding.erase or holding.forget
+            if erase is not None:
+                erased.update(await erase(scope))
         await self.everybody.rows.drop(scope)
-        self._recall.forget(scope)
         await asyncio.to_thread(self._encryption.destroy_keys, owners)
-        return counts
+        # what is deleted may be counted as rows, too; memories in project files have none
+        return Counter({name: max(counts[name], erased[name]) for name in {**counts, **erased}})
 
     async def _erase_outside_projects(self, tenant: str, user: str) -> Amounts:
-        await self._audit.write_gathered()  # it may name the person
-        accounts = await asyncio.to_thread(self._users.erase, tenant, user)
-        usage = await self._spent.make_nobodys(tenant, user)
-        keys, entries = await asyncio.to_thread(self._api_keys.erase_user, tenant, user)
-        return {"accounts": accounts, "usage": usage, "keys": keys, "audit_entries": entries}
-
-    async def _put_project(self, archive: "_Archive", scope: Scope) -> None:
-        place = f"projects/{scope.project}"
-        await archive.add_pages(f"{place}/current_memories.jsonl", self._facts.pages(scope))
-        for name, rows in (await self.everybody.rows.tables(scope)).items():
-            await archive.add_lines(f"{place}/{name}.jsonl", rows)
-        ids: list[str] = []
-        if await self._conversations.exist(scope):
-            async with self._conversations.of(scope) as own:
-                ids = await asyncio.to_thread(_put_conversations, archive, place, own)
-        discussions = [*await self._discussions.of_owner(scope)]
-        for id in ids:
-            if not await self._conversations.others_have(scope, id):
-                discussions += await self._discussions.shared(id)
-        told = [await self._told(archive, place, one) for one in discussions]
-        await archive.add_lines(f"{place}/discussions.jsonl", told)
-        await archive.add_pages(f"{place}/runs.jsonl", self._traces_of(scope))
-        tokens = (await self._runs.tokens_of(scope)).items()
-        usage = [_of_day(day, sent, received) for day, (sent, received) in tokens]
-        await archive.add_lines(f"{place}/usage.jsonl", usage)
-
-    async def _told(self, archive: "_Archive", place: str, discussion: Discussion) -> Mapping[str, Any]:
-        """A discussion as JSON; the files of one that a client's key encrypts are added to the archive as stored."""
-        memory = self._discussions.memory
-        try:
-            state = await memory.files.state_document(discussion)
-            return {"id": discussion.id, "state": state, **asdict(await copy_of(memory, discussion))}
-        except KeyUnavailable:
-            client = "" if discussion.client is None else discussion.client.name
-            folder = f"{place}/encrypted_discussions/{client}/{discussion.file_name}"
-            for name, content in (await memory.files.as_stored(discussion)).items():
-                await asyncio.to_thread(archive.put, f"{folder}/{name}", [content])
-            return {"id": discussion.id, "encrypted_in": folder}
-
-    async def _runs_of(self, scope: Scope) -> AsyncIterator[str]:
-        """The ids of a user's runs, newest first."""
-        if scope.project not in await self._runs.projects_of(scope.tenant, scope.user):
-            return
-        only = RunFilter(tenant=scope.tenant, projects=(scope.project,), user_id=scope.user)
-        before = None
-        while page := await self._runs.latest(limit=_PAGE, before=before, only=only):
-            for run in page:
-                yield run.id
-            before = page[-1].id
-
-    async def _traces_of(self, scope: Scope) -> AsyncIterator[Sequence[RunTrace]]:
-        async for run_id in self._runs_of(scope):
-            trace = await self._runs.get(run_id)
-            yield [] if trace is None else [trace]
-
-    def _account(self, user: User) -> dict[str, Any]:
-        """Somebody who signs in, with their sessions and passkeys, without what they sign in with."""
-        keys = [{**asdict(key), "credential": None, "public_key": None} for key in self._passkeys.of_user(user)]
-        return {**asdict(user), "sessions": [*map(asdict, self._sessions.listed(user.id))], "passkeys": keys}
-
-    def _put_access(self, archive: "_Archive", person: Person) -> None:
-        if self._access_file.existing() is None:
-            return
-        keys = [{**asdict(key), "hash": None} for key in self._api_keys.of_user(person.tenant, person.user)]
-        archive.put_lines("keys.jsonl", keys)
-        accounts = self._users.of_memory(person.tenant, person.user)
-        archive.put_lines("accounts.jsonl", [self._account(user) for user in accounts])
-        log, key = self._access_file.audit_log()
-        entries = log.about(person.tenant, person.user, key)
-        digests = {"names": None, "subject": None, "chain": None}
-        archive.put_lines("audit.jsonl", [{**asdict(entry), **digests} for entry in entries])
+        erased: Counter[str] = Counter()
+        for holding in self._holdings:
+            if holding.erase_person is not None:
+                erased.update(await holding.erase_person(tenant, user))
+        owners = await asyncio.to_thread(self._encryption.owners_of_name, tenant, user)
+        await asyncio.to_thread(self._encryption.destroy_keys, owners)
+        return erased
 
 
-def _of_day(day: str, sent: int, received: int) -> dict[str, Any]:
-    return {"day": day, "input_tokens": sent, "output_tokens": received}
-
-
-class _Archive:
-    """A zip file of JSON lines and objects, without files that would be empty. `lines` are their numbers by name."""
+class _WholeArchive:
+    """A zip file of JSON lines and objects. `lines` are their numbers by name, and `path` is the folder in it."""
 
     def __init__(self, file: IO[bytes]) -> None:
+        self.path = ""
         self.lines: Counter[str] = Counter()
         self._file = file
         self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
+
+    def folder(self, name: str) -> Archive:
+        """A folder in it."""
+        inner = copy(self)
+        inner.path = self._inside(name)
+        return inner
 
     async def add_lines(self, name: str, values: Sequence[Any]) -> None:
         """Add a file with a JSON line for each value."""
@@ -312,7 +210,7 @@ class _Archive:
         try:
             async for page in pages:
                 if page and member is None:
-                    member = self._zip.open(name, "w", force_zip64=True)
+                    member = self._zip.open(self._inside(name), "w", force_zip64=True)
                 if member is not None:
                     await asyncio.to_thread(member.write, self._lines(name, page))
         finally:
@@ -326,7 +224,7 @@ class _Archive:
 
     def put(self, name: str, pieces: Iterable[bytes]) -> None:
         """Add a file. Blocks."""
-        with self._zip.open(name, "w", force_zip64=True) as member:
+        with self._zip.open(self._inside(name), "w", force_zip64=True) as member:
             for piece in pieces:
                 member.write(piece)
 
@@ -339,22 +237,12 @@ class _Archive:
         self._zip.close()
         self._file.seek(0)
 
+    def _inside(self, name: str) -> str:
+        return f"{self.path}/{name}" if self.path else name
+
     def _lines(self, name: str, values: Sequence[Any]) -> bytes:
-        self.lines[name] += len(values)
+        self.lines[self._inside(name)] += len(values)
         return b"".join(orjson.dumps(value, default=str, option=orjson.OPT_APPEND_NEWLINE) for value in values)
-
-
-def _put_conversations(archive: _Archive, place: str, own: OwnConversations) -> list[str]:
-    """Add the conversations with all branches, and the objects; the ids of the conversations."""
-    objects = own.node_parts.objects
-    archive.put(f"{place}/conversations.jsonl", export_all(own.manager, attachments=Attachments(objects)))
-    for entry in objects.scan(""):
-        with suppress(ObjectNotFound):  # it was deleted meanwhile
-            archive.put(f"{place}/objects/{entry.key}", [objects.load_once(entry.key)])
-    ids: list[str] = []
-    while page := own.log.list_sessions(_PAGE, len(ids)):
-        ids += [session.id for session in page]
-    return ids
 
 
 def _nameless_file(folder: Path) -> IO[bytes]:

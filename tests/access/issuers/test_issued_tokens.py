@@ -4,13 +4,14 @@ import asyncio
 import hmac
 import json
 from base64 import urlsafe_b64encode
+from typing import Any
 
 import jwt
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from mnemoir.core.errors import Forbidden, IssuerUnavailable, Unauthorized
-from mnemoir.core.scope import Principal
+from mnemoir.core.scope import Principal, Role
 from tests.access.issuers.issuer_kit import taking
 from tests.scripted_issuer import RSA_KEYS, WEAK_KEY
 
@@ -21,6 +22,9 @@ def part(body: object) -> str:
     return urlsafe_b64encode(json.dumps(body).encode()).decode().rstrip("=")
 
 
+WRITE: tuple[Role, ...] = ("write",)
+
+
 async def refusal(view, token):
     with pytest.raises(Unauthorized) as caught:
         await view.take(token)
@@ -29,7 +33,7 @@ async def refusal(view, token):
 
 async def test_a_token_tells_whose_it_is_and_the_audit_log_tells_for_whom_its_short_name_stands(view):
     bearer = await view.take()
-    assert bearer == Principal(key=bearer.key, roles=("write",), user="248289761001")
+    assert bearer == Principal(key=bearer.key, roles=WRITE, user="248289761001")
     assert bearer.key.startswith("token:")
     assert (await view.take(view.token(jti="another"))).key == bearer.key
     [entry] = await view.audit.newest(None, limit=10, before=None, action="tokens.use")
@@ -39,7 +43,11 @@ async def test_a_token_tells_whose_it_is_and_the_audit_log_tells_for_whom_its_sh
 async def test_claims_name_tenant_user_roles_and_projects(tmp_path, issuer):
     claims = {"tenant": "https://idp.example/org", "user": "email", "role": "realm.roles", "projects": "teams"}
     role_map = {"staff": "write", "ops": "operator", "boss": "admin"}
-    said = {"https://idp.example/org": "acme", "email": "mira@acme.example", "teams": ["kitchen", "hall"]}
+    said: dict[str, Any] = {
+        "https://idp.example/org": "acme",
+        "email": "mira@acme.example",
+        "teams": ["kitchen", "hall"],
+    }
     async with taking(tmp_path, issuer, claims=claims, role_map=role_map) as view:
         bearer = await view.take(view.token(realm={"roles": ["staff", "ops", "tea"]}, **said))
         with pytest.raises(Forbidden, match=r"realm\.roles"):

@@ -9,7 +9,6 @@ from mnemoir.core.discussions import BlockKey, ChunkSource, Discussion, NewRecor
 from mnemoir.core.messages import Message, text_message
 from mnemoir.memory.discussions.making import Chunk, make, plan
 from mnemoir.memory.discussions.parts import ChunkPolicy, Control, Made, Plan
-from mnemoir.ports.discussions import ChunkStore
 from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
 from mnemoir.storage.discussions.files import FileDiscussionFiles
 from mnemoir.storage.discussions.record_store import SqliteRecordStore
@@ -38,7 +37,9 @@ class Memory:
     def restart(self) -> None:
         self.discussion = Discussion(root=self.root, id="tea-time")
         self.files = FileDiscussionFiles()
-        self.store: ChunkStore = FileChunkLedger() if self.kind == "summaries" else SqliteRecordStore()
+        self.store: FileChunkLedger | SqliteRecordStore = (
+            FileChunkLedger() if self.kind == "summaries" else SqliteRecordStore()
+        )
 
     async def worker(self, chunk: Chunk) -> str:
         self.read[chunk.text] += 1

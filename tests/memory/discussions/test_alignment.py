@@ -51,27 +51,27 @@ def test_nothing_stored_or_nothing_said_is_no_place():
 
 def test_an_edited_chunk_is_stale_and_its_text_is_a_gap():
     found = aligned("a b C d e f g", block("a b"), block("c d"), block("e f"))
-    assert (found.place, gaps(found), found.changes.stale) == (6, [(2, 4, "e f")], {"c d"})
+    assert (found.place, gaps(found), set(found.changes.stale)) == (6, [(2, 4, "e f")], {"c d"})
 
 
 def test_an_edited_first_message_is_not_a_shortened_conversation():
     found = aligned("A b c d e", block("a b"), block("c d"))
-    assert (found.place, gaps(found), found.changes.stale) == (4, [(0, 2, "c d")], {"a b"})
+    assert (found.place, gaps(found), set(found.changes.stale)) == (4, [(0, 2, "c d")], {"a b"})
 
 
 def test_the_only_message_of_the_first_chunk_may_be_edited():
     found = aligned("A b c d", block("a"), block("b c"))
-    assert (found.place, gaps(found), found.changes.stale) == (3, [(0, 1, "b c")], {"a"})
+    assert (found.place, gaps(found), set(found.changes.stale)) == (3, [(0, 1, "b c")], {"a"})
 
 
 def test_a_deleted_message_leaves_the_rest_of_its_chunk_as_a_gap():
     found = aligned("a b d e f g", block("a b"), block("c d"), block("e f"))
-    assert (gaps(found), found.changes.stale) == ([(2, 3, "e f")], {"c d"})
+    assert (gaps(found), set(found.changes.stale)) == ([(2, 3, "e f")], {"c d"})
 
 
 def test_deleted_chunks_leave_no_gap():
     found = aligned("a b e f g", block("a b"), block("c d"), block("e f"))
-    assert (found.place, gaps(found), found.changes.stale) == (4, [], {"c d"})
+    assert (found.place, gaps(found), set(found.changes.stale)) == (4, [], {"c d"})
 
 
 def test_a_message_put_between_two_chunks_is_a_gap_of_one():
@@ -81,13 +81,13 @@ def test_a_message_put_between_two_chunks_is_a_gap_of_one():
 
 def test_regenerated_messages_end_the_place_in_front_of_them():
     found = aligned("a b C D E F", block("a b"), block("c d"), block("e f"))
-    assert (found.place, gaps(found), found.changes.stale) == (2, [], {"c d", "e f"})
+    assert (found.place, gaps(found), set(found.changes.stale)) == (2, [], {"c d", "e f"})
 
 
 def test_a_branch_that_comes_back_is_revived_and_the_other_one_stale():
     found = aligned("a b c d e f g", block("a b"), gone("c d"), gone("e f"), block("C D"))
     assert found.changes.revived == {"c d", "e f"}
-    assert (found.changes.stale, found.place, gaps(found)) == ({"C D"}, 6, [])
+    assert (set(found.changes.stale), found.place, gaps(found)) == ({"C D"}, 6, [])
 
 
 def test_a_stale_chunk_is_revived_only_whole_and_only_where_nothing_covers_its_text():
@@ -123,7 +123,7 @@ def test_the_visible_rest_of_a_cut_chunk_counts_as_covered():
 
 def test_a_chunk_edited_where_a_shortened_conversation_begins_is_stale_and_older_ones_stay():
     found = aligned("d E f g h i", block("a b"), block("c d e f"), block("g h"))
-    assert (found.changes.stale, gaps(found)) == ({"c d e f"}, [(0, 3, "g h")])
+    assert (set(found.changes.stale), gaps(found)) == ({"c d e f"}, [(0, 3, "g h")])
 
 
 def test_another_conversation_under_the_same_name_takes_nothing_away():
@@ -146,7 +146,7 @@ def test_a_repeated_message_is_found_between_its_neighbours():
     found = aligned("a ok b ok c ok d", block("a ok"), block("b ok"), block("c ok"))
     assert (found.place, bool(found.changes)) == (6, False)
     found = aligned("a ok B ok c ok d", block("a ok"), block("b ok"), block("c ok"))
-    assert (found.changes.stale, gaps(found)) == ({"b ok"}, [(2, 4, "c ok")])
+    assert (set(found.changes.stale), gaps(found)) == ({"b ok"}, [(2, 4, "c ok")])
 
 
 def test_a_chunk_of_another_program_covers_all_since_the_one_before():
@@ -157,7 +157,7 @@ def test_a_chunk_of_another_program_covers_all_since_the_one_before():
 
 def test_a_lost_anchor_between_two_others_changes_nothing_and_one_at_the_end_is_stale():
     found = aligned("a b C d e F", foreign("b"), foreign("c"), foreign("e"), foreign("f"))
-    assert (set(found.changes.placed), found.changes.stale, found.place) == ({"b", "e"}, {"f"}, 5)
+    assert (set(found.changes.placed), set(found.changes.stale), found.place) == ({"b", "e"}, {"f"}, 5)
 
 
 def test_anchors_of_which_none_is_found_stay():
@@ -196,4 +196,4 @@ def test_digests_are_beginnings_of_the_hashes_whatever_a_message_holds():
 
 def test_spans_never_overlap_when_chunks_claim_the_same_text():
     found = aligned("a b c d e", block("a b c"), block("b c d"), block("d e"))
-    assert (found.changes.stale, found.place, gaps(found)) == ({"b c d"}, 5, [])
+    assert (set(found.changes.stale), found.place, gaps(found)) == ({"b c d"}, 5, [])

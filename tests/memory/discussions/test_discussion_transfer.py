@@ -3,13 +3,14 @@
 import dataclasses
 import json
 import random
+from typing import Any, cast
 
 import pytest
 
 from mnemoir.core.discussions import BlockChanges, ChunkSource, Discussion, NewRecord, RollingSummary, SourceMessage
 from mnemoir.core.errors import Conflict, StorageUnavailable
 from mnemoir.memory.discussions.rolling_summary import chunks_since
-from mnemoir.memory.discussions.transfer import ChunkRecords, DiscussionCopy, copy_of, put_copy
+from mnemoir.memory.discussions.transfer import ChunkRecords, DiscussionCopy, RecordCopy, copy_of, put_copy
 from mnemoir.memory.discussions.writing import aside
 
 IDS = ["tea-time", "other", "a/b", "%odd", "x" * 300, "\u202ex", "con"]
@@ -122,7 +123,7 @@ async def test_a_chunk_that_no_store_takes_leaves_everything_as_it_was(memory, t
     await fill(memory, tea)
     before = everything_below(tea.root)
     copy = await copy_of(memory, tea)
-    unwritable = NewRecord(metadata={"summary": {1, 2}})  # no JSON
+    unwritable = RecordCopy(metadata={"summary": {1, 2}})  # no JSON
     broken = dataclasses.replace(copy, chunks=[*copy.chunks, ChunkRecords(source=chunk("x"), records=[unwritable])])
     with pytest.raises(TypeError):
         await put_copy(memory, tea, broken, replace=True)
@@ -131,7 +132,7 @@ async def test_a_chunk_that_no_store_takes_leaves_everything_as_it_was(memory, t
 
 async def test_an_import_that_fails_at_the_last_step_leaves_no_new_discussion(memory, tea, tmp_path):
     await fill(memory, tea)
-    unwritable = RollingSummary(text={1, 2}, hash="")  # no JSON
+    unwritable = RollingSummary(text=cast(Any, {1, 2}), hash="")  # no JSON
     other = Discussion(root=tmp_path / "theirs", id="tea-time")
     with pytest.raises(TypeError):
         await put_copy(memory, other, dataclasses.replace(await copy_of(memory, tea), rolling=unwritable))

@@ -1,5 +1,7 @@
 """Forgetting one chunk: what followed from it goes with it, nothing makes it anew, and the rest stays."""
 
+from typing import Literal
+
 import pytest
 
 from mnemoir.core.discussions import Discussion
@@ -131,7 +133,7 @@ async def test_what_broken_off_rebuilds_and_imports_left_of_it_goes_too(memory, 
 
 
 async def test_an_unknown_chunk_and_one_of_the_other_kind_are_told(memory, tea, kind, second):
-    other = "summaries" if kind == "records" else "records"
+    other: Literal["summaries", "records"] = "summaries" if kind == "records" else "records"
     assert not await forget_chunk(memory, tea, "none", kind=kind)
     assert not await forget_chunk(memory, tea, second, kind=other)
     assert await told(memory, tea, kind) == ["cup", "pot", "xylophone"]

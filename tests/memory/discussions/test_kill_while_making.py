@@ -9,6 +9,7 @@ import pytest
 
 from tests.memory.discussions.making_kit import POLICY, STORES, Memory
 from tests.memory.discussions.making_program import MESSAGES
+from tests.narrowing import present
 
 pytestmark = pytest.mark.slow
 
@@ -22,7 +23,7 @@ def make_until_killed(root: Path, kind: str, chunks: int) -> None:
     )
     try:
         for _ in range(chunks):
-            program.stdout.readline()
+            present(program.stdout).readline()
     finally:
         program.kill()
         program.communicate()

@@ -119,7 +119,7 @@ async def test_another_worker_takes_over_where_one_fails(memory, in_order):
     assert (made.chunks, made.left, made.notes) == (4, 0, [])
 
 
-async def test_results_are_stored_in_order_whoever_is_done_first(memory):
+async def test_results_are_stored_in_order_whoever_is_done_first(memory: Memory):
     rest_is_done = asyncio.Event()
 
     async def slow(chunk: Chunk) -> str:
@@ -136,7 +136,7 @@ async def test_results_are_stored_in_order_whoever_is_done_first(memory):
     assert await memory.covered() == [message.text for message in conversation(16)]
 
 
-async def test_in_order_a_chunk_is_begun_when_the_one_before_is_stored(memory):
+async def test_in_order_a_chunk_is_begun_when_the_one_before_is_stored(memory: Memory):
     stored = []
 
     async def looks_back(chunk: Chunk) -> str:
@@ -147,7 +147,7 @@ async def test_in_order_a_chunk_is_begun_when_the_one_before_is_stored(memory):
     assert stored == [0, 1, 2, 3]
 
 
-async def test_a_chunk_knows_the_block_it_stands_in_front_of(memory):
+async def test_a_chunk_knows_the_block_it_stands_in_front_of(memory: Memory):
     messages, fronts = conversation(14), []
     await memory.make(messages)
     blocks = await memory.store.blocks(memory.discussion)
@@ -170,7 +170,7 @@ async def test_it_stops_between_two_chunks_when_told_to(memory, in_order):
     assert await memory.covered() == [message.text for message in conversation(8)]
 
 
-async def test_cancelling_ends_the_workers_and_keeps_what_is_stored(memory):
+async def test_cancelling_ends_the_workers_and_keeps_what_is_stored(memory: Memory):
     at_work, ended = asyncio.Event(), []
 
     async def stuck_at_second(chunk: Chunk) -> str:

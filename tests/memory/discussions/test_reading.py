@@ -1,5 +1,6 @@
 """What is read of a discussion's memory, by nodes that never write."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -128,10 +129,15 @@ async def test_weights_say_which_column_counts_most(memory, tea):
     assert (await texts(memory, tea, "tea", how=by_summary))[0] == "On tea and cups."
 
 
+def standing_at(moment: datetime) -> Callable[[], datetime]:
+    """A clock that stands still."""
+    return lambda: moment
+
+
 async def test_newer_records_come_first_among_like_ones_if_wanted(memory, tea):
     now = datetime.now(UTC)
     for days, summary in ((900, "Tea is old."), (60, "Tea is aged."), (0, "Tea is new.")):
-        store = SqliteRecordStore(lambda days=days: now - timedelta(days=days))
+        store = SqliteRecordStore(standing_at(now - timedelta(days=days)))
         await record(memory, tea, summary, records=store)
         await store.aclose()
     newest = RecordSearch(prefers_recent=True)

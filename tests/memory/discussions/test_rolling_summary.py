@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -107,9 +108,13 @@ async def test_an_empty_answer_is_not_stored_and_ends_the_update(memory, tea):
     assert await since(memory, tea) == ["m3", "m4"]
 
 
+def is_unasked(model: Model) -> bool:
+    return not model.asked
+
+
 async def test_an_update_ends_between_two_steps_when_it_is_told_to(memory, tea):
     await put(memory, tea, "m1", "m2")
-    seen = []
+    seen: list[tuple[int, int]] = []
     control = Control(goes_on=lambda: not seen, progress=lambda done, total: seen.append((done, total)))
     assert await update_rolling_summary(memory, tea, Model(), loop_if_exceed=1, least=1, control=control) == "S1"
     assert seen == [(1, 2)]
@@ -150,7 +155,7 @@ async def test_chunks_made_anew_come_by_number_so_that_an_end_in_between_loses_n
     for left in (["m1 edited", "m4"], ["m4"], []):
         ended = Model(None, ProviderUnavailable("gone"))
         ended.answers[0] = "one more"
-        one_step = Control(goes_on=lambda ended=ended: not ended.asked)
+        one_step = Control(goes_on=partial(is_unasked, ended))
         await update_rolling_summary(memory, tea, ended, loop_if_exceed=1, least=1, control=one_step)
         assert await since(memory, tea) == left
 

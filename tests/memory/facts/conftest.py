@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,7 +41,7 @@ class House:
     embedding: MiniLM
     clock: Clock = field(default_factory=Clock)
 
-    def facts(self, model: ChatModel | None = None, **defaults: object) -> Facts:
+    def facts(self, model: ChatModel | None = None, **defaults: Any) -> Facts:
         return Facts(
             store=self.store,
             proposals=self.proposals,
@@ -74,7 +75,7 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
 def tell() -> Callable[..., object]:
     """`await tell(facts, "text", …)` adds user turns of one conversation for mira."""
 
-    async def told(facts: Facts, *texts: str, scope: Scope = MIRA, **members: object) -> AddResult:
+    async def told(facts: Facts, *texts: str, scope: Scope = MIRA, **members: Any) -> AddResult:
         turns = [Turn(role="user", text=text) for text in texts]
         return await facts.add(scope, AddRequest(turns=turns, **members))
 

@@ -6,6 +6,7 @@ import orjson
 
 from mnemoir.core.events import ModelEvent, Reply, Usage
 from mnemoir.core.messages import ModelRequest
+from mnemoir.ports.llm import LastCalls
 
 Script = Callable[[ModelRequest], Reply | str]
 
@@ -21,7 +22,8 @@ def changes_reply(*entries: tuple[object, str, str]) -> str:
 
 
 def document_of(request: ModelRequest) -> dict:
-    return orjson.loads(request.messages[-1].text)
+    read: dict = orjson.loads(request.messages[-1].text)
+    return read
 
 
 class ScriptedModel:
@@ -32,6 +34,7 @@ class ScriptedModel:
 
     def __init__(self, *replies: Reply | str, script: Script | None = None) -> None:
         self.asked: list[ModelRequest] = []
+        self.last_calls = LastCalls()
         self._replies = list(replies)
         self._script = script
 
@@ -41,6 +44,9 @@ class ScriptedModel:
         if isinstance(answer, Reply):
             return answer
         return Reply(text=answer, usage=Usage(input_tokens=10, output_tokens=2, cached_tokens=1))
+
+    def address(self, *, stream: bool) -> None:
+        pass
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[ModelEvent], None]:
         yield [(await self.ask(request)).usage]

@@ -19,6 +19,7 @@ from mnemoir.memory.facts.decide.reconciliation import (
     read_proposals,
 )
 from mnemoir.memory.facts.decide.resemblance import contained
+from tests.narrowing import present
 
 
 def candidates(*texts: str, cosine: float | None = None, facts: int = 1) -> list[Candidate]:
@@ -254,7 +255,7 @@ ENTRIES = st.lists(
 @given(FACTS, STORED, ENTRIES, st.integers(0, 40), st.sampled_from([None, 0.0, 0.5, 0.99]))
 def test_whatever_the_model_answers_no_fact_is_lost_and_nothing_else_is_touched(facts, texts, entries, total, cosine):
     stored = candidates(*texts, cosine=cosine, facts=len(facts))
-    proposals = read_proposals({"memory": entries}, len(stored))
+    proposals = present(read_proposals({"memory": entries}, len(stored)))
     plan = defend(facts, stored, proposals, total=total)
     accounted = [*plan.adds, *(text for _, text in plan.updates)]
     for at, fact in enumerate(facts):

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from time import thread_time_ns
+from typing import Any
 
 import orjson
 import pytest
@@ -26,7 +27,7 @@ NOW = datetime(2026, 3, 4, 9, 15, tzinfo=UTC)
 LENGTH = Reply(text='{"facts": ["Lives in Gr', reason="length")
 
 
-async def facts_from(model: ScriptedModel, *texts: str, **settings: int) -> list[str]:
+async def facts_from(model: ScriptedModel, *texts: str, **settings: Any) -> list[str]:
     turns = [Turn(role="user", text=text) for text in texts or ("I live in Graz.",)]
     found = await extract(Exchange(model), "the policy", turns, now=NOW, settings=FactSettings(**settings))
     return [fact.text for fact in found]

@@ -135,7 +135,8 @@ async def test_a_memory_that_changes_while_the_model_decides_is_decided_anew_and
         await house.store.commit(MIRA, [rewrite(home, "Rents in Linz")], BY_HAND)
 
     facts = house.facts(review="all")
-    before, calls = house.store.preview, []
+    before = house.store.preview
+    calls: list[object] = []
 
     async def preview(*given, **more):
         if not calls:

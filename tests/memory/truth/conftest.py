@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -82,7 +83,7 @@ async def live(tmp_path: Path) -> AsyncIterator[Callable[..., Life]]:
     db = open_database(tmp_path / "memories.sqlite3")
     store, embedding = SqlMemoryStore(db, clock=clock), MiniLM()
 
-    def begun(model: ChatModel | None = None, **defaults: object) -> Life:
+    def begun(model: ChatModel | None = None, **defaults: Any) -> Life:
         facts = Facts(
             store=store,
             proposals=SqlProposals(db, clock),

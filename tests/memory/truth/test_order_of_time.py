@@ -9,7 +9,7 @@ from mnemoir.core.clock import to_text
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Memory
 from mnemoir.memory.facts.decide.timeline import behind_newer
-from mnemoir.memory.facts.kind import FactExchange
+from mnemoir.memory.facts.holding import FactExchange
 from tests.memory.truth.conftest import BEGIN, DAY, MIRA, day, model_that
 
 GRAZ, WELS, LINZ = "I live in Graz.", "I live in Wels.", "I live in Linz."

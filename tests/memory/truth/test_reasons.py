@@ -7,7 +7,7 @@ import pytest
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Memory
 from mnemoir.memory.facts.decide.defences import Plan, defend
-from mnemoir.memory.facts.decide.reconciliation import Candidate, Proposal
+from mnemoir.memory.facts.decide.reconciliation import Candidate, Event, Proposal
 from tests.memory.truth.conftest import MIRA, model_that
 
 IN_GRAZ = [
@@ -18,7 +18,7 @@ IN_GRAZ = [
 ]
 
 
-def plan(fact: str, stored: Sequence[str], event: str) -> Plan:
+def plan(fact: str, stored: Sequence[str], event: Event) -> Plan:
     """The plan when the model gives one event to all memories, beside an ADD of the fact."""
     candidates = [
         Candidate(memory=Memory(id=MemoryId(f"mem_{n}"), text=each, user="mira", created_at=""), cosines=(0.6,))

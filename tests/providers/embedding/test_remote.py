@@ -42,11 +42,11 @@ def passages(*texts: str) -> list[Passage]:
 
 async def test_each_passage_gets_a_vector_of_unit_length(model: Model, llm: ScriptedLLM) -> None:
     llm.queue_embedding(Answer(vectors=[[3.0, 4.0], [0.0, 1e20]]))
-    assert model.dimension is None
+    before = model.dimension
     embeddings = await model.embed(passages("a", "b"))
     assert [embedding.vector.tolist() for embedding in embeddings] == [pytest.approx([0.6, 0.8]), [0.0, 1.0]]
     assert embeddings[0].vector.dtype == np.float32
-    assert (model.dimension, embeddings[0].token_vectors) == (2, None)
+    assert (before, model.dimension, embeddings[0].token_vectors) == (None, 2, None)
     assert model.name in ("openai:small", "ollama:small")
 
 

@@ -54,7 +54,13 @@ async def test_a_temporary_failure_is_retried(
     ],
 )
 async def test_a_permanent_failure_is_not_retried(
-    any_model: type[RemoteModel], new_model: NewModel, llm: ScriptedLLM, way: str, status: int, kind: type, code: str
+    any_model: type[RemoteModel],
+    new_model: NewModel,
+    llm: ScriptedLLM,
+    way: str,
+    status: int,
+    kind: type[ProviderError],
+    code: str,
 ) -> None:
     llm.queue(failure(status, "the words of the server"))
     with pytest.raises(kind, match=f"127.0.0.1:.* answered {status}: the words of the server") as caught:

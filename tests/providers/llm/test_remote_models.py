@@ -66,7 +66,7 @@ async def test_a_piece_arrives_before_the_next_is_made(
 ) -> None:
     llm.reply("One two", stall_after=1)
     events: list[ModelEvent] = []
-    async with aclosing(new_model(any_model).stream(REQUEST)) as batches:  # type: ignore[type-var]
+    async with aclosing(new_model(any_model).stream(REQUEST)) as batches:
         async for batch in batches:
             events += batch
             llm.release()
@@ -100,7 +100,7 @@ async def test_the_connection_is_used_again_after_a_stream(
     for _ in range(3):
         assert isinstance((await streamed(model))[-1], Finished)
     assert session.connector is not None
-    kept = sum(len(connections) for connections in session.connector._conns.values())  # type: ignore[attr-defined]
+    kept = sum(len(connections) for connections in session.connector._conns.values())
     assert kept == 1
 
 

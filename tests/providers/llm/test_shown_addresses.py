@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnemoir.ports.llm import Address
+from mnemoir.ports.llm import Address, ChatModel
 from mnemoir.providers.llm.endpoint import Endpoint
 from mnemoir.providers.llm.offline.model import OfflineModel
 from mnemoir.providers.llm.openai_chat import OpenAIChat
@@ -31,4 +31,5 @@ async def test_a_remote_model_has_an_address_and_a_key_flag(session, key):
 
 
 def test_a_model_in_this_process_has_no_address():
-    assert OfflineModel().address(stream=False) is None
+    model: ChatModel = OfflineModel()
+    assert model.address(stream=False) is None

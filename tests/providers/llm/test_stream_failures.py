@@ -153,5 +153,5 @@ async def test_leaving_a_stream_half_read_closes_the_call(
     llm.reply("One two", endless=True)
     stream = new_model(any_model).stream(REQUEST)
     await anext(stream)
-    await stream.aclose()  # type: ignore[attr-defined]
+    await stream.aclose()
     await llm.disconnected.wait()

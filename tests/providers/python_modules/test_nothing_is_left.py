@@ -48,7 +48,7 @@ asyncio.run(ProcessModuleRunner([root], root).call(call))
 
 
 @pytest.fixture
-def pipe(tmp_path) -> Path:
+def pipe(tmp_path: Path) -> Path:
     os.mkfifo(tmp_path / "pipe")
     return tmp_path / "pipe"
 

@@ -1,5 +1,6 @@
 """Passkeys over real HTTP, by a software authenticator: joining, signing in, and what no passkey may do."""
 
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -35,7 +36,7 @@ class Served(Server):
 
 
 @pytest.fixture
-async def served(listen) -> Served:
+async def served(listen) -> AsyncIterator[Served]:
     server = await listen()
     async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as http:
         yield Served(app=server.app, parts=server.parts, url=server.url, http=http)
@@ -52,7 +53,8 @@ async def joined_by_passkey(served: Served, name: str) -> tuple[Page, Authentica
 
 
 async def asked_to_sign_in(page: Page) -> dict:
-    return told(await page.ask("POST", "/api/auth/passkey/options", {}))
+    found: dict = told(await page.ask("POST", "/api/auth/passkey/options", {}))
+    return found
 
 
 async def test_somebody_joins_and_signs_in_by_a_passkey(served):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.server.server_kit import error_of
+from tests.server.server_kit import Server, error_of
 from tests.server.sign_in.page import PASSWORD, Page, joined, told
 
 
@@ -13,7 +13,7 @@ async def house(open_server):
     return server, await joined(server, "anna", "admin", is_operator=True), await joined(server, "ben")
 
 
-def acts_of(server, name: str) -> str:
+def acts_of(server: Server, name: str) -> str:
     """What stands in lists for who did something."""
     return server.parts.access.users.named(name).principal.key
 
@@ -169,7 +169,9 @@ async def test_the_first_admin_comes_by_a_code_in_the_terminal(open_server, capf
     assert code not in "".join(capfd.readouterr())
 
 
-async def test_a_code_of_the_terminal_ends_after_five_wrong_ones_and_with_the_next(open_server, capfd):
+async def test_a_code_of_the_terminal_ends_after_five_wrong_ones_and_with_the_next(
+    open_server, capfd: pytest.CaptureFixture[str]
+):
     server = await open_server()
 
     async def new_code() -> str:

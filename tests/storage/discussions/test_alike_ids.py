@@ -11,6 +11,7 @@ from mnemoir.storage.discussions.files import FileDiscussionFiles
 from mnemoir.storage.discussions.record_store import SqliteRecordStore
 from mnemoir.storage.discussions.rolling_summaries import FileRollingSummaries
 from mnemoir.storage.discussions.timestamps import FileTimestamps
+from tests.narrowing import present
 from tests.storage.discussions.ledger_kit import array, called, foreign, live, put, source
 from tests.storage.discussions.record_words import record
 
@@ -66,9 +67,10 @@ async def test_each_of_them_has_files_of_its_own_of_every_kind_and_is_listed_by_
     for id in reversed(ALIKE):
         discussion = await files.located(root, id)
         assert await live(FileChunkLedger(), discussion) == [f"About {id}"]
-        assert (await FileRollingSummaries().load(discussion)).text == f"About {id}"
+        assert present(await FileRollingSummaries().load(discussion)).text == f"About {id}"
         assert await FileTimestamps().load(discussion) == {id: "now"}
-        assert ((await files.entry(discussion)).id, (await files.entry(discussion)).records) == (id, 1)
+        entry = present(await files.entry(discussion))
+        assert (entry.id, entry.records) == (id, 1)
 
 
 async def test_removing_one_leaves_the_other(files, root):

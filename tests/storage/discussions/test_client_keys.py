@@ -10,9 +10,13 @@ from mnemoir.storage.discussions.client_keys import ClientKeyRing, folder_name
 def counting(monkeypatch):
     """The ring's derivations, which cost nothing here."""
     done = []
-    monkeypatch.setattr(
-        client_keys, "derived", lambda key, user: done.append((key, user)) or f"{key} {user}".encode()
-    )
+
+    def derived(key, user):
+        done.append((key, user))
+        return f"{key} {user}".encode()
+
+    monkeypatch.setattr(client_keys, "derived", derived)
+
     return done
 
 

@@ -19,6 +19,7 @@ from mnemoir.storage.discussions.files import FileDiscussionFiles
 from mnemoir.storage.discussions.record_store import SqliteRecordStore
 from mnemoir.storage.discussions.rolling_summaries import FileRollingSummaries
 from mnemoir.storage.discussions.timestamps import FileTimestamps
+from tests.narrowing import present
 from tests.storage.discussions.ledger_kit import array, called, foreign, put, source
 from tests.storage.discussions.record_words import record
 
@@ -61,7 +62,7 @@ def files():
 def another_process_making(root):
     command = [sys.executable, "-c", _HOLDER, str(root)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=_CHECKOUT) as process:
-        assert process.stdout.readline() == b"True\n"
+        assert present(process.stdout).readline() == b"True\n"
         yield process
         process.kill()
 
@@ -132,11 +133,13 @@ async def test_another_process_keeps_us_out_until_it_dies(files, root):
 
 async def test_a_lock_that_was_removed_before_it_was_taken_is_no_lock(files, root, monkeypatch):
     """Whoever removes a discussion takes the lock file away, and the next one would lock a new file."""
-    flock, removed = fcntl.flock, []
+    flock = fcntl.flock
+    removed: list[Path] = []
 
     def flock_too_late(file, operation):
         if not removed:
-            removed.append((root / "d1.lock").unlink())
+            removed.append(root / "d1.lock")
+            removed[0].unlink()
         flock(file, operation)
 
     monkeypatch.setattr(fcntl, "flock", flock_too_late)

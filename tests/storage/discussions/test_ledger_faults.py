@@ -17,6 +17,7 @@ from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
 from mnemoir.storage.discussions.files import FileDiscussionFiles
 from tests.failing_calls import attempts
 from tests.faulty_files import FaultyFiles, files_up_to
+from tests.narrowing import present
 from tests.storage.discussions.ledger_kit import ARRAYS, array, called, foreign, lines, put, source, texts
 
 _CHECKOUT = Path(__file__).parents[3]
@@ -224,9 +225,9 @@ def test_ten_sudden_deaths_lose_nothing_that_was_acknowledged(root):
     for deaths in range(10):
         command = [sys.executable, "-m", "tests.storage.discussions.ledger_program", str(root)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=_CHECKOUT) as process:
-            acknowledged += [process.stdout.readline().strip() for _ in range(deaths + 1)]
+            acknowledged += [present(process.stdout).readline().strip() for _ in range(deaths + 1)]
             process.kill()
-            acknowledged += [line.strip() for line in process.stdout if line.endswith("\n")]
+            acknowledged += [line.strip() for line in present(process.stdout) if line.endswith("\n")]
     content = (root / "d1_memories.jsonl").read_bytes()
     whole = [json.loads(line) for line in content.splitlines(keepends=True) if line.endswith(b"\n")]
     found = [value["text_block"].split(" text")[0].strip() for value in whole]

@@ -1,6 +1,8 @@
 """Whatever is done to a ledger, and whoever else writes it: it is the list that it should be."""
 
 import json
+from dataclasses import replace
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,7 +24,8 @@ OPERATIONS = st.lists(
 async def test_a_ledger_behaves_like_a_list(tmp_path_factory, operations, start):
     root = tmp_path_factory.mktemp("discussions")
     d1, ledger = called(root), FileChunkLedger()
-    model = [] if start == "none" else [["same", False], ["same", False], ["other", False]]  # text and whether stale
+    rows = () if start == "none" else ("same", "same", "other")
+    model: list[list[Any]] = [[text, False] for text in rows]  # text and whether stale
     file = root / ("d1_memories.json" if start == "array" else "d1_memories.jsonl")
     if start != "none":
         file.write_text((array if start == "array" else lines)(*(foreign(text) for text, _ in model)))
@@ -32,11 +35,12 @@ async def test_a_ledger_behaves_like_a_list(tmp_path_factory, operations, start)
         if operation == "append" or (operation == "before" and at is None):
             await ledger.append(d1, f"t{number}", source(f"t{number}"))
             model.append([f"t{number}", False])
-        elif operation == "before":
+        elif operation == "before" and at is not None:
             await ledger.append(d1, f"t{number}", source(f"t{number}"), before=blocks[at])
             model.insert(at, [f"t{number}", False])
         elif operation in ("stale", "revive") and at is not None:
-            await ledger.change(d1, BlockChanges(**{operation.replace("revive", "revived"): frozenset({blocks[at]})}))
+            change: dict[str, Any] = {operation.replace("revive", "revived"): frozenset({blocks[at]})}
+            await ledger.change(d1, replace(BlockChanges(), **change))
             model[at][1] = operation == "stale"
         elif operation == "place" and at is not None:
             await ledger.change(d1, BlockChanges(placed={blocks[at]: ("p" * 16,)}))

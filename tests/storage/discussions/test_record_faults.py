@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from functools import partial
 
 import apsw
 import pytest
@@ -95,13 +96,14 @@ async def test_ten_kills_lose_nothing_acknowledged_and_leave_no_half_chunk(store
 async def test_a_reader_undoes_what_a_killed_writer_left_half_done(store, tea):
     await store.append(tea, [record("tea")], source("one"))
     before = file_of(tea).read_bytes()
-    killed = await asyncio.to_thread(subprocess.run, [sys.executable, "-c", DIES, file_of(tea)], check=False)
+    killed = await asyncio.to_thread(partial(subprocess.run, [sys.executable, "-c", DIES, file_of(tea)], check=False))
     assert killed.returncode == -signal.SIGKILL
     assert file_of(tea).read_bytes() != before
     assert await texts(store, tea) == {"tea"}
     assert file_of(tea).read_bytes() == before
 
 
+@pytest.mark.costly("it runs programs")
 async def test_two_programs_write_one_file(store, tea):
     writers = [program(tea, f"program {n}", 15) for n in range(2)]
     assert [writer.communicate() and writer.returncode for writer in writers] == [0, 0]

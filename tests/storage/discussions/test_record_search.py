@@ -14,6 +14,7 @@ from mnemoir.core.discussions import Discussion
 from mnemoir.storage.discussions.record_search import install, search
 from mnemoir.storage.discussions.record_store import SqliteRecordStore
 from mnemoir.storage.sqlite.transactions import SqliteSql
+from tests.narrowing import instance
 from tests.storage.discussions.record_words import connected, file_of, record, source
 
 TEXTS = [
@@ -89,7 +90,8 @@ def literal(reader: apsw.Connection, keywords: list[str]) -> set[str]:
 
     def tokens(text: str) -> list[str]:
         utf8 = text.encode("utf-8", "replace")
-        return porter(utf8, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False)
+        found = porter(utf8, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False)
+        return [instance(str, token) for token in found]
 
     def holds(text: str, phrase: str) -> bool:
         wanted, there = tokens(phrase), tokens(text)

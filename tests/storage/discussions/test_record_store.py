@@ -5,6 +5,7 @@ import os
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,7 +80,7 @@ async def test_a_file_is_begun_once_and_is_private(store, tea):
 
 
 async def test_a_record_comes_back_with_all_its_members(store, tea):
-    metadata = {
+    metadata: dict[str, Any] = {
         "title": "Tea",
         "summary": "Likes tea",
         "entities": ["Mira"],

@@ -26,7 +26,8 @@ class Workspace:
         return self.root / project / ".etienne" / "memories.json"
 
     def records(self, project: str = "demo") -> list[dict[str, Any]]:
-        return orjson.loads(self.file(project).read_bytes())
+        records: list[dict[str, Any]] = orjson.loads(self.file(project).read_bytes())
+        return records
 
     def texts(self, project: str = "demo") -> list[str]:
         return [record["memory"] for record in self.records(project)] if self.file(project).exists() else []

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.files import FileMemoryStore
@@ -154,4 +155,5 @@ if __name__ == "__main__":
     if command == "kill":
         kill(Path(folder))
     else:
-        asyncio.run({"add": add, "fail": fail}[command](Path(folder), *rest))
+        commands: dict[str, Callable[..., Coroutine[Any, Any, None]]] = {"add": add, "fail": fail}
+        asyncio.run(commands[command](Path(folder), *rest))

@@ -7,6 +7,7 @@ import os
 import pytest
 
 from mnemoir.core.errors import StorageUnavailable
+from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Remove, Update
 from tests.contracts.test_forgotten_sessions import files_with
 from tests.failing_calls import failing_calls
@@ -32,11 +33,13 @@ async def add(store):
 
 async def edit(store):
     entry = words_only("old, edited")
-    await store.commit(MIRA, [Update(target="x-old", expected="old", text="old, edited", entry=entry)], ASKED)
+    await store.commit(
+        MIRA, [Update(target=MemoryId("x-old"), expected="old", text="old, edited", entry=entry)], ASKED
+    )
 
 
 async def remove(store):
-    await store.commit(MIRA, [Remove(target="x-old", expected="old")], ASKED)
+    await store.commit(MIRA, [Remove(target=MemoryId("x-old"), expected="old")], ASKED)
 
 
 async def delete(store):

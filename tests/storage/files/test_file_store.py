@@ -7,10 +7,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from mnemoir.core.errors import Conflict, InvalidRequest, NotSupported, StorageUnavailable
-from mnemoir.core.memories import IndexEntry, Remove, SourceTurn, Update
-from mnemoir.ports.memory_store import Project, Provenance, Receipt, Visible
+from mnemoir.core.ids import MemoryId
+from mnemoir.core.memories import IndexEntry, Provenance, Remove, SourceTurn, Update
+from mnemoir.ports.memory_store import Project, Receipt, Visible
 from mnemoir.storage.files import FileMemoryStore
 from tests.decay_table import DECAY_TABLE
+from tests.narrowing import present
 from tests.storage.files.file_parts import ASKED, MIRA, NOON, fact, record, words_only
 
 NOW = datetime(2026, 1, 21, 10, 30, tzinfo=UTC)
@@ -64,7 +66,9 @@ async def test_a_removed_memory_is_gone_from_the_file_and_keeps_its_history(stor
     workspace.put(record("old"))
     turns = [SourceTurn(role="user", text="not any more")]
     removed = await store.commit(
-        MIRA, [Remove(target="x-old", expected="old")], Provenance(reason="extracted", model="m", turns=turns)
+        MIRA,
+        [Remove(target=MemoryId("x-old"), expected="old")],
+        Provenance(reason="extracted", model="m", turns=turns),
     )
     assert workspace.records() == []
     assert [(one.event, one.memory.text) for one in removed] == [("DELETE", "old")]
@@ -139,7 +143,7 @@ async def test_a_receipt_outlives_the_process_and_answers_a_repeat(store, worksp
     await store.aclose()
     again = FileMemoryStore(workspace.root, database)
     assert await again.commit(MIRA, [fact("Likes coffee")], ASKED, receipt=receipt) == first
-    assert (await again.redeem(MIRA, "k")).applied == first
+    assert present(await again.redeem(MIRA, "k")).applied == first
     with pytest.raises(Conflict):
         await again.commit(MIRA, [], ASKED, receipt=replace(receipt, request_hash="other"))
     assert workspace.texts() == ["Likes tea"]

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from mnemoir.core.atomic_file import Stamp
 from mnemoir.core.errors import InvalidRequest, StorageUnavailable
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Memory
 from mnemoir.ports.memory_store import Project
 from mnemoir.storage.files.project_file import ProjectFile, Record, decode, encode
 from mnemoir.storage.files.rows import memory_of, record_of, rewritten
+from tests.narrowing import present
 
 DEMO = Project(tenant="default", project="demo")
 FACT = Memory(
@@ -84,7 +86,7 @@ def test_a_message_carries_our_extras_and_reads_back_the_same(tmp_path):
 
 def test_a_rewrite_keeps_unknown_members_odd_times_and_their_order():
     record = {"mood": 1, "id": "x", "memory": "a", "user_id": "u", "created_at": "last spring", "metadata": None}
-    memory = memory_of(record | {"memory": "b", "updated_at": "2026-01-01T00:00:00.000Z"})
+    memory = present(memory_of(record | {"memory": "b", "updated_at": "2026-01-01T00:00:00.000Z"}))
     changed = rewritten(record, memory)
     assert changed == record | {"memory": "b", "updated_at": "2026-01-01T00:00:00.000Z"}
     assert list(changed)[:6] == list(record)
@@ -133,7 +135,8 @@ def test_what_is_made_is_private(tmp_path):
 
 
 def test_the_stamp_told_before_the_rename_is_the_one_of_the_new_file_but_for_the_time_of_the_rename(tmp_path):
-    file, told = ProjectFile(tmp_path, DEMO), []
+    file = ProjectFile(tmp_path, DEMO)
+    told: list[Stamp] = []
     with file.locked():
         written = file.replace([record_of(FACT)], told.append)
     assert written == file.stamp() == file.read().stamp

@@ -48,7 +48,7 @@ async def a_ledger(root):
 async def a_stale_chunk(root):
     ledger, discussion = FileChunkLedger(), Discussion(root=root, id="d1")
     block = (await ledger.blocks(discussion))[-1]
-    await ledger.change(discussion, BlockChanges(stale=(block.key,)))
+    await ledger.change(discussion, BlockChanges(stale=frozenset({block.key})))
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import apsw
 import pytest
 
 from mnemoir.core.errors import KeyUnavailable
+from mnemoir.core.ids import JobId, MemoryId
 from mnemoir.core.memories import IndexEntry, Provenance, SourceTurn
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
@@ -16,12 +17,15 @@ from mnemoir.ports.memory_store import Receipt
 from mnemoir.ports.search_rows import SearchRow
 from mnemoir.storage.sealing import resealing
 from mnemoir.storage.sealing.cells import Cells
+from mnemoir.storage.sealing.key_ring import KeyRing
 from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore
 from mnemoir.storage.sql.engine import Sql, Value
+from mnemoir.storage.sql.tables import main_file
 from mnemoir.storage.sqlite import open_database
 from mnemoir.storage.sqlite.database import SqliteEngine
 from mnemoir.storage.sqlite.sealed_sql import sealing
 from tests.contracts.words import ALL, ASKED, MIRA, fact, remove, rewrite, texts
+from tests.narrowing import instance
 from tests.storage.sealing_kit import a_key, cells_in
 
 OMAR = Scope(project="demo", user="omar")
@@ -37,14 +41,15 @@ async def everything(path: Path, cells: Cells | None, *, writes: bool = True) ->
         if writes:
             await _write(store, jobs)
         found = await store.page(MIRA, ALL, limit=9)
-        rows = await store.reading(lambda view: [view.rows_since(MIRA, -1), view.token_codes(MIRA, view.live(MIRA))])
+        rows = await store.reading(lambda view: view.rows_since(MIRA, -1))
+        codes = await store.reading(lambda view: view.token_codes(MIRA, view.live(MIRA)))
         history = [entry for memory in found for entry in await store.history(MIRA, memory.id)]
-        (taken,) = [await store.removed(MIRA, "mem_gone")]
+        (taken,) = [await store.removed(MIRA, MemoryId("mem_gone"))]
         redeemed = await store.redeem(MIRA, "k")
         (job,) = await jobs.kept("q")
         return {
             "memories": [(one.text, one.metadata, one.extra) for one in found],
-            "rows": [rows[0][-1].entry, list(rows[1].values())],
+            "rows": [rows[-1].entry, list(codes.values())],
             "history": [(entry.old_text, entry.new_text, entry.turns) for entry in history],
             "removed": taken and (taken.text, taken.metadata),
             "receipt": redeemed and [one.memory.text for one in redeemed.applied],
@@ -64,7 +69,7 @@ async def _write(store: SqlMemoryStore, jobs: SqlJobQueue) -> None:
     await store.commit(MIRA, [replace(rewrite(stored.memory, WORDS[4]), entry=entry)], told)
     (gone,) = await store.commit(MIRA, [fact(WORDS[0], id="mem_gone", metadata={"note": WORDS[1]})], told)
     await store.commit(MIRA, [remove(gone.memory)], told)
-    await jobs.put("evt_1", "remember", {"turn": WORDS[5]}, queue="q")
+    await jobs.put(JobId("evt_1"), "remember", {"turn": WORDS[5]}, queue="q")
 
 
 def opened(path: Path, cells: Cells | None) -> SqliteEngine:
@@ -75,7 +80,7 @@ def opened(path: Path, cells: Cells | None) -> SqliteEngine:
 def cells(tmp_path) -> Iterator[Cells]:
     made = cells_in(tmp_path / "keys")
     yield made
-    made.keys.close()
+    instance(KeyRing, made.keys).close()
 
 
 @pytest.fixture
@@ -209,7 +214,7 @@ async def test_a_wrong_key_is_told_and_damages_nothing(paths, cells, tmp_path):
         await database.aclose()
     again = cells_in(tmp_path / "keys")
     assert await everything(path, again, writes=False) | {"said there": None} == before
-    again.keys.close()
+    instance(KeyRing, again.keys).close()
 
 
 BOUND_TO_ITS_ROW = "UPDATE entries SET vector = (SELECT vector FROM entries AS o WHERE o.seq <> entries.seq)"
@@ -229,7 +234,7 @@ async def test_words_and_vector_of_a_memory_are_one_cell_that_stands_for_them_al
 
 
 async def rows_of(store: SqlMemoryStore) -> list[SearchRow]:
-    return await store.reading(lambda view: view.rows_since(MIRA, -1))
+    return await store.reading(lambda view: list(view.rows_since(MIRA, -1)))
 
 
 async def changed(path: Path, statement: str, *values: bytes) -> None:
@@ -254,9 +259,11 @@ async def test_vectors_of_one_memory_in_many_spaces_are_all_encrypted_page_by_pa
     database = opened(paths[1], cells)
 
     def page(sql: Sql, after: Value) -> Value:
-        return resealing.reseal_rows(sql, cells, "vectors", after, cells.keys.current(("", "demo", "mira")))
+        return resealing.reseal_rows(
+            sql, cells, "vectors", after, cells.keys.current(("", "demo", "mira")), file=main_file()
+        )
 
-    after: Value = resealing.before_first("vectors")
+    after: Value = resealing.before_first(main_file(), "vectors")
     while after is not None:
         after = await database.write(MIRA, partial(page, after=after))
     stored = await database.read(None, lambda sql: sql.rows("SELECT hex(vector) FROM vectors"))

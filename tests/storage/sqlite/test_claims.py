@@ -2,15 +2,17 @@
 
 import pytest
 
+from mnemoir.core.ids import JobId
 from mnemoir.storage.sql import SqlJobQueue
 from mnemoir.storage.sql.job_queue import put_job
 from tests.contracts.words import NOW, SetClock
+from tests.narrowing import present
 
 
 def put_many(queue: str, count: int):
     def work(sql) -> None:
         for number in range(count):
-            put_job(sql, f"evt_{queue}_{number}", "remember", {}, queue=queue, now=NOW)
+            put_job(sql, JobId(f"evt_{queue}_{number}"), "remember", {}, queue=queue, now=NOW)
 
     return work
 
@@ -33,7 +35,7 @@ async def steps_of(database, work) -> int:
 
 
 async def life_of_a_job(jobs: SqlJobQueue) -> None:
-    job = await jobs.claim("one", 60)
+    job = present(await jobs.claim("one", 60))
     await jobs.beat("one", [job.id], 60)
     await jobs.reclaim()
     await jobs.done(job, {})
@@ -54,11 +56,13 @@ async def test_a_job_takes_as_many_steps_with_thousands_behind_it_as_with_two(da
 async def test_jobs_that_wait_for_their_time_are_not_looked_at(database):
     clock = SetClock()
     jobs = SqlJobQueue(database, clock)
-    await jobs.put("evt_first", "remember", {})
+    await jobs.put(JobId("evt_first"), "remember", {})
     few = await steps_of(database, lambda: life_of_a_job(jobs))
     for number in range(300):
-        await jobs.put(f"evt_{number}", "remember", {}, queue=f"user {number}")
-        await jobs.retry(await jobs.claim("one", 60), at=clock.now.replace(year=2030), error="the model is down")
-    await jobs.put("evt_last", "remember", {})
+        await jobs.put(JobId(f"evt_{number}"), "remember", {}, queue=f"user {number}")
+        await jobs.retry(
+            present(await jobs.claim("one", 60)), at=clock.now.replace(year=2030), error="the model is down"
+        )
+    await jobs.put(JobId("evt_last"), "remember", {})
     many = await steps_of(database, lambda: life_of_a_job(jobs))
     assert 0 < many <= few * 1.5

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import apsw
 import pytest
@@ -13,6 +14,7 @@ from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.sql import SqlMemoryStore
 from mnemoir.storage.sqlite import open_database
 from tests.contracts.words import ASKED, MIRA, fact, keep, message, texts
+from tests.narrowing import present
 
 HOLDER = """
 import sys
@@ -24,7 +26,7 @@ sys.stdin.read()
 """
 
 
-def mode(path) -> int:
+def mode(path: Path) -> int:
     return path.stat().st_mode & 0o777
 
 
@@ -54,7 +56,7 @@ async def test_a_second_process_is_refused_with_the_name_of_the_first(path):
         [sys.executable, "-c", HOLDER, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     try:
-        assert holder.stdout.readline() == "open\n"
+        assert present(holder.stdout).readline() == "open\n"
         with pytest.raises(StorageUnavailable, match=f"in use by another Mnemoir process .pid {holder.pid} on "):
             open_database(path)
     finally:

@@ -4,6 +4,7 @@ import apsw
 import pytest
 
 from mnemoir.core.errors import StorageUnavailable
+from mnemoir.core.memories import Change
 from mnemoir.memory.facts.write.undoing import Undoing
 from mnemoir.ports.memory_store import Receipt
 from mnemoir.search.indexing import Indexing
@@ -45,7 +46,7 @@ async def test_a_commit_that_fails_at_any_write_or_sync_changes_nothing_and_the_
     store = SqlMemoryStore(database)
     (tea, milk, _) = await keep(store, fact("Likes tea 0"), fact("Likes milk"), message("Hi"))
     with disk.noting() as calls:
-        changes = [rewrite(milk, "Likes cocoa"), fact("Likes gin")]
+        changes: list[Change] = [rewrite(milk, "Likes cocoa"), fact("Likes gin")]
         await store.commit(MIRA, changes, ASKED, receipt=Receipt(key="first", request_hash="h"))
     kept = ["Hi", tea.text, "Likes cocoa", "Likes gin"]
     for attempt in failing(disk, calls, error):

@@ -12,6 +12,7 @@ import pytest
 from mnemoir.storage.sql import SqlMemoryStore
 from mnemoir.storage.sqlite import open_database
 from tests.contracts.words import ALL, MIRA
+from tests.narrowing import present
 from tests.storage.sqlite.writing_program import PER_COMMIT
 
 pytestmark = pytest.mark.slow
@@ -27,7 +28,7 @@ def acknowledged_until_killed(path: Path, round_: int, after: int) -> list[str]:
         text=True,
     )
     try:
-        lines = [program.stdout.readline() for _ in range(after)]
+        lines = [present(program.stdout).readline() for _ in range(after)]
     finally:
         program.kill()
     rest, _ = program.communicate()

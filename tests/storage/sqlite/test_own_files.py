@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import apsw
 import numpy as np
@@ -17,12 +17,14 @@ from mnemoir.storage.conversations.vector_file import VectorFileStore
 from mnemoir.storage.objects.local import LocalObjects
 from mnemoir.storage.objects.sealed import SealedObjects
 from mnemoir.storage.sealing.cells import Cells, OwnCells
+from mnemoir.storage.sealing.key_ring import KeyRing
 from mnemoir.storage.sealing.own_files import bring_file_up_to_date
 from mnemoir.storage.sql.engine import FileEngine, Sql
 from mnemoir.storage.sql.tables import SESSION_FILE, VECTOR_FILE
 from mnemoir.storage.sqlite.conversation_file import open_conversation_file
 from mnemoir.storage.sqlite.opening import open_vector_file
 from tests.conversations.session_kit import said, texts
+from tests.narrowing import instance
 from tests.storage.sealing_kit import cells_in
 
 MIRA, OMAR = ("default", "default", "mira"), ("default", "default", "omar")
@@ -33,7 +35,7 @@ T = TypeVar("T")
 def cells(tmp_path) -> Iterator[Cells]:
     made = cells_in(tmp_path / "keys")
     yield made
-    made.keys.close()
+    instance(KeyRing, made.keys).close()
 
 
 def own(cells: Cells, owner: tuple[str, str, str] = MIRA, *, seals: bool = True) -> OwnCells:
@@ -71,9 +73,9 @@ def everything(path: Path, cells: OwnCells | None) -> list[object]:
         ]
 
 
-def without_names(found: list[object]) -> object:
+def without_names(found: list[Any]) -> object:
     """The same without what differs in any two files: uids, turns and times."""
-    messages = [(one.session_id, one.message, one.parent_id, one.is_on_thread) for one in found[0]]  # type: ignore[attr-defined]
+    messages = [(one.session_id, one.message, one.parent_id, one.is_on_thread) for one in found[0]]
     return [messages, *found[1:3], found[4:8]]
 
 
@@ -204,7 +206,7 @@ def test_vectors_are_encrypted_rotated_and_plain_again_with_those_of_the_second_
     assert path is not None
     for used in (own(cells), own(cells), own(cells, seals=False)):
         if used.cells.seals:
-            cells.keys.rotate(MIRA)  # type: ignore[attr-defined]
+            instance(KeyRing, cells.keys).rotate(MIRA)
         with closing(open_vector_file(path, "raise", used)) as file:
             assert bring_file_up_to_date(file, VECTOR_FILE, used)
             assert not bring_file_up_to_date(file, VECTOR_FILE, used)

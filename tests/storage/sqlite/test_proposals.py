@@ -1,6 +1,7 @@
 """The review queue in the database: written and settled with commits, bounded, ended, and erased to the byte."""
 
 from dataclasses import replace
+from typing import Any
 
 import apsw
 import pytest
@@ -42,7 +43,12 @@ def queue(database, clock) -> SqlProposals:
 
 def proposal(text: str, user: str = "mira", **members: object) -> Proposal:
     memory = replace(fact(text).memory, user=user)
-    given = {"event": "ADD", "memory": memory, "reason": "extracted", "proposed_at": to_text(NOW)} | members
+    given: dict[str, Any] = {
+        "event": "ADD",
+        "memory": memory,
+        "reason": "extracted",
+        "proposed_at": to_text(NOW),
+    } | members
     return Proposal(id=new_proposal_id(), **given)
 
 

@@ -1,5 +1,6 @@
 """What was removed is not left behind in the file."""
 
+from mnemoir.core.ids import JobId
 from mnemoir.storage.sql import SqlJobQueue
 from mnemoir.storage.sqlite import open_database
 
@@ -10,7 +11,7 @@ async def test_what_a_finished_job_held_is_nowhere_in_the_data_directory(tmp_pat
     database = open_database(tmp_path / "mnemoir.db")
     jobs = SqlJobQueue(database)
     for number in range(20):
-        await jobs.put(f"evt_{number}", "remember", {"turn": f"{SECRET} {number} " * 50})
+        await jobs.put(JobId(f"evt_{number}"), "remember", {"turn": f"{SECRET} {number} " * 50})
     assert any(SECRET.encode() in file.read_bytes() for file in tmp_path.iterdir())
     while job := await jobs.claim("one", 60):
         await jobs.done(job, {})

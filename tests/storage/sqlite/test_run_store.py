@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from mnemoir.core.errors import NotFound, Overloaded, StorageUnavailable
 from mnemoir.core.runs import NodeTrace, RecalledMemory, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_kinds import DAILY_DAYS
+from mnemoir.ports.holdings import DAILY_DAYS
 from mnemoir.ports.run_store import RunFilter
 from mnemoir.storage.sql.engine import queries
 from mnemoir.storage.sql.run_rows import MOST_BYTES

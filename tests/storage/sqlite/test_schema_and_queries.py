@@ -9,14 +9,8 @@ import pytest
 import mnemoir.storage
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.sql.engine import queries, subjects
-from mnemoir.storage.sql.tables import (
-    CONVERSATION_TABLES,
-    FACT_TABLES,
-    JOB_TABLES,
-    OTHER_TABLES,
-    PERSONAL_TABLES,
-    PROPOSAL_TABLES,
-)
+from mnemoir.storage.sql.table_queries import queries_of_tables
+from mnemoir.storage.sql.tables import FACT_TABLES, OTHER_TABLES, PROPOSAL_TABLES, TABLES
 from mnemoir.storage.sqlite import data_file, open_database
 from mnemoir.storage.sqlite.data_file import Step, known_steps, migrate, reached
 
@@ -41,7 +35,7 @@ WHOLE_TABLE |= {
     "sealing.any_keyed",
     "sealing.share",
 }
-TABLES = {"memories", "m", "entries", "e", "vectors", "v", "codes", "c", "history", "h", "scopes", "s"}
+OF_USERS = {"memories", "m", "entries", "e", "vectors", "v", "codes", "c", "history", "h", "scopes", "s"}
 
 OF_ALL_SCOPES = WHOLE_TABLE | {
     "memories.owner_of",
@@ -69,7 +63,7 @@ def test_every_query_fits_the_schema_says_what_it_gives_and_reads_no_whole_table
     for subject, name in ALL_QUERIES:
         query = queries(subject)[name]
         assert query.startswith("-- "), name
-        scans = [step for step in plan_of(migrated, query) if step.startswith("SCAN") and step.split()[1] in TABLES]
+        scans = [step for step in plan_of(migrated, query) if step.startswith("SCAN") and step.split()[1] in OF_USERS]
         assert scans == [] or subject == "project_files" or f"{subject}.{name}" in WHOLE_TABLE, (subject, name)
 
 
@@ -222,7 +216,10 @@ async def test_a_beginning_that_was_cut_short_is_begun_anew(path):
 
 
 WORDS = "|".join(
-    sorted({column for table in (*FACT_TABLES.values(), *PROPOSAL_TABLES.values()) for column in table} - {"state"})
+    sorted(
+        {column for table in (*FACT_TABLES.values(), *PROPOSAL_TABLES.values()) for column in table.sealed}
+        - {"state"}
+    )
 )
 COMPARED = re.compile(
     rf"\b(?:{WORDS})\b\s*(?:=|<|>|IS\b|IN\b|LIKE\b)(?! NOT NULL| NULL)|(?:=|<|>|\bIS|\bNOT|\bIN \(SELECT|\bLIKE)\s+"
@@ -248,16 +245,20 @@ def test_a_query_that_would_compare_words_is_found(condition):
     assert COMPARED.search(" ".join(("SELECT id FROM memories WHERE", condition)))
 
 
-def test_every_table_belongs_to_one_kind_or_holds_nothing_that_anybody_said(migrated):
-    of_kinds = [
-        table
-        for tables in (FACT_TABLES, PROPOSAL_TABLES, PERSONAL_TABLES, JOB_TABLES, CONVERSATION_TABLES)
-        for table in tables
-    ]
+def test_every_table_belongs_to_a_holding_or_holds_nothing_that_anybody_said(migrated):
     known = {name for (name,) in migrated.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    assert sorted([*of_kinds, *OTHER_TABLES]) == sorted(known - {"sqlite_sequence"})
-    for table, columns in {**FACT_TABLES, **PROPOSAL_TABLES, **PERSONAL_TABLES, **JOB_TABLES}.items():
-        assert set(columns) <= {row[1] for row in migrated.execute(f"PRAGMA table_info({table})")}
+    assert sorted([*TABLES, *OTHER_TABLES]) == sorted(known - {"sqlite_sequence"})
+    for name, table in TABLES.items():
+        columns = {row[1] for row in migrated.execute(f"PRAGMA table_xinfo({name})")}
+        assert {*table.sealed, *table.columns, *([table.key] if table.key else [])} <= columns
+        assert table.is_scoped == ("scope_id" in columns)
+
+
+def test_queries_made_of_a_table_find_its_rows_by_their_scope(migrated):
+    for of in queries_of_tables():
+        for query in (of.count, of.rows, of.drop_some, of.drop):
+            steps = [step for step in plan_of(migrated, query) if step.startswith(("SEARCH", "SCAN"))]
+            assert [step for step in steps if "scope_id=?" not in step and "(rowid=?)" not in step] == [], query
 
 
 def test_a_step_that_does_not_say_whether_it_expands_or_contracts_is_none():

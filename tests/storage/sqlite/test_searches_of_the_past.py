@@ -78,7 +78,8 @@ async def test_what_is_forgotten_is_found_at_no_time(store, recall, clock, forge
     clock.move(hours=1)
     await store.commit(MIRA, [remove(works)], ASKED)
     assert await found(recall, clock, "works", NOW) == ["works in Bergen"]
-    await getattr(store, forget)(MIRA, *{"delete": [works.id], "delete_all": [], "forget_session": ["s1"]}[forget])
+    targets: dict[str, list[str]] = {"delete": [works.id], "delete_all": [], "forget_session": ["s1"]}
+    await getattr(store, forget)(MIRA, *targets[forget])
     assert await found(recall, clock, "works", NOW) == []
     assert await store.of_all_times.reading(lambda view: view.live(MIRA)) == []
 

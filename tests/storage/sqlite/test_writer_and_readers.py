@@ -28,14 +28,20 @@ def insert(key: str):
 
 async def settings(database) -> list[str]:
     query = "SELECT project FROM project_settings ORDER BY project"
-    return await database.read(None, lambda sql: [name for (name,) in sql.rows(query)])
+    projects: list[str] = await database.read(None, lambda sql: [name for (name,) in sql.rows(query)])
+    return projects
 
 
 async def test_work_that_waits_is_committed_together(database):
-    gate, statements = threading.Event(), []
+    gate = threading.Event()
+    statements: list[str] = []
+
+    def keep(cursor, statement, bindings) -> bool:
+        statements.append(statement)
+        return True
 
     def trace(sql) -> None:
-        sql._connection.exec_trace = lambda _, sql, __: statements.append(sql) or True
+        sql._connection.exec_trace = keep
 
     await database.write(None, trace)
     blocker = hold(database, gate)

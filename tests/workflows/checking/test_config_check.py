@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -247,7 +248,7 @@ def test_shared_workflows_are_checked_where_they_are_offered(tmp_path):
 
 def test_names_with_variables_are_only_known_at_run_time(tmp_path):
     node = {"type": "Standard", "endpointName": "{agent1Input}", "preset": "{calm}", "prompt": ""}
-    chat = {"calm": "Calm", "nodes": [{**node, "endpointName": "{which}"}], "which": "Main"}
+    chat: dict[str, Any] = {"calm": "Calm", "nodes": [{**node, "endpointName": "{which}"}], "which": "Main"}
     child = {"type": "CustomWorkflow", "workflowName": "{which}", "workflowUserFolderOverride": "{calm}"}
     chat["nodes"].append(child)
     assert problems(tmp_path, {"Workflows/Ann/Chat.json": chat}) == []

@@ -11,7 +11,13 @@ LLAMA = {
     "thinking": {"location": "chat_template_kwargs", "field": "enable_thinking", "mode": "bool"},
     "samplerFieldMap": {"temperature": "temperature", "min_p": "min_p"},
 }
-SAMPLERS = {"temperature": 0.5, "min_p": None, "dry_base": 1, "thinkingMode": "off", "chat_template_kwargs": {}}
+SAMPLERS: dict[str, object] = {
+    "temperature": 0.5,
+    "min_p": None,
+    "dry_base": 1,
+    "thinkingMode": "off",
+    "chat_template_kwargs": {},
+}
 ONLY_SHARED = {"allowSharedWorkflows": True, "routingConfig": "", "categorizationWorkflow": ""}
 WARNING, ERROR = "warning", "error"
 

@@ -4,12 +4,13 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from mnemoir.workflows.config.tree import ConfigTree
 
 SETTLED = 1_700_000_000  # seconds; long before any test
 
-SMALL: Mapping[str, object] = {
+SMALL: Mapping[str, Any] = {
     "Users/_current-user.json": {"currentUser": "Ann"},
     "Users/ann.json": {
         "customWorkflowOverride": True,

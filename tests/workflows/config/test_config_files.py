@@ -8,6 +8,7 @@ from structlog.testing import capture_logs
 from mnemoir.core.errors import SettingsError
 from mnemoir.workflows.config.files import MOST_BYTES, FileCache
 from mnemoir.workflows.config.lookup import Lookup
+from tests.narrowing import present
 from tests.workflows.config.config_kit import write
 
 
@@ -160,11 +161,11 @@ def test_a_link_out_of_the_root_is_refused_and_one_within_it_followed(tmp_path):
 def test_a_folder_that_is_swapped_for_a_link_away_is_noticed(tmp_path):
     write(tmp_path, {"outside/a.json": {"secret": 1}, "root/sub/a.json": {"a": 1}})
     cache, lookup = FileCache(str(tmp_path / "root")), Lookup(str(tmp_path / "root"))
-    assert cache.read(lookup.find("sub", "a.json"), keep) == {"a": 1}
+    assert cache.read(present(lookup.find("sub", "a.json")), keep) == {"a": 1}
     (tmp_path / "root/sub").rename(tmp_path / "root/old")
     (tmp_path / "root/sub").symlink_to(tmp_path / "outside", target_is_directory=True)
     with capture_logs() as logs:
-        assert cache.read(lookup.find("sub", "a.json"), keep) == {"a": 1}
+        assert cache.read(present(lookup.find("sub", "a.json")), keep) == {"a": 1}
     assert "is a link to" in logs[0]["cause"]
 
 

@@ -190,7 +190,7 @@ def test_a_file_that_was_missing_is_found_when_its_folder_is_replaced(tmp_path):
 def test_a_missing_file_is_looked_up_without_reading_its_folder_again(tmp_path, monkeypatch):
     searched = Searched(tmp_path / "Configs")
     assert not searched.finds()
-    listed = []
+    listed: list[str] = []
     monkeypatch.setattr(os, "listdir", listed.append)
     assert [searched.finds(), listed] == [False, []]
 

@@ -160,7 +160,7 @@ def test_a_routing_table_keeps_the_order_of_its_file(tmp_path):
 )
 def test_workflows_are_looked_up_in_the_requested_folder_or_the_users(settings, folder, found, tmp_path):
     places = ("Ann", "_common", "set", "_overrides/set", "_overrides/old", "_shared/Poet")
-    files = {f"Workflows/{place}/W.json": [] for place in places}
+    files: dict[str, object] = {f"Workflows/{place}/W.json": [] for place in places}
     workflow = tree_of(tmp_path, {"Users/ann.json": settings, **files}).user("Ann").workflow("W", folder)
     assert (workflow.name, workflow.folder) == ("W", found)
 
@@ -207,7 +207,9 @@ def test_a_broken_edit_leaves_the_user_in_service_and_is_reported(tmp_path):
 
 
 def test_shared_folders_are_those_below_the_users_shared_folder(tmp_path):
-    files = {f"Workflows/{place}/_DefaultWorkflow.json": [] for place in ("_shared/B", "_shared/A", "team/C")}
+    files: dict[str, object] = {
+        f"Workflows/{place}/_DefaultWorkflow.json": [] for place in ("_shared/B", "_shared/A", "team/C")
+    }
     tree = tree_of(tmp_path, {"Users/bob.json": {"sharedWorkflowsSubDirectoryOverride": "team"}, **files})
     assert tree.user("Ann").shared_folders() == ["A", "B"]
     assert tree.user("Bob").shared_folders() == ["C"]

@@ -1,6 +1,7 @@
 """The registry of node types."""
 
 from importlib.metadata import EntryPoint
+from typing import ClassVar
 
 from mnemoir.workflows.node import GROUP, ValueNode, load
 from mnemoir.workflows.nodes.standard import Standard
@@ -10,7 +11,7 @@ class Weather(ValueNode):
     """A node type of another package."""
 
     kind = "Weather"
-    aliases = ("Forecast",)
+    aliases: ClassVar[tuple[str, ...]] = ("Forecast",)
 
     async def value(self, step):
         return "sunny"

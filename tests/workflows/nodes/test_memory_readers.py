@@ -4,7 +4,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from mnemoir.core.errors import SettingsError
-from mnemoir.core.messages import text_message
+from mnemoir.core.messages import Role, text_message
 from mnemoir.workflows.nodes.chat_summary_memory_gathering_tool import ChatSummaryMemoryGatheringTool
 from mnemoir.workflows.nodes.conversation_memory import ConversationMemory
 from mnemoir.workflows.nodes.get_current_memory_from_file import GetCurrentMemoryFromFile
@@ -136,7 +136,7 @@ async def test_without_a_discussion_recent_messages_replace_summaries(bench, sai
 
 @pytest.mark.parametrize("kind", [RecentMemorySummarizerTool, ChatSummaryMemoryGatheringTool])
 async def test_without_a_discussion_messages_of_all_roles_count(bench, kind):
-    roles = ("system", "user", "assistant", "system", "tool", "user")
+    roles: tuple[Role, ...] = ("system", "user", "assistant", "system", "tool", "user")
     bench.messages = [text_message(role, f"{role} {number}") for number, role in enumerate(roles)]
     assert await bench.run(kind, maxTurnsToPull=4) == "assistant 2\nsystem 3\ntool 4"
 

@@ -28,8 +28,8 @@ class LockBench(Bench):
     lock_directory: Path | None = None
 
     def _services(self) -> Services:
-        places = {"data_dir": self.public.parent / "data", "lock_directory": self.lock_directory}
-        return replace(super()._services(), locks=self.locks, **places)
+        data = self.public.parent / "data"
+        return replace(super()._services(), locks=self.locks, data_dir=data, lock_directory=self.lock_directory)
 
 
 @pytest.fixture

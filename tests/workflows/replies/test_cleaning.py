@@ -154,11 +154,11 @@ def test_texts_without_their_flags_are_not_removed():
 
 @pytest.mark.parametrize("keys", [{}, {"startThinkTag": "<t>"}, {"endThinkTag": "</t>"}])
 def test_thinking_without_both_tags_stays_and_the_reason_is_given(keys):
-    cleaning = cleaning_for(endpoint(removeThinking=True, **keys), ModelProperties())
+    cleaning = cleaning_for(endpoint(removeThinking=True, **keys), ModelProperties.model_validate({}))
     assert cleaning.is_idle
     assert "startThinkTag" in (cleaning.problem or "")
 
 
 def test_the_older_spelling_of_the_tags_is_enough():
-    cleaning = cleaning_for(endpoint(removeThinking=True, thinkTagText="think"), ModelProperties())
+    cleaning = cleaning_for(endpoint(removeThinking=True, thinkTagText="think"), ModelProperties.model_validate({}))
     assert (cleaning.problem, clean("<think>why</think>So.", cleaning)) == (None, "So.")

@@ -1,6 +1,7 @@
 """Variables: their sources, and the precedence of sources."""
 
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,8 @@ NOW = datetime(2025, 8, 7, 20, 48, tzinfo=timezone(timedelta(hours=2)))
 
 
 def variables(**given):
-    return Variables(Surroundings(**{"messages": [text_message("user", "hi")], "now": NOW} | given))
+    members: dict[str, Any] = {"messages": [text_message("user", "hi")], "now": NOW} | given
+    return Variables(Surroundings(**members))
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,8 @@ from mnemoir.conversations.search.search_filter import seconds, vector_metadata
 from mnemoir.conversations.search.vectors import IndexedVectors, NamedModel, TokenPart, VectorStore
 from mnemoir.core.conversations import StoredMessage
 from mnemoir.core.errors import Conflict, ProviderError, ProviderUnavailable
-from mnemoir.ports.embedding import CONTEXT_MESSAGES, Embedding, Passage, context_of
+from mnemoir.core.text import CONTEXT_MESSAGES, context_of
+from mnemoir.ports.embedding import Embedding, Passage
 from mnemoir.ports.log import Log
 from mnemoir.search.indexing import embedded_in_halves, may_be_the_text, pack_codes, pack_ids
 

@@ -17,7 +17,7 @@ from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.memories import FOREIGN, Add, HistoryEntry, Memory, Provenance
 from mnemoir.core.messages import ModelRequest
 from mnemoir.core.scope import Scope
-from mnemoir.core.text import content_hash
+from mnemoir.core.text import CONTEXT_MESSAGES, content_hash
 from mnemoir.memory.facts.decide.confidence import judged
 from mnemoir.memory.facts.decide.conflicts import conflicts
 from mnemoir.memory.facts.decide.decay import visible_now
@@ -45,7 +45,6 @@ from mnemoir.memory.facts.write.curation import Curation
 from mnemoir.memory.facts.write.plans import Plans
 from mnemoir.memory.facts.write.remembering import Learned, Remembering
 from mnemoir.memory.facts.write.undoing import Undoing
-from mnemoir.ports.embedding import CONTEXT_MESSAGES
 from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.memory_store import Committer, ListFilter, MemoryStore, Project, Visible
 from mnemoir.ports.project_settings import ProjectSettings, ProjectSettingsStore

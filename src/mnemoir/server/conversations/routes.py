@@ -14,7 +14,7 @@ from typing import Annotated, NotRequired
 from fastapi import Depends, Query, Request
 from pydantic import BeforeValidator
 
-from mnemoir.chats.kinds import not_found
+from mnemoir.chats.forgetting import not_found
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.nodes.conversation_nodes import copy_node_memories
 from mnemoir.conversations.users import OwnConversations

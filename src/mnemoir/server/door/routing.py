@@ -1,21 +1,8 @@
-"""The front: what every request passes on its way to its route, in this order.
+"""The front: takes each request through the door, in the order that the first page of this folder says.
 
-1. Its path is made plain: without doubled slashes, a final slash, and the server's mount prefix. No redirect is ever
-   sent: some clients do not follow one, and a redirect may drop a body. Slashes are collapsed in the path as sent, so
-   that an encoded one (`a%2Fb`) stays part of its name: a plain one ends it.
-2. Checks of browsers: the host, the origin, preflights (`origins.py`).
-3. The route is found, by method and path alone (`table.py`), before the key is looked at and before a byte of the
-   body is read. All that follows goes by what the route says of itself (`says.py`).
-4. Pages and files of the web UI (`ui.py`), which need no key. They and routes have no path in common but `/`.
-5. Who asks: a key, the token of an issuer, or the cookie of a person with the token of the page (`access.py`); else
-   401. Routes that say `open` or `signing_in` let everybody pass.
-6. The request counts for the bucket of its route, with an unknown path or method for `read`; else 429.
-7. The right that the route takes; else 403.
-8. A path that no route has gets 404. A method that its routes have not gets 405, and OPTIONS the methods they have.
-9. Room for its connection beside those of the same caller, and a turn (`crowd.py`, `turns.py`); else 503.
-10. The audit log, for an act (`auditing.py`).
-11. The route that was found. Chats run at once, all others within the layers of the REST application, which do not
-    search again: for a chat these would cost more than all layers of this server.
+No redirect is ever sent: some clients do not follow one, and a redirect may drop a body. Slashes are collapsed in
+the path as sent, so that an encoded one (`a%2Fb`) stays part of its name: a plain one ends it. A chat runs outside
+the layers of the REST application, which would cost it more than all layers of this server.
 """
 
 import re

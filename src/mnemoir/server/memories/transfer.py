@@ -18,9 +18,9 @@ from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Memory
 from mnemoir.core.proposals import Proposal
 from mnemoir.core.scope import Scope, entity_name
-from mnemoir.memory.facts.kind import FACT, ToldMemory
-from mnemoir.memory.facts.review.proposal_kind import PROPOSAL
-from mnemoir.ports.memory_kinds import Exchange
+from mnemoir.memory.facts.holding import FACT, ToldMemory
+from mnemoir.memory.facts.review.proposal_holding import PROPOSAL
+from mnemoir.ports.holdings import Exchange
 from mnemoir.ports.memory_store import Project
 from mnemoir.server.door.errors import Invalid
 from mnemoir.server.door.request import parse_json, read_body
@@ -136,7 +136,7 @@ async def _planned(
 
 
 def _exchanges(site: Site) -> dict[str, Exchange]:
-    return {kind.name: kind.exchange for kind in site.parts.upkeep.kinds if kind.exchange is not None}
+    return {one.name: one.exchange for one in site.parts.upkeep.holdings if one.exchange is not None}
 
 
 async def _lines(exchanges: dict[str, Exchange], owners: Sequence[tuple[str, Scope]]) -> AsyncIterator[bytes]:

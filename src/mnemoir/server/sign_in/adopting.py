@@ -13,6 +13,7 @@ from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere
 from mnemoir.server.sign_in.shapes import Token, kept_out
 from mnemoir.server.sign_in.users import managed
+from mnemoir.upkeep.adopting import ROWS
 
 router = Routes(prefix="/api", tags=["sign-in"])
 
@@ -47,8 +48,8 @@ async def adopt(
         {
             "from_user": given,
             "to_user": user.grant.memory_user,
-            "memories": done.memories,
-            "conversations": done.conversations,
+            "memories": done.of(ROWS),
+            "conversations": done.of("conversation"),
         }
     )
 

@@ -8,7 +8,7 @@ import apsw
 
 from mnemoir.core.clock import utc_now
 from mnemoir.core.text import digest
-from mnemoir.ports.memory_kinds import DAILY_DAYS
+from mnemoir.ports.holdings import DAILY_DAYS
 from mnemoir.storage.sql.catalogue import Contents
 from mnemoir.storage.sql.conversations.vector_notes import SPACES
 from mnemoir.storage.sql.engine import queries

@@ -15,7 +15,7 @@ import structlog
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.memories import IndexEntry, Space
 from mnemoir.core.scope import Scope
-from mnemoir.ports.embedding import CONTEXT_MESSAGES, context_of
+from mnemoir.core.text import CONTEXT_MESSAGES, context_of
 from mnemoir.ports.memory_store import Project, StoreCounts, Unembedded
 from mnemoir.storage.files import index_table
 from mnemoir.storage.files.changing import current

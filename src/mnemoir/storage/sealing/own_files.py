@@ -55,7 +55,7 @@ def bring_file_up_to_date(file: FileEngine, kind: SealedFile, own: OwnCells) -> 
         while file.write(_link_some):
             pass
     for table in kind.tables:
-        after = before_first(table)
+        after = before_first(kind, table)
         while after is not None:
             after = file.write(partial(reseal_rows, cells=own.cells, table=table, after=after, key=key, file=kind))
     file.write(partial(_note, state=sealed_state(key)))

@@ -5,21 +5,17 @@ may be killed anywhere and goes on at the next start, while others read and writ
 are made anew, in one transaction, and the scope notes its key.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from mnemoir.core.text import content_hash
 from mnemoir.storage.sealing.cells import JOINED_MARK, MARK, Cells, joined_prefix_of, prefix_bytes_of, prefix_of
 from mnemoir.storage.sql.engine import Sql, Value, queries
-from mnemoir.storage.sql.tables import MAIN_FILE, Owner, SealedFile
+from mnemoir.storage.sql.tables import Owner, SealedFile, main_file
 
 ROWS_AT_ONCE = 500
 _TRACES_AT_ONCE = 8  # a trace may have some megabytes
 _QUERIES = queries("sealing")
-_SCOPED = [table for table in MAIN_FILE.tables if table not in MAIN_FILE.unscoped]
-_BYTES = ("terms", "vector", "token_ids", "codes", "token_codes", "left_hash")
-_NUMBERED = ("memories", "entries", "codes", "history", "sources", "messages", "vectors", "second_vectors")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,18 +41,13 @@ def scopes_after(sql: Sql, scope_id: int) -> list[ScopeKeys]:
     ]
 
 
-def scoped_tables() -> Sequence[str]:
-    """The tables of a scope."""
-    return _SCOPED
-
-
-def before_first(table: str) -> Value:
+def before_first(file: SealedFile, table: str) -> Value:
     """The place before the first row of a table."""
-    return -1 if table in _NUMBERED else ""
+    return -1 if table in file.numbered else ""
 
 
 def reseal_rows(
-    sql: Sql, cells: Cells, table: str, after: Value, key: int | None = None, file: SealedFile = MAIN_FILE
+    sql: Sql, cells: Cells, table: str, after: Value, key: int | None = None, *, file: SealedFile
 ) -> Value:
     """Write some rows of a table behind one anew, if they are not as they should be; the last of them, None for none.
 
@@ -85,13 +76,13 @@ def begin_scope(sql: Sql) -> None:
 def finish_scope(sql: Sql, key: int | None) -> None:
     """Make the digests of a scope anew with a key, None for bare ones, and note it. `sql` is within the scope."""
     sql.run(_QUERIES["set_hash_key"], key=key)
-    within = sql.within(sql.scope_id)
-    for texts, put, row_key in (
-        ("texts_of_memories", "hash_memory", MAIN_FILE.row_keys["memories"]),
-        ("texts_of_proposals", "hash_proposal", MAIN_FILE.row_keys["proposals"]),
-    ):
-        found = within.rows(_QUERIES[texts])
-        within.many(_QUERIES[put], [{row_key: row, "content_hash": content_hash(text)} for row, text in found])
+    within, file = sql.within(sql.scope_id), main_file()
+    for table, column in file.hashed.items():
+        row_key = file.row_keys[table]
+        texts = f"SELECT {row_key}, {column} FROM {table} WHERE scope_id = :scope_id"  # noqa: S608  # names of ours
+        put = f"UPDATE {table} SET content_hash = :content_hash WHERE scope_id = :scope_id AND {row_key} = :{row_key}"  # noqa: S608  # the same
+        found = within.rows(texts)
+        within.many(put, [{row_key: row, "content_hash": content_hash(text)} for row, text in found])
     sql.run(_QUERIES["set_seal_key"], key=key or 0)
 
 
@@ -129,7 +120,7 @@ def _statements(file: SealedFile, table: str, seals: bool, *, is_scoped: bool) -
 
 def _differs(file: SealedFile, table: str, column: str, seals: bool) -> str:
     """The condition that a cell is plain or of another key and should not be, or is encrypted and should not be."""
-    mark = "mark_bytes" if file.are_bytes or column in _BYTES else "mark"
+    mark = "mark_bytes" if file.are_bytes or column in file.blobs else "mark"
     alone, as_one = (
         f"substr({column}, 1, length(:{name})) {'<>' if seals else '='} :{name}" for name in (mark, "mark_joined")
     )

@@ -15,7 +15,7 @@ from mnemoir.core.errors import KeyUnavailable
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import IndexEntry
 from mnemoir.core.scope import Scope
-from mnemoir.ports.embedding import CONTEXT_MESSAGES, context_of
+from mnemoir.core.text import CONTEXT_MESSAGES, context_of
 from mnemoir.ports.memory_store import Unembedded, VectorBacklog
 from mnemoir.storage.sql.engine import Engine, Sql, owner_values, queries
 from mnemoir.storage.sql.rows import Entries, replace_terms, replace_vectors

@@ -23,6 +23,7 @@ from mnemoir.storage.sql.engine import Sql, of_scope, owner_values, queries
 from mnemoir.storage.sql.job_queue import put_job
 from mnemoir.storage.sql.proposals import erase_proposals
 from mnemoir.storage.sql.rows import narrowing
+from mnemoir.storage.sql.table_queries import queries_of_tables
 
 _QUERIES = {
     name: query
@@ -33,14 +34,6 @@ _GIVE_NO_TEXT = ("restored", "merged", "confirmed", "undone")
 ERASE = "erase"  # the kind of such jobs
 
 _ROWS_AT_ONCE = 1000
-_TABLES = (
-    "erase_memories",
-    "erase_events",  # they name turns
-    "erase_waiting",
-    "erase_turns",
-    "erase_answers",
-    "erase_values",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +172,7 @@ def erase_some(sql: Sql) -> bool:
     if number is None:
         return False
     within = sql.within(number)
-    if not any(within.run(_QUERIES[query], limit=_ROWS_AT_ONCE) for query in _TABLES):
+    if not any(within.run(of.drop_some, limit=_ROWS_AT_ONCE) for of in queries_of_tables()):
         within.run(_QUERIES["drop_scope"])
         sql.run(_QUERIES["drop_job"], id=_job_of(number))
     return True

@@ -19,7 +19,7 @@ from mnemoir.core.errors import NotFound, StorageUnavailable
 from mnemoir.core.runs import NodeTrace, RunTrace, without_texts
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import holds
-from mnemoir.ports.memory_kinds import DAILY_DAYS
+from mnemoir.ports.holdings import DAILY_DAYS
 from mnemoir.ports.run_store import ALL_RUNS, RunFilter, RunStore, RunSummary, every_scope
 from mnemoir.storage.sql.engine import FileEngine, Sql, queries
 from mnemoir.storage.sql.rows import as_json

@@ -16,7 +16,7 @@ import apsw
 from mnemoir.core.scope import Scope
 from mnemoir.storage.sealing.cells import Cells, Opening, OwnCells
 from mnemoir.storage.sql.engine import Sql, Value, queries
-from mnemoir.storage.sql.tables import DIGESTS, MAIN_FILE, SERVER, Owner, SealedFile
+from mnemoir.storage.sql.tables import DIGESTS, SERVER, Owner, SealedFile, main_file
 from mnemoir.storage.sqlite.transactions import OpenSql, SqliteSql
 
 _COMMENT = re.compile(r"--.*")
@@ -85,7 +85,7 @@ class _Codec:
 
 def sealing(cells: Cells) -> OpenSql:
     """Opens `Sql` that encrypts and decrypts, over `mnemoir.db` and `runs.db`."""
-    return partial(SealedSql, codec=_Codec(cells=cells, file=MAIN_FILE, owner=None, shapes={}))
+    return partial(SealedSql, codec=_Codec(cells=cells, file=main_file(), owner=None, shapes={}))
 
 
 def sealing_own(own: OwnCells, file: SealedFile) -> OpenSql:

@@ -1,5 +1,7 @@
 """The offline model as a chat model: the port's promises, answers by quoting, summaries by extraction."""
 
+from typing import Any
+
 import orjson
 import pytest
 
@@ -10,7 +12,7 @@ from mnemoir.core.text import RecalledLine, put_up
 from mnemoir.providers.llm.offline import OfflineModel, summarise
 
 
-def asked(text: str, *, system: str = "", output: str | None = None, **sampling: int) -> ModelRequest:
+def asked(text: str, *, system: str = "", output: str | None = None, **sampling: Any) -> ModelRequest:
     messages = [*([text_message("system", system)] if system else []), text_message("user", text)]
     schema = JsonSchema(name=output, schema={}) if output else None
     return ModelRequest(messages=messages, output=schema, sampling=Sampling(**sampling))

@@ -4,42 +4,6 @@
  */
 
 export interface paths {
-    "/api/memories": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List one user's memories by conditions, newest first */
-        get: operations["list_of_user_api_memories_get"];
-        put?: never;
-        /** Extract memories from messages and store them */
-        post: operations["add_api_memories_post"];
-        /** Forget all memories of one user, and the traces of its runs; nothing of it can be restored */
-        delete: operations["delete_all_api_memories_delete"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/memories/search": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Find what bears on a question */
-        post: operations["search_api_memories_search_post"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/health": {
         parameters: {
             query?: never;
@@ -1091,6 +1055,25 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/memories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List one user's memories by conditions, newest first */
+        get: operations["list_of_user_api_memories_get"];
+        put?: never;
+        /** Extract memories from messages and store them */
+        post: operations["add_api_memories_post"];
+        /** Forget all memories of one user, and the traces of its runs; nothing of it can be restored */
+        delete: operations["delete_all_api_memories_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/memories/{memory_id}/details": {
         parameters: {
             query?: never;
@@ -1341,6 +1324,23 @@ export interface paths {
         get: operations["learned_api_conversations__id__messages__message_id__learned_get"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Find what bears on a question */
+        post: operations["search_api_memories_search_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2414,40 +2414,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/models": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Names that `model` may have */
-        get: operations["get_models"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/page/models": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Names that `model` may have */
-        get: operations["get_api_page_models"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/models/{model_id}": {
         parameters: {
             query?: never;
@@ -2465,6 +2431,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Names that `model` may have */
+        get: operations["get_models"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/models/{model_id}": {
         parameters: {
             query?: never;
@@ -2474,6 +2457,23 @@ export interface paths {
         };
         /** One of them */
         get: operations["get_models__model_id_"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/page/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Names that `model` may have */
+        get: operations["get_api_page_models"];
         put?: never;
         post?: never;
         delete?: never;
@@ -8209,172 +8209,6 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    list_of_user_api_memories_get: {
-        parameters: {
-            query?: {
-                user_id?: string | null;
-                /** @description 0 means 1000 */
-                limit?: number;
-                offset?: number;
-                /** @description ISO 8601: what was current then instead of what is now */
-                at?: string | null;
-                kind?: ("fact" | "message") | null;
-                /** @description where its words come from */
-                origin?: ("user" | "assistant" | "tool" | "document" | "import" | "api" | "person") | null;
-                /** @description ISO 8601, of the time that `order` goes by */
-                since?: string | null;
-                /** @description ISO 8601, of the time that `order` goes by */
-                until?: string | null;
-                /** @description the conversation it was learned in */
-                source?: string | null;
-                /** @description all of these words stand in it, in whatever case */
-                q?: string | null;
-                /** @description these alone; may be repeated */
-                id?: string[] | null;
-                /** @description what has decayed or expired */
-                hidden?: "without" | "with" | "only";
-                order?: "created_desc" | "created_asc" | "updated_desc" | "updated_asc";
-                /** @description `next` of the page before */
-                cursor?: string | null;
-                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
-                project?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListedMemories"];
-                };
-            };
-            /** @description An error, with its code */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
-    add_api_memories_post: {
-        parameters: {
-            query?: {
-                include_usage?: boolean;
-                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
-                project?: string;
-            };
-            header?: {
-                "idempotency-key"?: string | null;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["AddBody"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AddAnswer"];
-                };
-            };
-            /** @description An error, with its code */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
-    delete_all_api_memories_delete: {
-        parameters: {
-            query?: {
-                user_id?: string | null;
-                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
-                project?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DeletedAll"];
-                };
-            };
-            /** @description An error, with its code */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
-    search_api_memories_search_post: {
-        parameters: {
-            query?: {
-                /** @description ISO 8601: what was current then instead of what is now */
-                at?: string | null;
-                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
-                project?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["SearchBody"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SearchAnswer"];
-                };
-            };
-            /** @description An error, with its code */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
     health_health_get: {
         parameters: {
             query?: never;
@@ -10778,6 +10612,134 @@ export interface operations {
             };
         };
     };
+    list_of_user_api_memories_get: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description 0 means 1000 */
+                limit?: number;
+                offset?: number;
+                /** @description ISO 8601: what was current then instead of what is now */
+                at?: string | null;
+                kind?: ("fact" | "message") | null;
+                /** @description where its words come from */
+                origin?: ("user" | "assistant" | "tool" | "document" | "import" | "api" | "person") | null;
+                /** @description ISO 8601, of the time that `order` goes by */
+                since?: string | null;
+                /** @description ISO 8601, of the time that `order` goes by */
+                until?: string | null;
+                /** @description the conversation it was learned in */
+                source?: string | null;
+                /** @description all of these words stand in it, in whatever case */
+                q?: string | null;
+                /** @description these alone; may be repeated */
+                id?: string[] | null;
+                /** @description what has decayed or expired */
+                hidden?: "without" | "with" | "only";
+                order?: "created_desc" | "created_asc" | "updated_desc" | "updated_asc";
+                /** @description `next` of the page before */
+                cursor?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListedMemories"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    add_api_memories_post: {
+        parameters: {
+            query?: {
+                include_usage?: boolean;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddAnswer"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    delete_all_api_memories_delete: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedAll"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
     details_api_memories__memory_id__details_get: {
         parameters: {
             query?: {
@@ -11344,6 +11306,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LearnedFrom"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    search_api_memories_search_post: {
+        parameters: {
+            query?: {
+                /** @description ISO 8601: what was current then instead of what is now */
+                at?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SearchBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchAnswer"];
                 };
             };
             /** @description An error, with its code */
@@ -14258,64 +14258,6 @@ export interface operations {
             };
         };
     };
-    get_models: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The answer */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ModelList"];
-                };
-            };
-            /** @description An error, with its code */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OpenAIErrorAnswer"];
-                };
-            };
-        };
-    };
-    get_api_page_models: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The answer */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ModelList"];
-                };
-            };
-            /** @description An error, with its code */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OpenAIErrorAnswer"];
-                };
-            };
-        };
-    };
     get_v1_models__model_id_: {
         parameters: {
             query?: never;
@@ -14347,6 +14289,35 @@ export interface operations {
             };
         };
     };
+    get_models: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelList"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIErrorAnswer"];
+                };
+            };
+        };
+    };
     get_models__model_id_: {
         parameters: {
             query?: never;
@@ -14365,6 +14336,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ModelCard"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIErrorAnswer"];
+                };
+            };
+        };
+    };
+    get_api_page_models: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelList"];
                 };
             };
             /** @description An error, with its code */

@@ -15,10 +15,10 @@ from mnemoir.core.clock import from_text, to_text
 from mnemoir.core.ids import new_memory_id
 from mnemoir.core.memories import Memory, Origin
 from mnemoir.core.scope import Scope
-from mnemoir.core.text import content_hash, estimate_tokens, take_down
+from mnemoir.core.text import CONTEXT_MESSAGES, content_hash, context_of, estimate_tokens, take_down
 from mnemoir.memory.facts.extract.acknowledging import without_acknowledgement
 from mnemoir.memory.facts.extract.requests import AddRequest, Turn
-from mnemoir.ports.embedding import CONTEXT_MESSAGES, Passage, context_of
+from mnemoir.ports.embedding import Passage
 from mnemoir.wire.learnable import learnable
 
 _READ_ROLES = frozenset({"user", "assistant"})

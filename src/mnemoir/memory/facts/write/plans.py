@@ -14,7 +14,7 @@ from mnemoir.core.ids import PlanId, new_plan_id
 from mnemoir.core.memories import Applied, Change, Provenance
 from mnemoir.core.proposals import NO_STEP, QueueStep
 from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_kinds import Rehearsed
+from mnemoir.ports.holdings import Rehearsed
 from mnemoir.ports.memory_store import MemoryStore, Project, Receipt, StaleChange
 
 KEPT = timedelta(minutes=10)

@@ -14,7 +14,7 @@ from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Memory
 from mnemoir.core.retention import KeptDays
 from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_kinds import Amounts
+from mnemoir.ports.holdings import Amounts
 from mnemoir.ports.memory_store import ListCursor, ListFilter, MemoryStore, Old, Visible
 
 _AT_ONCE = 500

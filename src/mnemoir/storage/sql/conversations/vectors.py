@@ -21,7 +21,8 @@ from mnemoir.conversations.search.vectors import (
 )
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.ids import new_request_id
-from mnemoir.ports.embedding import FloatArray, pack_vector
+from mnemoir.ports.embedding import FloatArray
+from mnemoir.search.indexing import pack_vector
 from mnemoir.storage.sql.engine import Damaged, Sql, queries
 
 QUERIES = queries("vectors/vectors")

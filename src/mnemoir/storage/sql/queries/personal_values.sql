@@ -38,7 +38,3 @@ DELETE FROM pii_values
 -- What stands in messages, with what each value is bound to; by the primary key.
 SELECT kind, hash, about, session_id, number, original, label FROM pii_values
  WHERE scope_id = :scope_id AND about = 'messages';
-
--- name: erase_values
--- Delete the values of a scope; by the primary key.
-DELETE FROM pii_values WHERE scope_id = :scope_id AND :limit > 0;

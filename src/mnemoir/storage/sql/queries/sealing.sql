@@ -11,22 +11,6 @@ UPDATE scopes SET hashed_by = :key WHERE id = :scope_id;
 -- Note the key that all cells of a scope are encrypted with; 0 when all are plain, none when unknown.
 UPDATE scopes SET sealed_by = :key WHERE id = :scope_id;
 
--- name: texts_of_memories
--- The texts of all memories of a scope, unsorted; by the primary key.
-SELECT seq, text FROM memories WHERE scope_id = :scope_id;
-
--- name: texts_of_proposals
--- The texts of all proposals of a scope, unsorted; by the primary key.
-SELECT id, text FROM proposals WHERE scope_id = :scope_id;
-
--- name: hash_memory
--- Replace the digest of a memory's text.
-UPDATE memories SET content_hash = :content_hash WHERE scope_id = :scope_id AND seq = :seq;
-
--- name: hash_proposal
--- Replace the digest of a proposal's text.
-UPDATE proposals SET content_hash = :content_hash WHERE scope_id = :scope_id AND id = :id;
-
 -- name: any_keyed
 -- At most one row, when anything was encrypted by user.
 SELECT 1 FROM scopes WHERE hashed_by IS NOT NULL OR sealed_by > 0 LIMIT 1;

@@ -275,6 +275,15 @@ CREATE TABLE holds (
     PRIMARY KEY (tenant, user)
 ) STRICT, WITHOUT ROWID;
 
+-- Projects that are being given from one user to another one; what has been moved is hidden until all of it is given.
+CREATE TABLE adoptions (
+    tenant TEXT NOT NULL,
+    project TEXT NOT NULL,
+    user TEXT NOT NULL,
+    new_user TEXT NOT NULL,
+    PRIMARY KEY (tenant, project, user)
+) STRICT, WITHOUT ROWID;
+
 -- Tokens that models took for each user, by UTC day. What users store is counted where it is stored.
 CREATE TABLE usage (
     tenant TEXT NOT NULL,

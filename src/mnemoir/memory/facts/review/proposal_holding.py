@@ -1,9 +1,9 @@
-"""The memory kind of proposals: forgetting, counting, ending, exporting and importing them.
+"""The holding of proposals: forgetting, counting, ending, exporting and importing them.
 
-It comes behind the facts in the list of kinds: a proposal that quotes a forgotten memory is known by that memory.
+It comes behind the facts in the list of holdings: a proposal that quotes a forgotten memory is known by that memory.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
 from mnemoir.core.ids import MemoryId, ProposalId, new_memory_id, new_proposal_id
@@ -12,17 +12,15 @@ from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.decide.personal import FactPolicy
 from mnemoir.memory.facts.review.queue import Review
-from mnemoir.ports.memory_kinds import Amounts, MemoryKind, Rehearsed
+from mnemoir.ports.holdings import Amounts, OpenHolding, Rehearsed
 from mnemoir.ports.memory_store import MemoryStore, Project
 from mnemoir.ports.proposals import ProposalStore
 
 PROPOSAL = "proposal"
 
 
-def proposal_kind(
-    review: Review, store: MemoryStore, queue: ProposalStore, tables: Mapping[str, Sequence[str]]
-) -> MemoryKind:
-    """The entry of proposals; `tables` are the queue's. They are in no count of memories."""
+def holding_of_proposals(review: Review, store: MemoryStore, queue: ProposalStore) -> OpenHolding:
+    """The holding of proposals. They are in no count of memories."""
 
     async def forget(scope: Scope) -> Amounts:
         await review.forget(scope)
@@ -34,9 +32,8 @@ def proposal_kind(
     async def counts() -> Amounts:
         return {"proposals": await queue.total()}
 
-    return MemoryKind(
+    return OpenHolding(
         name=PROPOSAL,
-        tables=tables,
         forget=forget,
         counts=counts,
         exchange=ProposalExchange(store, queue, review.personal),

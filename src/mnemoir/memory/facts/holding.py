@@ -1,9 +1,12 @@
-"""The memory kind of facts: forgetting, counting, exporting and importing them."""
+"""The holding of facts: forgetting, erasing, counting, exporting, giving and importing them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
+from functools import partial
 
 from mnemoir.core.clock import from_text
 from mnemoir.core.ids import new_memory_id
@@ -15,9 +18,11 @@ from mnemoir.memory.facts.decide.timeline import behind_newer
 from mnemoir.memory.facts.facts import MOST_COMPARED, Facts
 from mnemoir.memory.facts.write.plans import Plans
 from mnemoir.ports.embedding import Passage
-from mnemoir.ports.memory_kinds import Amounts, ByDay, MemoryKind, Rehearsed
+from mnemoir.ports.holdings import Amounts, Archive, ByDay, OpenHolding, Rehearsed
+from mnemoir.ports.index_packs import IndexPacks
 from mnemoir.ports.memory_store import Committer, ListCursor, ListFilter, MemoryStore, Project, Visible
 from mnemoir.search.indexing import Indexing, fact_passage
+from mnemoir.search.recall import Recall
 
 FACT = "fact"
 _PAGE = 500
@@ -33,19 +38,43 @@ class ToldMemory:
     history: Sequence[HistoryEntry]
 
 
-def fact_kind(
+def holding_of_facts(
     facts: Facts,
     store: MemoryStore,
     indexing: Indexing,
-    tables: Mapping[str, Sequence[str]],
+    recall: Recall,
+    packs: IndexPacks,
     expire: Callable[[bool], Awaitable[Amounts]] | None = None,
-) -> MemoryKind:
-    """The entry of facts and of messages that were added verbatim; `tables` are the store's."""
+) -> OpenHolding:
+    """The holding of facts and of messages that were added verbatim; `recall` and `packs` have indexes of them."""
+    exchange = FactExchange(store, indexing, facts.plans, facts.personal)
 
     async def forget(scope: Scope) -> Amounts:
         if scope.conversation is None:
             return {"memories": await facts.delete_all(scope)}
         return {"memories": await facts.forget_session(scope, scope.conversation)}
+
+    async def erase(scope: Scope) -> Amounts:
+        deleted = await facts.delete_all(scope.owner)
+        recall.forget(scope)
+        return {"memories": deleted}
+
+    async def export(scope: Scope, archive: Archive) -> None:
+        await archive.add_pages("current_memories.jsonl", exchange.pages(scope))
+
+    @asynccontextmanager
+    async def give(scope: Scope, user: str) -> AsyncIterator[bool]:
+        yield False  # all that is given are rows
+        for each in (scope, replace(scope, user=user)):
+            recall.forget(each)
+            await asyncio.to_thread(packs.drop, each)
+
+    async def owners(tenants: Collection[str]) -> Iterable[Scope]:
+        return [
+            Scope(tenant=tenant, project=owner.project, user=owner.user)
+            for tenant in tenants
+            for owner in await store.owners(tenant)
+        ]
 
     async def counts() -> Amounts:
         return asdict(await store.counts())
@@ -53,15 +82,26 @@ def fact_kind(
     async def daily(since: date) -> Mapping[str, ByDay]:
         return {"memories": await store.added(since)}
 
-    return MemoryKind(
+    return OpenHolding(
         name=FACT,
-        tables=tables,
         forget=forget,
+        erase=erase,
+        export=export,
+        giving=give,
+        owners=owners,
         counts=counts,
+        stored={"memories": partial(_memories_of_users, store)},
         daily=daily,
-        exchange=FactExchange(store, indexing, facts.plans, facts.personal),
+        exchange=exchange,
         expire=expire,
     )
+
+
+async def _memories_of_users(store: MemoryStore, tenant: str, user: str | None) -> Amounts:
+    counted = Counter[str]()
+    for owner in await store.owners(tenant):
+        counted[owner.user] += owner.memories if user in (None, owner.user) else 0
+    return counted
 
 
 class FactExchange:

@@ -1,93 +1,33 @@
-"""A kind of memory is one entry of a list: its rows are then counted, exported, imported, pruned and forgotten."""
+"""A holding is one entry of a list: it is then counted, exported, imported, pruned and forgotten."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
 from mnemoir.chats.pruning import STAMP_FILE
 from mnemoir.core.scope import Act, Principal, Scope, acting
-from mnemoir.ports.memory_kinds import MemoryKind
-from mnemoir.ports.memory_store import Project
-from mnemoir.storage.sql.engine import Engine
+from mnemoir.ports.holdings import OpenHolding
 from tests.acceptance.conversation_kit import holds
 from tests.chats.chat_kit import Chats, opened_chats
 from tests.scripted_llm import ScriptedLLM
 from tests.server.server_kit import succeeded
+from tests.upkeep.toy_holding import Notes, make_table, notes_of, registered
 
 MIRA, OTTO = "mira", "otto"
-TABLE = """
-CREATE TABLE notes (project TEXT, user TEXT, conversation TEXT, text TEXT, days INTEGER, UNIQUE (user, text))
-"""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Notes:
-    """The store of a kind that nothing else knows: lines that a user wrote beside a conversation."""
-
-    db: Engine
-
-    async def write(self, owner: Scope, text: str, *, conversation: str = "tea", days: int = 0) -> int:
-        values = {"conversation": conversation, "text": text, "days": days}
-        query = "INSERT OR IGNORE INTO notes VALUES (:project, :user, :conversation, :text, :days)"
-        return await self._changed(query, project=owner.project, user=owner.user, **values)
-
-    async def forget(self, scope: Scope) -> Mapping[str, int]:
-        of = (
-            "DELETE FROM notes WHERE project = :project AND user = :user "
-            "AND conversation = coalesce(:told, conversation)"
-        )
-        gone = await self._changed(of, project=scope.project, user=scope.user, told=scope.conversation)
-        await self.db.empty_log()
-        return {"notes": gone}
-
-    async def prune(self, days: int, dry_run: bool) -> int:
-        return await self._changed("DELETE FROM notes WHERE days > :days", days=days)
-
-    async def counts(self) -> Mapping[str, int]:
-        return {"notes": await self.db.read(None, lambda sql: sql.value("SELECT count(*) FROM notes"))}
-
-    async def users(self, project: Project) -> Sequence[Scope]:
-        query = "SELECT DISTINCT user FROM notes WHERE project = :project ORDER BY user"
-        rows = await self.db.read(None, lambda sql: sql.rows(query, project=project.project))
-        return [Scope(project=project.project, user=user) for (user,) in rows]
-
-    async def pages(self, owner: Scope) -> AsyncIterator[Sequence[Mapping[str, Any]]]:
-        query = "SELECT conversation, text, days FROM notes WHERE project = :project AND user = :user"
-        values = {"project": owner.project, "user": owner.user}
-        for row in await self.db.read(None, lambda sql: sql.rows(query, **values)):
-            yield [{"user_id": owner.user, **dict(zip(("conversation", "text", "days"), row, strict=True))}]
-
-    async def add(self, owner: Scope, records: Sequence[Mapping[str, Any]]) -> int:
-        return sum(
-            [
-                await self.write(owner, one["text"], conversation=one["conversation"], days=one["days"])
-                for one in records
-            ]
-        )
-
-    async def _changed(self, query: str, **values: str | int | None) -> int:
-        return await self.db.write(None, lambda sql: sql.run(query, **values))
+@pytest.fixture(autouse=True)
+def _registered():
+    with registered():
+        yield
 
 
 @asynccontextmanager
 async def with_notes(folder) -> AsyncIterator[tuple[Chats, Notes]]:
+    await make_table(folder / "data")
     async with ScriptedLLM() as llm, opened_chats(folder, llm, **{"memory.auto_prune_days": 30}) as chats:
-        notes = Notes(db=chats.parts.memory.database)
-        await notes.db.write(None, lambda sql: sql.run(TABLE))
-        chats.parts.upkeep.kinds.append(
-            MemoryKind(
-                name="note",
-                tables={"notes": ("text",)},
-                forget=notes.forget,
-                counts=notes.counts,
-                prune=notes.prune,
-                exchange=notes,
-            )
-        )
-        yield chats, notes
+        yield chats, notes_of(chats.parts)
 
 
 @pytest.fixture
@@ -98,10 +38,6 @@ async def noted(tmp_path):
 
 def owner(chats: Chats, user: str = MIRA) -> Scope:
     return Scope(project=chats.project, user=user)
-
-
-async def all_of(notes: Notes, owner: Scope) -> list[str]:
-    return [line["text"] async for page in notes.pages(owner) for line in page]
 
 
 async def remember(chats: Chats, text: str, user: str = MIRA) -> None:
@@ -127,7 +63,7 @@ async def test_it_is_exported_beside_the_facts_and_imported_once(noted, tmp_path
         for imported in (3, 0):
             answer = succeeded(await others.ask("POST", "/api/import", exported.body))
             assert (answer["imported"], answer["skipped"]) == (imported, 3 - imported)
-        assert await all_of(copied, owner(others)) == ["boil it"]
+        assert await copied.texts(owner(others)) == ["boil it"]
         listed = (await others.get("/api/memories?user_id=mira"))["results"]
         assert [one["memory"] for one in listed] == ["Green tea, please"]
 
@@ -140,7 +76,7 @@ async def test_it_is_pruned_with_the_conversations(noted):
     await notes.write(owner(chats), "new", days=29)
     (chats.parts.chats.conversations.root / STAMP_FILE).unlink(missing_ok=True)
     assert await chats.parts.upkeep.pruning.prune_if_due() == 1
-    assert await all_of(notes, owner(chats)) == ["new"]
+    assert await notes.texts(owner(chats)) == ["new"]
 
 
 async def test_it_is_forgotten_to_the_byte_with_its_conversation(noted, tmp_path):
@@ -151,7 +87,7 @@ async def test_it_is_forgotten_to_the_byte_with_its_conversation(noted, tmp_path
     await notes.write(scope, "Quillwortlantern", conversation="coffee")
     assert holds(tmp_path, ["Zanzibarquince"])
     succeeded(await chats.ask("DELETE", "/api/conversations/tea"))
-    assert await all_of(notes, scope) == ["Quillwortlantern"]
+    assert await notes.texts(scope) == ["Quillwortlantern"]
     assert holds(tmp_path, ["Zanzibarquince"]) == {}
 
 
@@ -163,7 +99,7 @@ async def test_its_store_knows_in_each_transaction_who_asked_and_in_which_reques
         await notes.db.write(scope, lambda sql: acts.append(acting.get()))
         return {}
 
-    chats.parts.upkeep.kinds.append(MemoryKind(name="witness", forget=forget))
+    chats.parts.upkeep.holdings.append(OpenHolding(name="witness", forget=forget))
     answer = await chats.ask("DELETE", "/api/memories?user_id=mira")
     assert acts == [Act(principal=Principal(), request_id=answer.headers["x-request-id"])]
 
@@ -174,5 +110,5 @@ async def test_it_is_forgotten_with_all_that_is_remembered_of_a_user(noted, tmp_
     await notes.write(owner(chats, OTTO), "Quillwortlantern")
     await remember(chats, "Tandemzinnober")
     succeeded(await chats.ask("DELETE", "/api/memories?user_id=mira"))
-    assert await all_of(notes, owner(chats, OTTO)) == ["Quillwortlantern"]
+    assert await notes.texts(owner(chats, OTTO)) == ["Quillwortlantern"]
     assert holds(tmp_path, ["Zanzibarquince", "Tandemzinnober"]) == {}

@@ -1,0 +1,38 @@
+"""The queries that go through all rows of a user, made of what `tables.py` says of each table."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from mnemoir.storage.sql.tables import Table, scoped_tables
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableQueries:
+    """Those of a table within a scope: `rows` have the columns of an archive, `drop_some` deletes `:limit` rows."""
+
+    name: str
+    table: Table
+    count: str
+    rows: str
+    drop_some: str
+    drop: str
+
+
+def queries_of_tables() -> Sequence[TableQueries]:
+    """Those of every table whose rows begin with a scope and do not go along with others."""
+    return [_queries_of(name, table) for name, table in scoped_tables().items()]
+
+
+@lru_cache(maxsize=64)
+def _queries_of(name: str, table: Table) -> TableQueries:
+    found = f"FROM {name} WHERE scope_id = :scope_id"
+    columns, order = ", ".join(table.columns) or table.key, table.sorted_by or table.key
+    return TableQueries(
+        name=table.archive or name,
+        table=table,
+        count=f"SELECT count(*) {found}",
+        rows=f"SELECT {columns} {found} ORDER BY {order}",
+        drop_some=f"DELETE {found} AND {table.key} IN (SELECT {table.key} {found} ORDER BY {table.key} LIMIT :limit)",
+        drop=f"DELETE {found}",
+    )
