@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -103,8 +102,9 @@ async def entries(server: Server) -> list[Any]:
 
 def stored(folder: Path) -> list[tuple[Any, ...]]:
     """The rows of the space in the database."""
-    with closing(apsw.Connection(str(folder / DATABASE_FILE))) as connection:
-        found = list(connection.execute("SELECT seq, part, model, vector FROM vectors WHERE space = 'shades'"))
+    connection = apsw.Connection(str(folder / DATABASE_FILE))
+    found = list(connection.execute("SELECT seq, part, model, vector FROM vectors WHERE space = 'shades'"))
+    connection.close()
     return found
 
 

@@ -258,10 +258,10 @@ async def test_vectors_of_one_memory_in_many_spaces_are_all_encrypted_page_by_pa
     await database.aclose()
     database = opened(paths[1], cells)
 
+    key = cells.keys.current(("", "demo", "mira"))
+
     def page(sql: Sql, after: Value) -> Value:
-        return resealing.reseal_rows(
-            sql, cells, "vectors", after, cells.keys.current(("", "demo", "mira")), file=main_file()
-        )
+        return resealing.reseal_rows(sql, cells, "vectors", after, key, file=main_file())
 
     after: Value = resealing.before_first(main_file(), "vectors")
     while after is not None:
