@@ -57,6 +57,7 @@ CLIENTS = {
 }
 
 
+@pytest.mark.costly("it runs programs")
 @pytest.mark.parametrize("name", staged(CLIENTS, quick=2))
 def test_what_was_said_is_recalled_in_a_new_chat_after_kill_9(name, tmp_path):
     chat = CLIENTS[name]

@@ -9,6 +9,8 @@ from tests.cli.chat_server import told
 from tests.cli.chat_terminal import ENTER, chatting
 from tests.scripted_llm import Answer
 
+pytestmark = pytest.mark.costly("a program on a terminal")
+
 
 class Screen:
     """A terminal emulator that draws the output of a chat and keeps scrolled lines."""

@@ -97,6 +97,7 @@ def test_every_sample_of_a_chat_is_answered_as_printed(kind, source, server, tmp
     assert '"error"' not in done.stdout
 
 
+@pytest.mark.costly("it runs programs")
 @pytest.mark.parametrize("page", staged(TALKS, quick=1))
 def test_the_samples_of_a_page_about_conversations_run_one_after_another(page, server, tmp_path):
     body: dict[str, Any] = {"model": "mnemoir", "messages": [{"role": "user", "content": "I drink green tea."}]}
