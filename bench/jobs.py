@@ -35,7 +35,7 @@ async def measure(waiting: int, path: Path) -> list[str]:
     async def work_off(number: int) -> None:
         job = await jobs.claim("bench", LEASE_S)
         assert job is not None, number
-        await jobs.done(job, {})
+        await jobs.succeed(job, {})
 
     await database.write(None, line_up)
     if waiting:

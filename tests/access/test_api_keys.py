@@ -246,9 +246,15 @@ def test_keys_are_listed_by_tenant_page_by_page(open_file, clock):
     for number in range(5):
         clock.now += timedelta(seconds=1)
         keys.create(role="read", tenant="acme" if number % 2 else "default", label=str(number), by="test")
-    first = keys.listed(None, limit=3)
-    assert [key.label for key in (*first, *keys.listed(None, limit=3, after=first[-1]))] == ["0", "1", "2", "3", "4"]
-    assert [key.label for key in keys.listed("acme", limit=9)] == ["1", "3"]
-    assert [(tenant.name, tenant.keys) for tenant in Tenants(file).listed()] == [("acme", 2), ("default", 3)]
+    first = keys.keys_page(None, limit=3)
+    assert [key.label for key in (*first, *keys.keys_page(None, limit=3, after=first[-1]))] == [
+        "0",
+        "1",
+        "2",
+        "3",
+        "4",
+    ]
+    assert [key.label for key in keys.keys_page("acme", limit=9)] == ["1", "3"]
+    assert [(tenant.name, tenant.keys) for tenant in Tenants(file).all_tenants()] == [("acme", 2), ("default", 3)]
     with pytest.raises(NotFound):
         keys.get(first[0].id, "acme")

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from mnemoir.agent import AgentLimits
 from mnemoir.agent.loop import ContextRecalled
-from mnemoir.agent.retrieval import INSTRUCTION, RecalledMessage, framed
+from mnemoir.agent.retrieval import INSTRUCTION, RecalledMessage, question_with_frame
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.core.conversations import Message
 from mnemoir.storage.conversations.vector_file import VectorFileStore
@@ -39,7 +39,7 @@ async def prompt(model, memory, question, **members):
     """The user message as the model got it."""
     members = {"enable_rag": True, "rag_min_similarity": 0.2} | members
     await model.agent(memory_manager=memory, **members).run(question)
-    return model.asked[-1][-1][1]
+    return model.wish_for_answers[-1][-1][1]
 
 
 def frame(*lines, question):
@@ -90,7 +90,7 @@ async def test_with_the_embedder_down_the_question_is_answered_without_recall(mo
     agent = model.agent(memory_manager=memory, enable_rag=True, rag_min_similarity=0.2, session_id="now")
     *_, answered = await events_of(agent, "The red boat?")
     assert (answered.text, answered.degraded) == ("Understood.", ("retrieval",))
-    assert model.asked[0][-1] == ("user", "The red boat?")
+    assert model.wish_for_answers[0][-1] == ("user", "The red boat?")
     assert memory.get_message_count("now") == 2
 
 
@@ -152,10 +152,10 @@ async def test_a_memory_without_user_filters_is_not_searched_for_one_user(model,
     members = {"memory_manager": Unscoped(memory), "enable_rag": True, "rag_min_similarity": 0.2}
     *_, answered = await events_of(model.agent(session_id="now", **members), "A red boat?")
     assert answered.degraded == ("retrieval",)
-    assert model.asked[0][-1] == ("user", "A red boat?")
+    assert model.wish_for_answers[0][-1] == ("user", "A red boat?")
     memory.clear_history("now")
     await model.agent(**members).run("A red boat?")
-    assert model.asked[1][-1] == ("user", frame("[USER]: Bob has a red boat", question="A red boat?"))
+    assert model.wish_for_answers[1][-1] == ("user", frame("[USER]: Bob has a red boat", question="A red boat?"))
 
 
 async def test_a_hit_of_another_agent_is_labelled_and_a_private_one_left_out(model, memory):
@@ -183,7 +183,7 @@ async def test_hits_together_stay_within_the_limit(model, memory):
 
 
 def one(text):
-    return framed([RecalledMessage(message=Message("user", text))], "Q").splitlines()[2]
+    return question_with_frame([RecalledMessage(message=Message("user", text))], "Q").splitlines()[2]
 
 
 @pytest.mark.parametrize(
@@ -202,12 +202,14 @@ def test_a_hit_is_one_line_cut_to_two_hundred_characters(text, line):
 
 
 def test_without_hits_the_question_is_unchanged():
-    assert framed([], "Q") == "Q"
+    assert question_with_frame([], "Q") == "Q"
 
 
 @given(st.lists(st.text(max_size=300), min_size=1, max_size=4), st.text(max_size=20))
 def test_no_stored_text_can_leave_the_frame(texts, agent):
-    lines = framed([RecalledMessage(message=Message("user", text), agent=agent) for text in texts], "Q").splitlines()
+    lines = question_with_frame(
+        [RecalledMessage(message=Message("user", text), agent=agent) for text in texts], "Q"
+    ).splitlines()
     assert len(lines) == len(texts) + 7
     assert all(line.startswith("[USER") for line in lines[2 : 2 + len(texts)])
     assert [at for at, line in enumerate(lines) if line == "---"] == [1, 2 + len(texts)]

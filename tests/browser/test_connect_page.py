@@ -53,7 +53,7 @@ def ways_to_run(code: str) -> dict[str, Sequence[str]]:
 
 async def turns_kept_for(site: Site, user: str, project: str) -> int:
     """How many turns memories are or were made of."""
-    return len(await site.parts.upkeep.jobs.kept(queue_of(Scope(project=project, user=user))))
+    return len(await site.parts.upkeep.jobs.stored_jobs(queue_of(Scope(project=project, user=user))))
 
 
 async def as_somebody(window: Window) -> None:

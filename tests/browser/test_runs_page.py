@@ -49,10 +49,10 @@ def happen(site: Site, run_id: str, *nodes: NodeTrace, **members: Any) -> None:
     """A run that begins and ends, without a model."""
     run = RunTrace(id=run_id, scope=SCOPE, **members)
     run.workflows = [WorkflowTrace(name="Chat", nodes=list(nodes))]
-    site.parts.trees.runs.begun(run)
+    site.parts.trees.runs.note_begin(run)
     run.status = "failed" if run.error else "finished"
     run.duration_ms = 100.0
-    site.parts.trees.runs.ended(run)
+    site.parts.trees.runs.note_end(run)
 
 
 def a_node(title: str, **members: Any) -> NodeTrace:
@@ -82,19 +82,19 @@ async def test_runs_appear_as_they_happen_and_are_seen_to_end(
 @pytest.mark.slow
 async def test_a_run_under_way_is_followed_node_by_node(tree: Site, open_window: OpenWindow) -> None:
     run, runs = RunTrace(id="watched", scope=SCOPE), tree.parts.trees.runs
-    runs.begun(run)
+    runs.note_begin(run)
     page = await (await open_window(tree)).go("/runs?id=watched")
     await expect(page.locator("[data-live=yes]")).to_be_attached()
     await expect(page.get_by_text("The run is starting.")).to_be_visible()
     node = NodeTrace(number=1, title="Ponder", type="Standard", started_ms=1.0)
     run.workflows = [WorkflowTrace(name="Chat", nodes=[node])]
-    runs.moved(run, node)
+    runs.note_node(run, node)
     await expect(page.get_by_role("treeitem", name="Ponder")).to_contain_text("running")
     node.duration_ms = 50.0
-    runs.moved(run, node)
+    runs.note_node(run, node)
     await expect(page.get_by_role("treeitem", name="Ponder")).to_contain_text("50 ms")
     run.status = "finished"
-    runs.ended(run)
+    runs.note_end(run)
     await expect(page.get_by_role("region", name="The run").get_by_text("Finished").first).to_be_visible()
 
 

@@ -99,7 +99,7 @@ async def learned(chats: Chats, *wanted: str, user: str = "user") -> None:
 async def settled(chats: Chats, user: str = "user") -> None:
     """Until the end of each job is written down, which comes behind what it made: a fault would strike that, too."""
     for queue in ("", queue_of(Scope(project=chats.project, user=user))):
-        while any(job.state in ("PENDING", "RUNNING") for job in await chats.parts.upkeep.jobs.kept(queue)):  # noqa: ASYNC110
+        while any(job.state in ("PENDING", "RUNNING") for job in await chats.parts.upkeep.jobs.stored_jobs(queue)):  # noqa: ASYNC110
             await asyncio.sleep(0.002)
 
 
@@ -187,10 +187,10 @@ async def test_what_the_memory_routes_were_given_for_it_goes_too_while_it_waits(
 
 
 async def test_what_is_being_learned_at_this_moment_is_waited_for_and_goes(chats, folder, learning):
-    learning.asked.clear()
+    learning.wish_for_answers.clear()
     learning.otherwise = Answer(text=orjson.dumps({"facts": [f"Owns a {SECRET}"]}).decode(), silent=True)
     await chats.chat(f"I own a {SECRET}", memoryEnabled=True)
-    await learning.asked.wait()
+    await learning.wish_for_answers.wait()
     forgetting = asyncio.create_task(forget(chats))
     await chats.get("/health")
     assert not forgetting.done()
@@ -380,13 +380,13 @@ async def test_the_event_of_an_add_quotes_nothing_that_was_forgotten(chats, fold
 
 @pytest.mark.parametrize("how", ["a turn", "an add"])
 async def test_what_is_being_learned_as_the_memories_are_forgotten_is_waited_for_and_goes(chats, learning, how):
-    learning.asked.clear()
+    learning.wish_for_answers.clear()
     learning.otherwise = Answer(text=orjson.dumps({"facts": [f"Owns a {STAYING}"]}).decode(), silent=True)
     if how == "a turn":
         await chats.chat(f"I own a {STAYING}", memoryEnabled=True)
     else:
         await add_later(chats, STAYING)
-    await learning.asked.wait()
+    await learning.wish_for_answers.wait()
     forgetting = asyncio.create_task(forget_memories(chats))
     await chats.get("/health")
     assert not forgetting.done()

@@ -11,7 +11,7 @@ from rich.markdown import Markdown
 
 from mnemoir.cli.chat.changing import ago
 from mnemoir.cli.chat.conversation import Answer, pieces
-from mnemoir.cli.chat.display import clipped, inert
+from mnemoir.cli.chat.display import clipped_line, inert
 from mnemoir.cli.chat.learning import learned_line
 from mnemoir.cli.chat.loop import NAMES, leaves
 from mnemoir.cli.chat.prompt import CommandCompleter, TypedLines
@@ -56,8 +56,8 @@ def test_words_of_other_scripts_stay_unchanged():
 
 
 def test_a_line_is_clipped_with_a_mark():
-    assert clipped("one\n  two  three", 11) == "one two th…"
-    assert clipped("one two", 7) == "one two"
+    assert clipped_line("one\n  two  three", 11) == "one two th…"
+    assert clipped_line("one two", 7) == "one two"
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def test_logging_out_ends_it_at_the_server_too(mnemoir: Mnemoir, server: ServerP
 def test_a_login_that_has_ended_says_how_to_go_on(mnemoir: Mnemoir, server: ServerProcess) -> None:
     logged_in(mnemoir)
     with people(server) as users:
-        anna = users.change(users.named("anna"), is_disabled=True)
+        anna = users.change(users.user_by_name("anna"), is_disabled=True)
     ended = mnemoir("memories", "list", "--user", "anna")
     with people(server) as users:
         users.change(anna, is_disabled=False)

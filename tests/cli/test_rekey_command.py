@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from mnemoir.storage.discussions.client_keys import derived, folder_name, sealed, unsealed
+from mnemoir.storage.discussions.client_keys import fernet_key_of, folder_name, plain_content, sealed_content
 from tests.cli.command_process import run_here
 from tests.server.served_tree import served
 
@@ -37,12 +37,12 @@ def rekey(tmp_path, capsys):
 def put(root, key, id, *texts):
     place = root / folder_name(key) / id / "memories.json"
     place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_bytes(sealed(entries(*texts), derived(key, "Ann")))
+    place.write_bytes(sealed_content(entries(*texts), fernet_key_of(key, "Ann")))
 
 
 def texts_of(root, key, id):
     content = (root / folder_name(key) / id / "memories.json").read_bytes()
-    return [one["text_block"] for one in json.loads(unsealed(content, derived(key, "Ann"), "it"))]
+    return [one["text_block"] for one in json.loads(plain_content(content, fernet_key_of(key, "Ann"), "it"))]
 
 
 def test_all_discussions_of_a_key_get_the_other_one(rekey, root):

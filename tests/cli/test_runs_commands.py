@@ -60,8 +60,8 @@ def runs(tmp_path, capsys):
     async def write():
         store = SqlRunStore(open_run_file(tmp_path / "data" / "runs.db"))
         for run in (a_run("r1", "failed", error="The model is down."), chat(), a_run("r3")):
-            store.begun(run)
-            store.ended(run)
+            store.note_begin(run)
+            store.note_end(run)
         await store.aclose()
 
     asyncio.run(write())

@@ -99,7 +99,7 @@ async def test_what_was_joined_into_a_memory_of_a_session_can_be_taken_back_afte
     await merge(store, owned, bicycle, owned.text)
     assert await store.forget_session(MIRA, "s1") == 1
     assert (await texts(store), files_with(tmp_path, SECRET)) == ([], [])
-    assert await store.removed(MIRA, bicycle.id) == bicycle
+    assert await store.memory_at_removal(MIRA, bicycle.id) == bicycle
 
 
 async def test_messages_kept_word_for_word_go_by_what_their_metadata_say(store, tmp_path):

@@ -72,12 +72,12 @@ async def test_a_job_put_back_waits_for_its_time(jobs, clock):
 
 async def test_a_finished_job_keeps_its_result_and_not_its_payload_for_a_week(jobs, clock):
     await jobs.put("evt_1", "remember", {"secret": "tea"})
-    assert await jobs.done(await claim(jobs), {"added": 1})
+    assert await jobs.succeed(await claim(jobs), {"added": 1})
     done = await jobs.get("evt_1")
     assert (done.state, done.result, done.payload, done.error) == ("SUCCEEDED", {"added": 1}, {}, None)
     clock.move(days=7, seconds=1)
     await jobs.put("evt_2", "remember", {})
-    await jobs.done(await claim(jobs), {})
+    await jobs.succeed(await claim(jobs), {})
     assert await jobs.get("evt_1") is None
     assert (await jobs.get("evt_2")).state == "SUCCEEDED"
 
@@ -96,7 +96,7 @@ async def test_what_was_running_when_the_process_ended_is_put_back(jobs_factory)
     for n in range(3):
         await jobs.put(f"evt_{n}", "remember", {"n": n})
     await claim(jobs)
-    await jobs.done(await claim(jobs), {})
+    await jobs.succeed(await claim(jobs), {})
     jobs = await jobs_factory()
     assert await jobs.reclaim() == 1
     assert await jobs.reclaim() == 0
@@ -125,7 +125,7 @@ async def test_the_newest_waiting_jobs_of_a_queue_are_told_oldest_first(jobs):
     for number in range(4):
         await jobs.put(f"evt_{number}", "remember", {}, queue="alex")
     await jobs.put("evt_other", "remember", {}, queue="mira")
-    await jobs.done(await claim(jobs), {})
+    await jobs.succeed(await claim(jobs), {})
     assert [job.id for job in await jobs.waiting("alex", limit=2)] == ["evt_2", "evt_3"]
     assert [job.id for job in await jobs.waiting("nobody", limit=2)] == []
 
@@ -149,7 +149,7 @@ async def test_a_queue_tells_its_newest_jobs_that_have_not_ended(jobs):
     for n in range(4):
         await jobs.put(f"evt_{n}", "remember", {"n": n}, queue="mira")
     await jobs.put("evt_noah", "remember", {}, queue="noah")
-    await jobs.done(await claim(jobs), {})
+    await jobs.succeed(await claim(jobs), {})
     assert [(job.id, job.payload) for job in await jobs.waiting("mira", limit=2)] == [
         ("evt_2", {"n": 2}),
         ("evt_3", {"n": 3}),
@@ -177,10 +177,10 @@ async def test_a_worker_that_slept_past_its_lease_changes_nothing(jobs, clock):
     await jobs.reclaim()
     held = await claim(jobs, "two")
     assert await jobs.beat("one", ["evt_1"], LEASE_S) == []
-    ends = (jobs.done(late, {"by": "one"}), jobs.fail(late, "no"), jobs.retry(late, at=NOW, error="no"))
+    ends = (jobs.succeed(late, {"by": "one"}), jobs.fail(late, "no"), jobs.retry(late, at=NOW, error="no"))
     assert [await end for end in ends] == [False, False, False]
     assert await jobs.get("evt_1") == held
-    assert await jobs.done(held, {"by": "two"})
+    assert await jobs.succeed(held, {"by": "two"})
     assert (await jobs.get("evt_1")).result == {"by": "two"}
 
 

@@ -13,7 +13,7 @@ async def test_jobs_are_counted_by_kind_until_they_succeed(jobs_factory):
         await jobs.put(f"evt_{n}", "remember", {})
     await jobs.put("evt_add", "add", {})
     first, second, third = [await jobs.claim("one", 60) for _ in range(3)]
-    await jobs.done(first, {})
+    await jobs.succeed(first, {})
     await jobs.fail(second, "no")
     assert await jobs.tally() == [
         JobTally(kind="add", waiting=1, running=0, failed=0),

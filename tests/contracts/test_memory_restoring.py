@@ -25,11 +25,11 @@ async def test_a_deleted_memory_comes_back_as_it_was(store_factory, clock, make)
     await store.delete(MIRA, tea.id)
     store = await store_factory()
     clock.move(hours=1)
-    assert await store.removed(MIRA, tea.id) == tea
+    assert await store.memory_at_removal(MIRA, tea.id) == tea
     (applied,) = await store.commit(MIRA, [back(tea)], ASKED_FOR)
     assert (applied.event, applied.memory) == ("ADD", tea)
     assert await store.get(MIRA, tea.id) == tea
-    assert await store.removed(MIRA, tea.id) is None
+    assert await store.memory_at_removal(MIRA, tea.id) is None
     told = [(event.event, event.reason, event.new_text) for event in await store.history(MIRA, tea.id)]
     assert told == [("ADD", "extracted", tea.text), ("DELETE", "request", None), ("ADD", "restored", tea.text)]
     again = await (await store_factory()).get(MIRA, tea.id)
@@ -76,7 +76,7 @@ async def test_nobody_else_can_take_it_back(store):
     (tea,) = await keep(store, fact("Likes tea"))
     await store.delete(MIRA, tea.id)
     for other in (replace(MIRA, user="noah"), replace(MIRA, project="other"), replace(MIRA, tenant="acme")):
-        assert await store.removed(other, tea.id) is None
+        assert await store.memory_at_removal(other, tea.id) is None
         with pytest.raises(StaleChange):
             await store.commit(other, [back(tea)], ASKED_FOR)
         assert await texts(store, other) == []
@@ -96,7 +96,7 @@ async def test_after_a_delete_of_everything_no_word_is_left_and_nothing_comes_ba
     assert files_with(tmp_path, SECRET) == []
     for memory in (gone, owned):
         assert await store.history(MIRA, memory.id) == []
-        assert await store.removed(MIRA, memory.id) is None
+        assert await store.memory_at_removal(MIRA, memory.id) is None
     assert await texts(store, noah) == ["Likes tea"]
     assert await store.redeem(MIRA, "k") is None
 
@@ -108,7 +108,7 @@ async def test_what_was_deleted_does_not_come_back_once_its_session_is_forgotten
     await store.delete(MIRA, applied.memory.id)
     await store.forget_session(MIRA, "s1")
     assert files_with(tmp_path, SECRET) == []
-    assert await store.removed(MIRA, applied.memory.id) is None
+    assert await store.memory_at_removal(MIRA, applied.memory.id) is None
 
 
 async def test_a_memory_taken_back_still_goes_with_its_session(store, tmp_path):

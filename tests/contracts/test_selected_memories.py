@@ -19,7 +19,7 @@ async def listed(store, wanted: ListFilter, scope=MIRA) -> list[str]:
     """The texts, which the count and what a search may find must agree with."""
     found = await store.select(scope, wanted, limit=1000)
     assert await store.select_count(scope, wanted) == len(found)
-    searched = await store.reading(lambda view: view.memories(scope, view.selected(scope, wanted)))
+    searched = await store.reading(lambda view: view.memories(scope, view.matching_seqs(scope, wanted)))
     assert sorted(memory.id for memory in searched.values()) == sorted(memory.id for memory in found)
     return [memory.text for memory in found]
 

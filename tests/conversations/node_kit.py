@@ -56,7 +56,7 @@ class PlainStore:
     def scan(self, prefix: str) -> Iterator[ObjectEntry]:
         raise NotImplementedError
 
-    def last_modified(self, key: str) -> datetime | None:
+    def modified_at(self, key: str) -> datetime | None:
         raise NotImplementedError
 
     @property

@@ -11,7 +11,7 @@ import pytest
 import structlog
 
 from mnemoir.core.errors import SettingsError, StorageUnavailable
-from mnemoir.ports.leases import Lease, Leases, held
+from mnemoir.ports.leases import Lease, Leases, hold_lease
 from mnemoir.storage.locks.file import FileLock
 from mnemoir.storage.locks.in_process import InProcessLock
 from mnemoir.storage.locks.redis import redis_lock
@@ -112,7 +112,7 @@ def test_a_renewed_lease_lasts_on(make: Callable[[], Leases]) -> None:
 
 @pytest.mark.real_time
 def test_a_lease_is_renewed_as_long_as_the_work_under_it_takes(make: Callable[[], Leases]) -> None:
-    with held(make(), KEY, ttl=1) as is_held:
+    with hold_lease(make(), KEY, ttl=1) as is_held:
         assert is_held
         assert make().acquire(KEY, wait=1.5) is None
     assert make().acquire(KEY, wait=0) is not None
@@ -125,7 +125,7 @@ def test_only_one_of_many_is_inside_at_a_time(make: Callable[[], Leases], tmp_pa
     def work() -> None:
         lock = make()
         for _ in range(10):
-            with held(lock, KEY, wait=60):
+            with hold_lease(lock, KEY, wait=60):
                 count.write_text(str(int(count.read_text()) + 1))
 
     threads = [threading.Thread(target=work) for _ in range(6)]
@@ -139,7 +139,7 @@ def test_only_one_of_many_is_inside_at_a_time(make: Callable[[], Leases], tmp_pa
 def test_the_work_goes_on_without_a_lease_with_a_warning(make: Callable[[], Leases]) -> None:
     lease = make().acquire(KEY)
     assert lease is not None
-    with structlog.testing.capture_logs() as logs, held(make(), KEY, wait=0) as is_held:
+    with structlog.testing.capture_logs() as logs, hold_lease(make(), KEY, wait=0) as is_held:
         assert not is_held
     assert [log["event"] for log in logs] == ["going on without the lock"]
     assert make().release(lease)
@@ -196,7 +196,7 @@ def test_a_server_that_cannot_be_reached_is_storage_unavailable_and_the_work_goe
     lock = redis_lock(f"unix://{tmp_path}/nobody.sock")
     with pytest.raises(StorageUnavailable, match="Check the Redis server"):
         lock.acquire(KEY)
-    with structlog.testing.capture_logs() as logs, held(lock, KEY) as is_held:
+    with structlog.testing.capture_logs() as logs, hold_lease(lock, KEY) as is_held:
         assert not is_held
     assert [log["event"] for log in logs] == ["going on without the lock"]
 

@@ -115,9 +115,9 @@ def test_two_stores_that_do_not_fit_together_are_both_searched_and_one_is_kept(t
         for number, memory in enumerate((one, other)):
             _saved(memory, "s", f"cat {number}")
         for _ in range(2):
-            found = [index.ranked(asked, Wanted(filter=SearchFilter())) for index in indexes]
+            found = [index.ranked_messages(asked, Wanted(filter=SearchFilter())) for index in indexes]
             assert [message.message.text for [(_, message)] in found] == ["cat 0", "cat 1"]
-            assert [index.messages_held for index in indexes] == [0, 1]
+            assert [index.messages_in_memory for index in indexes] == [0, 1]
 
 
 def test_equal_meanings_come_in_the_order_of_their_messages(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ class Shelf:
             if key.startswith(prefix):
                 yield ObjectEntry(key=key, size_bytes=len(content), last_modified=modified)
 
-    def last_modified(self, key: str) -> datetime | None:
+    def modified_at(self, key: str) -> datetime | None:
         return self.objects[key][1] if key in self.objects else None
 
 

@@ -45,7 +45,7 @@ def test_an_object_is_saved_loaded_and_replaced_as_a_whole(store: ConditionalSto
 def test_a_missing_object_is_told_apart_from_an_empty_one(store: ConditionalStore) -> None:
     store.save("empty", b"")
     assert store.load_once("empty") == b""
-    assert (store.exists(KEY), store.load(KEY), store.last_modified(KEY)) == (False, None, None)
+    assert (store.exists(KEY), store.load(KEY), store.modified_at(KEY)) == (False, None, None)
     with pytest.raises(ObjectNotFound) as caught:
         store.load_once(KEY)
     assert isinstance(caught.value, FileNotFoundError)
@@ -66,14 +66,14 @@ def test_a_scan_finds_everything_below_its_prefix_and_nothing_beside_it(store: C
     assert {entry.key for entry in found} == wanted
     assert len(found) == len(wanted)
     assert {entry.size_bytes for entry in found} == {5}
-    assert {entry.key: entry.last_modified for entry in found} == {key: store.last_modified(key) for key in wanted}
+    assert {entry.key: entry.last_modified for entry in found} == {key: store.modified_at(key) for key in wanted}
     assert len(list(store.scan(""))) == len(wanted) + 2
     assert list(store.scan("nothing/")) == []
 
 
 def test_the_time_of_the_last_write_is_now_and_in_utc(store: ConditionalStore) -> None:
     store.save(KEY, b"x")
-    modified = store.last_modified(KEY)
+    modified = store.modified_at(KEY)
     assert modified is not None
     assert modified.utcoffset() == timedelta(0)
     assert abs(datetime.now(UTC) - modified) < timedelta(minutes=1)
@@ -124,7 +124,7 @@ def test_keys_with_percent_signs_and_other_scripts_are_kept_as_they_are(store: C
     "key", ["", "/a", "a/", "a//b", "../a", "a/./b", "a/..", "a\x00b", "a\\b", "a/x.tmp", "a" * 241]
 )
 def test_keys_that_could_leave_the_store_are_refused(store: ConditionalStore, key: str) -> None:
-    for use in (store.load, store.exists, store.delete, store.last_modified, lambda key: store.save(key, b"x")):
+    for use in (store.load, store.exists, store.delete, store.modified_at, lambda key: store.save(key, b"x")):
         with pytest.raises(InvalidRequest, match="is not allowed"):
             use(key)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.search.embedding import ModelEmbeddingClient
-from mnemoir.conversations.search.reranking import reranked
+from mnemoir.conversations.search.reranking import reranked_hits
 from mnemoir.conversations.search.search_filter import SearchFilter
 from mnemoir.conversations.search.semantic import SemanticSearch
 from mnemoir.conversations.search.session_search import Rerank, SearchHit
@@ -44,12 +44,12 @@ def _ids(hits: Sequence[SearchHit]) -> list[int]:
 
 
 def _order(hits: Sequence[SearchHit], asked: Rerank) -> list[int]:
-    return _ids(reranked("cat", hits, asked, NOW, _no_vectors))
+    return _ids(reranked_hits("cat", hits, asked, NOW, _no_vectors))
 
 
 def test_age_lowers_a_score_day_by_day() -> None:
     hits = [_hit(1, "a", 0.9, days=10), _hit(2, "b", 0.8, days=0), _hit(3, "c", 0.7, days=None)]
-    found = reranked("cat", hits, Rerank(temporal_decay=0.9), NOW, _no_vectors)
+    found = reranked_hits("cat", hits, Rerank(temporal_decay=0.9), NOW, _no_vectors)
     assert _ids(found) == [2, 3, 1]
     assert found[-1].score == pytest.approx(0.9 * 0.9**10)
     assert _order(hits, Rerank(temporal_decay=1.0)) == [1, 2, 3]
@@ -69,7 +69,9 @@ def test_likeness_is_that_of_vectors_where_all_have_one() -> None:
     hits = [_hit(1, "one", 0.9), _hit(2, "uno", 0.89), _hit(3, "three", 0.5)]
     rows = np.array([[1, 0], [1, 0.01], [0, 1]], np.float32)
     asked = Rerank(mmr_lambda=0.5)
-    assert _ids(reranked("cat", hits, asked, NOW, lambda found: rows[[hit.message_id - 1 for hit in found]])) == [
+    assert _ids(
+        reranked_hits("cat", hits, asked, NOW, lambda found: rows[[hit.message_id - 1 for hit in found]])
+    ) == [
         1,
         3,
         2,
@@ -79,7 +81,7 @@ def test_likeness_is_that_of_vectors_where_all_have_one() -> None:
 def test_a_rerankers_scores_decide_whatever_their_size() -> None:
     hits = [_hit(1, "short", 0.9), _hit(2, "a longer text", 0.8), _hit(3, "long text", 0.7)]
     by_length = Rerank(reranker=lambda query, texts: [len(text) - 1000 for text in texts])
-    found = reranked("cat", hits, by_length, NOW, _no_vectors)
+    found = reranked_hits("cat", hits, by_length, NOW, _no_vectors)
     assert [(hit.message_id, hit.score) for hit in found] == [(2, 1.0), (3, 0.5), (1, 0.0)]
 
 

@@ -404,8 +404,8 @@ def test_vectors_are_noted_before_they_are_made_and_until_they_are_gone(storage)
     ids = storage.save_messages([*embedded, said("x", role="system"), said(" \u00a0\n")], embedding_model="m")
     assert storage.vector_counts() == {"pending": 2}
     assert [stored.id for stored in storage.unembedded_messages("m", 9)] == ids[:2]
-    assert storage.vectors_added(ids[:1], "m") == []
-    storage.vectors_failed(ids[1:2])
+    assert storage.note_new_vectors(ids[:1], "m") == []
+    storage.note_failed_vectors(ids[1:2])
     assert storage.vector_counts() == {"embedded": 1, "failed": 1}
     assert [stored.id for stored in storage.unembedded_messages("m", 9)] == ids[1:2]
     assert [stored.id for stored in storage.unembedded_messages("other", 9)] == ids[:2]
@@ -413,16 +413,16 @@ def test_vectors_are_noted_before_they_are_made_and_until_they_are_gone(storage)
     assert storage.unembedded_messages("m", 9, session_id="t") == []
     storage.delete_session("s")
     assert storage.vectors_to_remove(9) == ids[:2]
-    assert storage.vectors_added(ids[:2], "m") == ids[:2]
+    assert storage.note_new_vectors(ids[:2], "m") == ids[:2]
     assert storage.await_vectors(ids[:2], "m") == []
-    storage.vectors_removed(ids[:1])
+    storage.note_removed_vectors(ids[:1])
     assert storage.vectors_to_remove(9) == ids[1:2]
 
 
 def test_messages_saved_without_an_embedder_can_be_noted_later(storage):
     ids = storage.save_messages([said("one"), said("two")])
     assert storage.await_vectors([*ids, 999], "m") == ids
-    assert storage.vectors_added([*ids, 999], "m") == [999]
+    assert storage.note_new_vectors([*ids, 999], "m") == [999]
     storage.clear_messages("s")
     assert storage.vectors_to_remove(1) == ids[:1]
 

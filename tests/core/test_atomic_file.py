@@ -15,7 +15,7 @@ from mnemoir.core.discussions import Discussion
 from mnemoir.core.scope import DEFAULT_TENANT
 from mnemoir.ports.memory_store import Project
 from mnemoir.ports.project_settings import ProjectSettings
-from mnemoir.storage.discussions.places import Place, placed
+from mnemoir.storage.discussions.places import Place, file_at
 from mnemoir.storage.discussions.record_files import RecordFiles
 from mnemoir.storage.discussions.timestamps import FileTimestamps
 from mnemoir.storage.files.project_file import ProjectFile
@@ -171,13 +171,13 @@ async def save_settings(folder):
 
 async def save_memories(folder):
     file = ProjectFile(folder, DEMO)
-    with file.locked():
+    with file.hold_lock():
         file.replace([], lambda stamp: None)
     return "memories.json"
 
 
 async def save_a_ledger(folder):
-    placed(folder, Place(file="d1_memories.jsonl")).replace(b"{}\n")
+    file_at(folder, Place(file="d1_memories.jsonl")).replace(b"{}\n")
     return "d1_memories.jsonl"
 
 

@@ -8,7 +8,7 @@ from mnemoir.core.messages import Extra, ModelRequest
 from mnemoir.models.model_parts import forwarding_of
 from mnemoir.settings import load_settings
 from mnemoir.wire import ollama_chat, ollama_generate, openai_chat, openai_completions
-from mnemoir.wire.forwarding import Forwarding, ThinkAs, bounded_names, prepared
+from mnemoir.wire.forwarding import Forwarding, ThinkAs, bounded_names, request_for_provider
 from mnemoir.wire.passed_members import Forward
 from mnemoir.wire.session import without_session
 from tests.fidelity import ollama_requests, openai_chat_requests, openai_completion_requests
@@ -112,7 +112,7 @@ def test_think_goes_to_openai_as_the_setting_says(
     think_as: ThinkAs, think: bool, effort: str | None, extra: Any, dropped: tuple[str, ...]
 ) -> None:
     request = ModelRequest(messages=(), think=think)
-    ready, told = prepared(request, "openai-chat", Forwarding(think_as=think_as))
+    ready, told = request_for_provider(request, "openai-chat", Forwarding(think_as=think_as))
     assert (ready.think, ready.reasoning_effort, told) == (None, effort, dropped)
     assert ready.extra == (extra and Extra(route="openai-chat", members=extra))
 
@@ -157,5 +157,5 @@ def test_every_member_with_a_name_in_the_table_is_listed(read: Any, table: Any, 
     for row in table.ROWS:
         if "tomorrow" not in row.name:
             chat = without_session(read({**table.PLAIN, **row.given}), ["conversation_id"])
-            _, dropped = prepared(chat.request, provider, Forwarding(forward="listed"))
-            assert tuple(chat.spelled(dropped)) == row.fates[provider].dropped, row.name
+            _, dropped = request_for_provider(chat.request, provider, Forwarding(forward="listed"))
+            assert tuple(chat.client_spellings(dropped)) == row.fates[provider].dropped, row.name

@@ -10,7 +10,7 @@ from mcp import Client
 
 from mnemoir.access.access_file import AccessFile
 from mnemoir.access.api_keys import ApiKeys
-from mnemoir.cli.connection import connect_when_asked
+from mnemoir.cli.connection import connect_on_demand
 from mnemoir.core.ids import new_memory_id
 from mnemoir.mcp import tool_server
 from mnemoir.settings import load_settings
@@ -60,7 +60,7 @@ async def tools_with(server: ServerProcess, key: str, project: str | None = None
     """The tools over Mira's memories, with a key."""
     settings = load_settings(None, {"server.api_keys": key} if key else {}, environ={})
     async with (
-        connect_when_asked(settings, url=server.url, caller="mcp") as connection,
+        connect_on_demand(settings, url=server.url, caller="mcp") as connection,
         Client(tool_server(connection, user="mira", project=project)) as client,
     ):
         yield client

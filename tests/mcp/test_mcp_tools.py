@@ -13,7 +13,7 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import TextContent, TextResourceContents
 
-from mnemoir.cli.connection import connect_when_asked
+from mnemoir.cli.connection import connect_on_demand
 from mnemoir.mcp import tool_server
 from mnemoir.settings import load_settings
 from tests.cli.command_process import run
@@ -52,7 +52,7 @@ async def tools_of(server: ServerProcess, user: str) -> AsyncIterator[Client]:
     """The same tools within this process, where it is all the same who runs them: a start takes most of a second."""
     settings = load_settings(None, {"server.api_keys": KEY}, environ={})
     async with (
-        connect_when_asked(settings, url=server.url, caller="mcp") as connection,
+        connect_on_demand(settings, url=server.url, caller="mcp") as connection,
         Client(tool_server(connection, user=user, project=None)) as client,
     ):
         yield client
@@ -114,7 +114,7 @@ async def test_what_waits_for_a_review_is_told_as_waiting(server: ServerProcess)
         answer.raise_for_status()
     given = load_settings(None, {"server.api_keys": KEY}, environ={})
     async with (
-        connect_when_asked(given, url=server.url, caller="mcp") as connection,
+        connect_on_demand(given, url=server.url, caller="mcp") as connection,
         Client(tool_server(connection, user="reviewer", project="reviewed")) as client,
     ):
         (waiting,) = await told(client, "add_memory", text="I live in Graz.")

@@ -83,12 +83,12 @@ async def test_a_job_is_done_once_and_its_result_kept(background, queue, steps):
 
 
 async def test_jobs_of_one_queue_are_done_in_order_though_the_first_fails_at_first(background, steps):
-    steps.expected, steps.failures = 5, [ProviderUnavailable("down"), ProviderUnavailable("still down")]
+    steps.expected_text, steps.failures = 5, [ProviderUnavailable("down"), ProviderUnavailable("still down")]
     for name in "abcde":
         await background.put("step", {"name": name}, queue="alex")
     await background.start()
     await wait_for(steps)
-    assert steps.done == list("abcde")
+    assert steps.succeed == list("abcde")
 
 
 async def test_what_was_under_way_at_a_crash_is_done_after_the_restart(tmp_path, steps):
@@ -129,7 +129,7 @@ async def test_a_model_that_talks_nonsense_holds_up_the_next_job_for_three_tries
     await background.put("step", {"name": "b"}, queue="alex")
     await background.start()
     await wait_for(steps)
-    assert steps.done == ["b"]
+    assert steps.succeed == ["b"]
 
 
 async def test_a_job_nobody_can_do_is_given_up_saying_so(background, queue):
@@ -139,13 +139,13 @@ async def test_a_job_nobody_can_do_is_given_up_saying_so(background, queue):
 
 
 async def test_two_hundred_turns_of_an_outage_are_all_worked_off_in_order_afterwards(background, steps):
-    steps.expected = 200
+    steps.expected_text = 200
     steps.failures = [ProviderUnavailable("down")] * 5
     for number in range(200):
         await background.put("step", {"name": str(number)}, queue="alex")
     await background.start()
     await wait_for(steps)
-    assert steps.done == [str(number) for number in range(200)]
+    assert steps.succeed == [str(number) for number in range(200)]
 
 
 def used_up(resets_at: datetime | None) -> QuotaExceeded:
@@ -240,7 +240,7 @@ async def test_withdrawing_waits_for_a_job_that_a_worker_has_only_just_taken(que
     withdrawing = asyncio.create_task(background.withdraw("alex", lambda job: True, patience_s=10))
     assert await queue.kept("alex") != []
     assert not withdrawing.done()
-    await queue.done(job, {})
+    await queue.succeed(job, {})
     await withdrawing
     assert await queue.kept("alex") == []
 
@@ -250,8 +250,8 @@ class ForgetfulQueue(SqlJobQueue):
 
     failing = 0
 
-    async def done(self, job, result):
-        return await self._unless_full(super().done, job, result)
+    async def succeed(self, job, result):
+        return await self._unless_full(super().succeed, job, result)
 
     async def retry(self, job, **when):
         return await self._unless_full(super().retry, job, **when)

@@ -64,9 +64,9 @@ def test_a_day_later_nothing_is_left_and_the_same_places_count_anew(times, clock
 
 
 def test_only_what_succeeds_is_measured(times, clock):
-    with times.measured():
+    with times.record_duration():
         clock.now += 0.5
-    with pytest.raises(ValueError, match="no"), times.measured():
+    with pytest.raises(ValueError, match="no"), times.record_duration():
         raise ValueError("no")
     assert times.last(1).count == 1
     assert times.last(1).p50_ms == pytest.approx(500, rel=0.1)

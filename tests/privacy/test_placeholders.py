@@ -31,7 +31,7 @@ TEXT = 'Both mira@example.org and "o"@example.com, key sk-abcdefghijklmnop"qrstu
 def redacted(text: str) -> tuple[str, Placeholders]:
     placeholders = Placeholders()
     placeholders.reserve(text)
-    return placeholders.replaced(text, RULES.find(text)), placeholders
+    return placeholders.with_placeholders(text, RULES.find(text)), placeholders
 
 
 def restored(placeholders: Placeholders, events: Sequence[Event]) -> Gathering:
@@ -47,7 +47,7 @@ def test_equal_values_have_equal_numbers_and_numbers_of_the_text_are_left_alone(
         "[EMAIL_2]: a@example.org, b@example.org, A@EXAMPLE.ORG, +49 30 901820, +4930901820"
     )
     assert text == "[EMAIL_2]: [EMAIL_3], [EMAIL_4], [EMAIL_3], [PHONE_1], [PHONE_1]"
-    assert placeholders.restored("[EMAIL_4] [EMAIL_2] [EMAIL_33]") == "b@example.org [EMAIL_2] [EMAIL_33]"
+    assert placeholders.with_values("[EMAIL_4] [EMAIL_2] [EMAIL_33]") == "b@example.org [EMAIL_2] [EMAIL_33]"
 
 
 def test_what_was_replaced_is_not_found_again():
@@ -75,10 +75,10 @@ def test_a_stream_of_single_characters_is_turned_back_and_little_is_held_back():
     restoring, shown = RestoredEvents(placeholders), ""
     for at, char in enumerate(SAID):
         shown += "".join(event.text for event in restoring.take([Text(char)]) if isinstance(event, Text))
-        assert len(placeholders.restored(SAID[: at + 1])) - len(shown) <= len("[EMAIL_1]")
+        assert len(placeholders.with_values(SAID[: at + 1])) - len(shown) <= len("[EMAIL_1]")
     assert shown + "".join(
         event.text for event in restoring.end() if isinstance(event, Text)
-    ) == placeholders.restored(SAID)
+    ) == placeholders.with_values(SAID)
 
 
 ARGUMENTS = json.dumps({"to": ["[EMAIL_1]", "[SECRET_1]"], "n": 1})
@@ -169,7 +169,7 @@ def test_every_text_of_a_request_is_changed_and_nothing_else():
     )
     assert changed_request(request, lambda text: text) == request
     placeholders = Placeholders()
-    changed = changed_request(request, lambda text: placeholders.replaced(text, RULES.find(text)))
+    changed = changed_request(request, lambda text: placeholders.with_placeholders(text, RULES.find(text)))
     assert [text for text in request_texts(changed) if RULES.find(text)] == []
     assert changed.messages[1].parts[1] == picture
     assert changed.messages[1].name == "EMAIL_1"
@@ -180,9 +180,9 @@ def test_every_text_of_a_request_is_changed_and_nothing_else():
 def test_names_of_members_are_changed_and_tell_what_their_values_are():
     _, placeholders = redacted("")
     text = '{"a@example.org": 1, "password": "hunter2-Blue!", "key": "docs/2026-11/page.png"}'
-    changed = in_json_text(text, lambda value: placeholders.replaced(value, RULES.find(value)))
+    changed = in_json_text(text, lambda value: placeholders.with_placeholders(value, RULES.find(value)))
     assert json.loads(changed) == {"[EMAIL_1]": 1, "password": "[SECRET_1]", "key": "docs/2026-11/page.png"}
-    assert json.loads(in_json_text(changed, placeholders.restored)) == json.loads(text)
+    assert json.loads(in_json_text(changed, placeholders.with_values)) == json.loads(text)
 
 
 def test_what_ends_an_answer_and_the_form_it_is_to_have_are_changed():

@@ -32,7 +32,7 @@ def test_what_is_found_in_a_text_is_found_in_its_other_spellings_too(kind, value
 
 def test_a_value_in_two_spellings_has_one_placeholder():
     text = "mira@example.org is \uff4di\u00adra@example.org"
-    assert Placeholders().replaced(text, RULES.find(text)) == "[EMAIL_1] is [EMAIL_1]"
+    assert Placeholders().with_placeholders(text, RULES.find(text)) == "[EMAIL_1] is [EMAIL_1]"
 
 
 def test_a_detector_sees_the_text_as_it_was_said():

@@ -81,7 +81,7 @@ class ListedRows:
     def live(self, scope: Scope) -> Sequence[int]:
         return sorted(self._user(scope).stored)
 
-    def selected(self, scope: Scope, wanted: ListFilter) -> Sequence[int]:
+    def matching_seqs(self, scope: Scope, wanted: ListFilter) -> Sequence[int]:
         raise NotImplementedError("lists with conditions are for real stores")
 
     def token_codes(self, scope: Scope, seqs: Sequence[int]) -> dict[int, bytes]:

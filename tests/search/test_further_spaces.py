@@ -7,7 +7,7 @@ import pytest
 
 from mnemoir.core.memories import IndexEntry, Space
 from mnemoir.core.scope import Scope
-from mnemoir.search.frozen import unpacked
+from mnemoir.search.frozen import frozen_from
 from mnemoir.search.index import ScopeIndex
 from mnemoir.search.indexing import pack_vector
 from mnemoir.search.scores import mixed_closeness
@@ -63,13 +63,13 @@ def test_a_vector_of_another_model_counts_as_none():
 
 def test_a_pack_keeps_both_and_is_of_no_use_for_one():
     index = index_of((fact("one", "one"), PLAIN), (fact("two", "two"), BOTH))
-    packed = index.frozen().of_the_living().packed(index.space)
-    kept = unpacked(packed, index.space)
+    packed = index.frozen().of_the_living().as_arrays(index.space)
+    kept = frozen_from(packed, index.space)
     again = ScopeIndex("main", None, kept, spaces=[MANY])
     assert again.vectors_in("many").cosines(NORTH).tolist() == pytest.approx(
         index.vectors_in("many").cosines(NORTH).tolist(), nan_ok=True
     )
-    assert unpacked(packed, "main") is None
+    assert frozen_from(packed, "main") is None
 
 
 def test_a_rewritten_row_loses_its_further_vector_until_there_is_a_new_one():

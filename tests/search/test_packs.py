@@ -15,7 +15,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.ports.embedding import Passage
 from mnemoir.ports.memory_store import Visible
 from mnemoir.search import Indexing, Question, Recall, SearchResult
-from mnemoir.search.frozen import unpacked
+from mnemoir.search.frozen import frozen_from
 from mnemoir.search.residents import Residents
 from mnemoir.storage.pack_files import PackFiles
 from mnemoir.storage.sql import SqlMemoryStore
@@ -116,7 +116,7 @@ async def test_another_model_has_another_pack(packs: PackFiles, name: str) -> No
     assert packs.read(MIRA, name) is None
     arrays = packs.read(MIRA, MODEL.name)
     assert arrays is not None
-    assert unpacked(arrays, name) is None
+    assert frozen_from(arrays, name) is None
 
 
 @pytest.mark.parametrize("part", staged(range(8), quick=1))

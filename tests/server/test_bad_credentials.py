@@ -84,4 +84,4 @@ def test_of_a_hundred_thousand_keys_each_opens_and_a_bounded_number_is_remembere
         assert [one and one.key for one in found] == [parts.id for parts, _ in made[:12_000]]
         assert len(keys._known._values) == 10_000
         assert keys.count == 2
-        assert len(keys.listed("default", limit=1000)) == 1000
+        assert len(keys.keys_page("default", limit=1000)) == 1000

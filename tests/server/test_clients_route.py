@@ -49,7 +49,7 @@ def test_a_thousand_names_take_no_more_room_than_one():
     for n in range(1000):
         scope = {"method": "POST", "path": CHAT, "headers": [(b"x-mnemoir-client", b"made up %d" % n)]}
         clients.note(scope, model="x" * 100_000, memory=False)
-    (seen,) = clients.seen()
+    (seen,) = clients.recent_clients()
     assert (seen.kind, seen.count, len(present(seen.model))) == ("other", 1000, 128)
 
 

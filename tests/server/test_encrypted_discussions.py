@@ -210,14 +210,14 @@ async def test_with_the_setting_switched_off_encrypted_files_are_refused_and_not
 
 
 async def test_a_key_is_derived_once_for_a_user(server, monkeypatch):
-    derived = client_keys.derived
+    derived = client_keys.fernet_key_of
     done = []
 
     def noting(*of):
         done.append(of)
         return derived(*of)
 
-    monkeypatch.setattr(client_keys, "derived", noting)
+    monkeypatch.setattr(client_keys, "fernet_key_of", noting)
     for id in ("cups", "plates", "cups"):
         assert (await say(server, *SAID, key=KEY, id=id)).status == 200
     assert done == [(KEY, "Ann")]

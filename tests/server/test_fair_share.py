@@ -141,5 +141,5 @@ def test_a_connection_that_ended_leaves_its_place_to_its_key():
         crowd.came(each, 0.0)
         crowd.has_sent_head(each)
     taken = [crowd.belongs_to(each, "loud", is_shared=lambda: True) for each in connections]
-    crowd.left(connections[0])
+    crowd.note_end(connections[0])
     assert (taken, crowd.belongs_to(connections[3], "loud", is_shared=lambda: True)) == ([True] * 3 + [False], True)

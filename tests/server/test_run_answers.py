@@ -42,7 +42,7 @@ def happen(server, run_id, *nodes, owner="mira", conversation=None, workflow="Ch
     run.workflows = [WorkflowTrace(name=workflow, nodes=list(nodes))]
     server.parts.trees.runs.begun(run)
     run.status = status
-    server.parts.trees.runs.ended(run)
+    server.parts.trees.runs.note_end(run)
     return run
 
 

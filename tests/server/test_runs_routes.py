@@ -22,7 +22,7 @@ def happen(server, *ids, **members):
         run = RunTrace(id=run_id, scope=MIRA, **members)
         server.parts.trees.runs.begun(run)
         run.status = "finished"
-        server.parts.trees.runs.ended(run)
+        server.parts.trees.runs.note_end(run)
 
 
 async def test_runs_are_listed_newest_first_page_by_page(server):

@@ -53,7 +53,7 @@ async def learned(server: Server, scope: Scope) -> None:
     """Until everything is made of what the user said."""
     jobs, unfinished = server.parts.upkeep.jobs, ("PENDING", "RUNNING")
     async with asyncio.timeout(60):
-        while any(job.state in unfinished for job in await jobs.kept(queue_of(scope))):  # noqa: ASYNC110  # no answer tells it
+        while any(job.state in unfinished for job in await jobs.stored_jobs(queue_of(scope))):  # noqa: ASYNC110  # no answer tells it
             await asyncio.sleep(0.002)
 
 

@@ -9,7 +9,7 @@ from mnemoir.core.memories import Add, IndexEntry, Memory, Remove, Restore, Upda
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.ports.memory_store import StaleChange
-from mnemoir.storage.planning import planned
+from mnemoir.storage.planning import planned_effects
 
 MIRA = Scope(project="demo", user="mira")
 NOON, LATER = "2026-03-04T12:00:00.000Z", "2026-03-04T13:00:00.000Z"
@@ -31,7 +31,7 @@ class Memories:
     def in_past(self, memory):
         return None
 
-    def removed(self, memory_id):
+    def memory_at_removal(self, memory_id):
         return None
 
 
@@ -47,7 +47,7 @@ def add(text, **members):
 
 
 def effects(changes, *standing, degrade=False):
-    plan = planned(Memories(list(standing)), MIRA, changes, LATER, degrade=degrade)
+    plan = planned_effects(Memories(list(standing)), MIRA, changes, LATER, degrade=degrade)
     return [(effect.event, effect.memory.id, effect.replaced_by) for effect in plan]
 
 
@@ -102,7 +102,7 @@ def test_of_facts_with_one_text_the_last_renewed_is_renewed_again():
 
 
 def times(change, standing):
-    [effect] = planned(Memories([standing]), MIRA, [change], LATER, degrade=False)
+    [effect] = planned_effects(Memories([standing]), MIRA, [change], LATER, degrade=False)
     return effect.memory.updated_at, effect.until
 
 

@@ -97,7 +97,7 @@ async def seen(parts: Parts, user: str) -> tuple[tuple[str, ...], ...]:
 
 
 def anna_of(parts: Parts) -> User:
-    anna = parts.access.users.named(ANNA)
+    anna = parts.access.users.user_by_name(ANNA)
     assert anna is not None
     return anna
 

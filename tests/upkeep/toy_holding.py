@@ -16,7 +16,7 @@ from mnemoir.ports.memory_store import Project
 from mnemoir.storage import holdings
 from mnemoir.storage.holdings import Files, Holding, register
 from mnemoir.storage.sql import tables
-from mnemoir.storage.sql.engine import Engine, Sql, Value, entered
+from mnemoir.storage.sql.engine import Engine, Sql, Value, enter_scope
 from mnemoir.storage.sql.tables import Table
 from mnemoir.storage.sqlite import open_database
 from mnemoir.upkeep import holdings as open_holdings
@@ -77,7 +77,7 @@ class Notes:
             return 0
 
         def put(sql: Sql) -> int:
-            within = entered(sql, owner)
+            within = enter_scope(sql, owner)
             number = int(within.value(_NEXT))
             file = self.folder(owner) / f"{number}.txt"
             file.parent.mkdir(parents=True, exist_ok=True)

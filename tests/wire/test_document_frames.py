@@ -4,7 +4,7 @@ import pytest
 
 from mnemoir.core.messages import ImagePart, Message, TextPart, text_message
 from mnemoir.core.text import RecalledLine, put_up
-from mnemoir.wire.app_prompts import question_in, typed, without_frame
+from mnemoir.wire.app_prompts import question_in, typed_text, without_frame
 from tests.wire.framed_prompts import FRAMED, PLANTED, QUESTION, TYPED, rag
 from tests.wire.task_prompts import SIDE_TASKS
 
@@ -22,7 +22,7 @@ def test_no_document_passes_for_the_question(text):
 @pytest.mark.parametrize("text", [case[1] for case in TYPED], ids=[case[0] for case in TYPED])
 def test_half_and_quoted_frames_stay_whole(text):
     assert question_in(text) is None
-    assert typed(text) == text.strip()
+    assert typed_text(text) == text.strip()
 
 
 @pytest.mark.parametrize("messages", [case[1] for case in SIDE_TASKS], ids=[case[0] for case in SIDE_TASKS])
@@ -42,7 +42,7 @@ def test_a_question_keeps_its_own_lines_and_spaces():
 
 
 def test_recalled_memories_in_front_of_a_frame_are_not_typed_either():
-    assert typed(put_up([RecalledLine(text="Keeps bees")], rag("x", QUESTION))) == QUESTION
+    assert typed_text(put_up([RecalledLine(text="Keeps bees")], rag("x", QUESTION))) == QUESTION
 
 
 def test_pictures_stay_beside_the_question():

@@ -24,7 +24,7 @@ def compiled(compiler):
 
     def compile_nodes(*nodes, **variables):
         kept.append(read_workflow("Tested", {"nodes": list(nodes), **variables}))
-        return compiler.compiled(kept[-1])
+        return compiler.compiled_workflow(kept[-1])
 
     return compile_nodes
 
@@ -101,7 +101,7 @@ def test_whether_the_time_context_is_needed_is_known_before_the_first_node(compi
 
 def test_a_workflow_is_compiled_once_and_forgotten_with_its_definition(compiler):
     workflow = read_workflow("Tested", [RESPOND])
-    assert compiler.compiled(workflow) is compiler.compiled(workflow)
+    assert compiler.compiled_workflow(workflow) is compiler.compiled_workflow(workflow)
     del workflow
     gc.collect()
     assert len(compiler._done) == 0

@@ -36,7 +36,7 @@ def store(desk, kind):
 
 async def chat(desk, count=12):
     """Run another turn of the discussion with the nodes behind its answer."""
-    await reply(desk.made[-1], of("d1", *said(count)))
+    await reply(desk.read_or_create[-1], of("d1", *said(count)))
     await desk.runs.next()
 
 
@@ -152,12 +152,12 @@ async def test_nothing_is_forgotten_between_the_reading_of_the_words_and_their_r
     class Runs:
         """Forget a chunk when the run begins, which is after the messages were read."""
 
-        def begun(self, trace):
+        def note_begin(self, trace):
             somebody = Thread(target=asyncio.run, args=(self.forget(),))
             somebody.start()
             somebody.join()
 
-        def moved(self, trace, node):
+        def note_node(self, trace, node):
             """Nothing: there are no subscribers."""
 
         async def forget(self):
@@ -166,7 +166,7 @@ async def test_nothing_is_forgotten_between_the_reading_of_the_words_and_their_r
             except Conflict as exc:
                 refused.append(exc.code)
 
-        def ended(self, trace):
+        def note_end(self, trace):
             assert trace.status == "finished"
 
     rebuilding = Rebuilding(Engineless(), desk.services, Runs())

@@ -11,7 +11,7 @@ from mnemoir.core.messages import ImagePart, Message, Role, TextPart, ToolCall, 
 from mnemoir.core.text import hashes
 from mnemoir.storage.discussions.timestamps import FileTimestamps
 from mnemoir.workflows import conversation
-from mnemoir.workflows.conversation import PLACEHOLDER, distance, settle, stamp, stamped, time_context
+from mnemoir.workflows.conversation import PLACEHOLDER, distance, settle, stamp, time_context, with_times
 
 NOW = datetime(2026, 11, 20, 16, 58, 30, 400, tzinfo=timezone(timedelta(hours=1)))
 
@@ -31,7 +31,7 @@ def key(text):
 
 
 def shown(messages, times, relative=False):
-    return [message.text for message in stamped(messages, times, relative=relative, now=NOW)]
+    return [message.text for message in with_times(messages, times, relative=relative, now=NOW)]
 
 
 def test_a_time_is_written_with_its_english_day():
@@ -135,7 +135,7 @@ def test_system_messages_tool_results_and_messages_without_a_time_stay_as_they_a
     ]
     times = {key("U1"): ago(), key(""): ago()}
     assert all(
-        new is old for new, old in zip(stamped(messages, times, relative=False, now=NOW), messages, strict=True)
+        new is old for new, old in zip(with_times(messages, times, relative=False, now=NOW), messages, strict=True)
     )
 
 
@@ -148,7 +148,7 @@ def test_the_time_of_a_picture_stands_before_it():
     picture = Message(role="user", parts=(ImagePart(url="https://pictures.example/a.png"),))
     times: dict[str, str] = {}
     settle(times, [picture], NOW)
-    (copy,) = stamped([picture], times, relative=False, now=NOW)
+    (copy,) = with_times([picture], times, relative=False, now=NOW)
     assert copy.parts == (TextPart(text=f"{ago()} "), *picture.parts)
 
 

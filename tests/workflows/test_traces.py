@@ -8,7 +8,7 @@ from mnemoir.core.errors import ProviderError
 from mnemoir.core.events import Usage
 from mnemoir.core.messages import ImagePart, Message, TextPart, text_message
 from mnemoir.core.runs import MOST_TRACED_CHARACTERS, NodeTrace, RecalledMemory
-from mnemoir.workflows.tracing import add_tokens, shown, traced_messages, traced_text
+from mnemoir.workflows.tracing import add_tokens, output_text, traced_messages, traced_text
 from tests.narrowing import instance, present
 from tests.scripted_llm import Answer, failure
 from tests.tree_kit import answers, asks
@@ -115,7 +115,7 @@ async def test_recalled_memories_are_traced(desk, memory):
 
 
 async def test_outputs_that_are_no_text_are_shown_as_json():
-    assert [shown(value) for value in ("a", None, {"b": [1, None]}, 7)] == ["a", "", '{"b":[1,null]}', "7"]
+    assert [output_text(value) for value in ("a", None, {"b": [1, None]}, 7)] == ["a", "", '{"b":[1,null]}', "7"]
 
 
 def test_of_a_long_conversation_the_newest_messages_are_shown():

@@ -102,13 +102,13 @@ class ListedRuns:
         self._ended: asyncio.Queue[RunTrace] = asyncio.Queue()
         self._as_they_ended: list[RunTrace] = []
 
-    def begun(self, run: RunTrace) -> None:
+    def note_begin(self, run: RunTrace) -> None:
         self.begun_runs.append(run)
 
-    def moved(self, run: RunTrace, node: NodeTrace) -> None:
+    def note_node(self, run: RunTrace, node: NodeTrace) -> None:
         self.moves.append((node.title, node.first_token_ms is not None, node.duration_ms is not None))
 
-    def ended(self, run: RunTrace) -> None:
+    def note_end(self, run: RunTrace) -> None:
         self._as_they_ended.append(copy.deepcopy(run))
         self._ended.put_nowait(run)
 

@@ -87,7 +87,7 @@ class AccessFile:
             self._look()
             return self._file
 
-    def opened(self) -> SharedFile:
+    def open_or_create(self) -> SharedFile:
         """The file; made if there is none. The caller does not close it."""
         with self._lock:
             if self._file is None:
@@ -102,7 +102,7 @@ class AccessFile:
         with self._lock:
             if self._file is not None and SqlApiKeys(self._file).state()[0]:
                 return self._pepper.read()  # it belongs to keys, and must be there
-            return self._pepper.made()
+            return self._pepper.read_or_create()
 
     def secret_for(self, purpose: str) -> bytes:
         """A secret of this data directory for one purpose; it is made with the first use."""
@@ -115,7 +115,7 @@ class AccessFile:
     def audit_log(self) -> tuple[SqlAuditLog, bytes]:
         """The audit log in the file, and the key of its chain; made if there is none."""
         key = self.secret_for(_AUDIT)
-        return SqlAuditLog(self.opened()), key
+        return SqlAuditLog(self.open_or_create()), key
 
     def entry(self, action: str, tenant: str, target: str, user: str = "", result: str = "done") -> AuditEntry:
         """An entry of the audit log for an act of whoever acts now."""

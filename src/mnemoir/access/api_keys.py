@@ -73,7 +73,7 @@ class ApiKeys:
             return None
         if now >= known.note_use_at:
             known.note_use_at = now + _NOTED_EVERY
-            self._file.soon(partial(SqlApiKeys(self._file.opened()).note_use, known.key.id, now))
+            self._file.soon(partial(SqlApiKeys(self._file.open_or_create()).note_use, known.key.id, now))
         return known.principal
 
     def create(
@@ -104,7 +104,7 @@ class ApiKeys:
             created_by=by,
             expires_at=self._later(expires_at),
         )
-        return self._made(key, env, limits=checked_limits(limits or {}))
+        return self._create_key(key, env, limits=checked_limits(limits or {}))
 
     def rotate(self, key_id: str, *, overlap: timedelta, by: str) -> tuple[ApiKey, str]:
         """Make a new key with the rights of another, which ends after `overlap`. Raises NotFound, InvalidRequest."""
@@ -114,49 +114,49 @@ class ApiKeys:
         if old.expires_at is not None and old.expires_at < now + overlap:
             overlap = old.expires_at - now
         new = replace(old, created_at=now, created_by=by, revoked_at=None, replaced_by=None, last_used_at=None)
-        return self._made(new, "live", replaces=old.id, overlap_until=now + overlap)
+        return self._create_key(new, "live", replaces=old.id, overlap_until=now + overlap)
 
     def get(self, key_id: str, tenant: str | None = None) -> ApiKey:
         """A key; with a `tenant`, one of that. Raises NotFound."""
-        keys = self._stored()
+        keys = self._existing_rows()
         key = None if keys is None else keys.get(key_id[:64])
         if key is None or tenant not in (None, key.tenant):
             raise NotFound(f"There is no key {key_id[:64]!r} here.", code="key_not_found")
         return key
 
-    def listed(self, tenant: str | None, *, limit: int, after: ApiKey | None = None) -> Sequence[ApiKey]:
+    def keys_page(self, tenant: str | None, *, limit: int, after: ApiKey | None = None) -> Sequence[ApiKey]:
         """The keys of a tenant, None for all, oldest first; `after` is the last one of the page before."""
-        keys = self._stored()
+        keys = self._existing_rows()
         place = None if after is None else (to_text(after.created_at), after.id)
-        return [] if keys is None else keys.listed(tenant, limit=limit, after=place)
+        return [] if keys is None else keys.of_tenant(tenant, limit=limit, after=place)
 
     def of_user(self, tenant: str, user: str) -> Sequence[ApiKey]:
         """The keys that are bound to a user, oldest first."""
-        keys = self._stored()
+        keys = self._existing_rows()
         return [] if keys is None else keys.of_user(tenant, user)
 
     def users(self) -> Sequence[tuple[str, str]]:
         """The tenants and users that keys are bound to, each once."""
-        keys = self._stored()
+        keys = self._existing_rows()
         return [] if keys is None else keys.users()
 
     def revoke(self, key_id: str, tenant: str | None = None) -> ApiKey:
         """End a key at once; again for one that has ended. Raises NotFound."""
         ended = self.get(key_id, tenant)
-        SqlApiKeys(self._file.opened()).revoke(
+        SqlApiKeys(self._file.open_or_create()).revoke(
             key_id, self._clock(), self._file.note("keys.revoke", ended.tenant, key_id, ended.user or "")
         )
         return self.get(key_id, tenant)
 
     def limits_of(self, keys: Sequence[ApiKey]) -> Sequence[Limits]:
         """The quotas that keys have of their own, in their order. Blocks."""
-        stored = self._stored()
+        stored = self._existing_rows()
         return [{} if stored is None else stored.limits("key", key.id) for key in keys]
 
     def switch(self, *, on: bool) -> None:
         """Need keys, or none although there are some, where only this machine is let in."""
         note = self._file.note("keys.enable" if on else "keys.disable", DEFAULT_TENANT, "")
-        SqlApiKeys(self._file.opened()).switch(on=on, note=note)
+        SqlApiKeys(self._file.open_or_create()).switch(on=on, note=note)
 
     def erase_user(self, tenant: str, user: str) -> tuple[int, int]:
         """End a user's keys, and erase the name in them and in the audit log; how many keys and entries had it.
@@ -173,12 +173,12 @@ class ApiKeys:
             counts[0] = erase_names(sql, entry, key)
 
         name = f"erased:{subject_of(tenant, user, key).hex()[:12]}"
-        file = self._file.opened()
+        file = self._file.open_or_create()
         keys = SqlApiKeys(file).erase_user(tenant, user, name, self._clock(), erase)
         file.empty_log()
         return keys, counts[0]
 
-    def _made(
+    def _create_key(
         self,
         key: ApiKey,
         env: Env,
@@ -191,7 +191,7 @@ class ApiKeys:
         made = replace(key, id=parts.id, hash=hash_of(parts.secret, self._file.pepper))
         action = "keys.create" if replaces is None else "keys.rotate"
         note = self._file.note(action, made.tenant, made.id, made.user or "")
-        SqlApiKeys(self._file.opened()).put(
+        SqlApiKeys(self._file.open_or_create()).put(
             made, limits=limits or {}, replaces=replaces, overlap_until=overlap_until, note=note
         )
         return made, text
@@ -205,12 +205,12 @@ class ApiKeys:
             )
         return at
 
-    def _stored(self) -> SqlApiKeys | None:
+    def _existing_rows(self) -> SqlApiKeys | None:
         file = self._file.existing()
         return None if file is None else SqlApiKeys(file)
 
     def _look_up(self, key_id: str) -> "_Known":
-        stored = self._stored()
+        stored = self._existing_rows()
         key = None if stored is None else stored.usable(key_id)
         limits = {} if stored is None or key is None else stored.limits("key", key_id)
         return _Known(key, limits)

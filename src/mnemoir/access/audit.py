@@ -70,7 +70,7 @@ class Audit:
         entry = self._entry(action, target, "done", address, principal.user or "")
         await self._put(replace(entry, tenant=principal.tenant, actor=principal.key))
 
-    def refused(self, status: int, action: str, address: str) -> None:
+    def note_refusal(self, status: int, action: str, address: str) -> None:
         """Note a refusal; it is written within seconds, with the number of those like it."""
         principal = acting.get().principal
         about = principal.user or ""

@@ -17,7 +17,11 @@ def holding_of_access(access: Access) -> OpenHolding:
     def account(user: User) -> dict[str, Any]:
         """Somebody who signs in, with their sessions and passkeys, without what they sign in with."""
         keys = [{**asdict(key), "credential": None, "public_key": None} for key in access.passkeys.of_user(user)]
-        return {**asdict(user), "sessions": [*map(asdict, access.sessions.listed(user.id))], "passkeys": keys}
+        return {
+            **asdict(user),
+            "sessions": [*map(asdict, access.sessions.sessions_of_user(user.id))],
+            "passkeys": keys,
+        }
 
     def put(tenant: str, user: str, archive: Archive) -> None:
         if access.file.existing() is None:
@@ -55,4 +59,6 @@ def holding_of_usage(spent: Spent) -> OpenHolding:
         lines = [{"day": day, "input_tokens": each.input, "output_tokens": each.output} for day, each in used]
         await archive.add_lines("usage.jsonl", lines)
 
-    return OpenHolding(name="usage", erase_person=erase_person, export_person=export_person, people=spent.named)
+    return OpenHolding(
+        name="usage", erase_person=erase_person, export_person=export_person, people=spent.stored_users
+    )

@@ -57,7 +57,7 @@ class KeylessClients:
             self._written_at = now
             self._writing = asyncio.create_task(self._write(), name="write clients without a key")
 
-    def seen(self) -> Sequence[KeylessClient]:
+    def recent_clients(self) -> Sequence[KeylessClient]:
         """The kinds of the last seven days, latest first."""
         since, found = self._clock() - _KEPT, dict[str, tuple[datetime, int]]()
         for (name, _), (last_at, count) in self._days.items():

@@ -6,7 +6,7 @@ from mnemoir.core.data_directory import PEPPER_FILE
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.settings import Settings
 from mnemoir.storage.sqlite.data_file import prepare_folder
-from mnemoir.storage.sqlite.shared_file import folder_locked
+from mnemoir.storage.sqlite.shared_file import hold_folder_lock
 
 
 class Pepper:
@@ -34,13 +34,13 @@ class Pepper:
                 ) from exc
         return self._bytes
 
-    def made(self) -> bytes:
+    def read_or_create(self) -> bytes:
         """The pepper; a new one where there is none."""
         if self._bytes is None:
             folder = self._path.parent
             for each in (folder.parent, folder):
                 prepare_folder(each)
-            with folder_locked(folder):
+            with hold_folder_lock(folder):
                 if not self._path.exists():
                     with replacing(self._path) as file:
                         file.write(new_pepper())

@@ -47,7 +47,7 @@ class SharedCounts:
         assert chosen.url is not None
         self._url, self._prefix = chosen.url.get_secret_value(), chosen.prefix
         self._deadline_s = chosen.timeout_s
-        self._client, self._storage = self._connected()
+        self._client, self._storage = self._connect()
         self._me, self._alive = secrets.token_hex(8), f"{self._prefix}:servers"
         self._servers = 1
         self._beaten_at = self._warned_at = self._failed_at = self._asked_again_at = -math.inf
@@ -63,7 +63,7 @@ class SharedCounts:
         """False after Redis failed, until it answers again."""
         return self._failures == 0
 
-    async def counted(self, limits: Sequence[RateLimitItem], *names: str) -> Sequence[Counted]:
+    async def window_counts(self, limits: Sequence[RateLimitItem], *names: str) -> Sequence[Counted]:
         """What all servers counted in each window."""
         async with self._asking():
             await self._beat()
@@ -117,11 +117,11 @@ class SharedCounts:
             async with asyncio.timeout(self._deadline_s):
                 yield
         except (RedisError, OSError, TimeoutError) as exc:
-            self._failed(exc)
+            self._note_failure(exc)
             raise Away from exc
         self._failures = 0
 
-    def _failed(self, exc: Exception) -> None:
+    def _note_failure(self, exc: Exception) -> None:
         now = time.monotonic()
         # all who waited while this process was busy, too, are late at once: that is one failure
         if not isinstance(exc, TimeoutError) or now - self._failed_at >= self._deadline_s:
@@ -134,7 +134,7 @@ class SharedCounts:
             self._warned_at = now
             _log.warning("redis away", error=str(exc) or type(exc).__name__, servers=self._servers)
 
-    def _connected(self) -> "tuple[Client, RedisStorage]":
+    def _connect(self) -> "tuple[Client, RedisStorage]":
         try:
             from limits.aio.storage import RedisStorage
             from redis.asyncio import BlockingConnectionPool, Redis

@@ -109,7 +109,7 @@ class Spent:
                 found[of.day] = found.get(of.day, _NONE) + tokens
         return found
 
-    async def named(self) -> set[tuple[str, str]]:
+    async def stored_users(self) -> set[tuple[str, str]]:
         """The tenants and users that what is stored names, of all days."""
         return {(of.tenant, of.user) for of, _ in await self._rows.since(date.min) if of.user}
 
@@ -180,22 +180,22 @@ class Metered:
         self._runs = runs
         self._spent = spent
 
-    def begun(self, run: RunTrace) -> None:
+    def note_begin(self, run: RunTrace) -> None:
         """See the port."""
-        self._runs.begun(run)
+        self._runs.note_begin(run)
 
-    def moved(self, run: RunTrace, node: NodeTrace) -> None:
+    def note_node(self, run: RunTrace, node: NodeTrace) -> None:
         """See the port."""
-        self._runs.moved(run, node)
+        self._runs.note_node(run, node)
 
-    def ended(self, run: RunTrace) -> None:
+    def note_end(self, run: RunTrace) -> None:
         """See the port."""
         taken = _NONE
         for node in run.nodes():
             if node.input_tokens or node.output_tokens:
                 taken += Tokens(node.input_tokens, node.output_tokens)
         self._spent.note(run.scope, taken)
-        self._runs.ended(run)
+        self._runs.note_end(run)
 
 
 _: type[RunWatcher] = Metered  # checked, never run

@@ -21,14 +21,14 @@ class Tenants:
         self._limits = LookedUp(file, self._read_limits)
         self._suspended = LookedUp(file, self._read_suspended)  # by one name for all tenants
 
-    def listed(self) -> Sequence[Tenant]:
+    def all_tenants(self) -> Sequence[Tenant]:
         """All tenants that keys were made for, or that were added, by name."""
-        stored = self._stored()
+        stored = self._existing_rows()
         return [] if stored is None else stored.tenants()
 
     def names(self) -> Sequence[str]:
         """The names of all tenants."""
-        return [tenant.name for tenant in self.listed()]
+        return [tenant.name for tenant in self.all_tenants()]
 
     def is_suspended(self, tenant: str) -> bool:
         """Whether nobody of that tenant is let in. Costs a look at the file, and more only after it changed."""
@@ -40,7 +40,7 @@ class Tenants:
 
     def retention_of(self, tenant: str) -> Retention:
         """For how many days a tenant keeps things, as far as it says."""
-        stored = self._stored()
+        stored = self._existing_rows()
         return {} if stored is None else stored.retention(tenant)
 
     def put(
@@ -59,18 +59,18 @@ class Tenants:
         own = None if limits is None else checked_limits(limits)
         kept = None if retention is None else checked_retention(retention)
         note = self._file.note("tenants.suspend" if suspended else "tenants.put", name, name)
-        SqlApiKeys(self._file.opened()).put_tenant(
+        SqlApiKeys(self._file.open_or_create()).put_tenant(
             tenant_name(name), self._clock(), suspended=suspended, limits=own, retention=kept, note=note
         )
 
-    def _stored(self) -> SqlApiKeys | None:
+    def _existing_rows(self) -> SqlApiKeys | None:
         file = self._file.existing()
         return None if file is None else SqlApiKeys(file)
 
     def _read_limits(self, tenant: str) -> Limits:
-        stored = self._stored()
+        stored = self._existing_rows()
         return {} if stored is None else stored.limits("tenant", tenant)
 
     def _read_suspended(self, _: str) -> frozenset[str]:
-        stored = self._stored()
-        return frozenset() if stored is None else stored.suspended()
+        stored = self._existing_rows()
+        return frozenset() if stored is None else stored.suspended_tenants()

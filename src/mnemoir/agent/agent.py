@@ -14,7 +14,7 @@ import structlog
 from mnemoir.agent.llm import LLM, Allowance, ClusterManager, ModelChooser, choice_of
 from mnemoir.agent.loop import AgentEvent, Answered, Ask, ContextRecalled, Loop, ask_streamed, ask_whole
 from mnemoir.agent.memory import AgentMemory, SessionMemory
-from mnemoir.agent.retrieval import RecalledMessage, RetrievalLimits, framed, recalled_for
+from mnemoir.agent.retrieval import RecalledMessage, RetrievalLimits, question_with_frame, recalled_for
 from mnemoir.agent.toolbox import ConfirmCallback, Toolbox, tools_by_name
 from mnemoir.agent.tools import Tool, ToolSource
 from mnemoir.conversations.windows.counters import counter_named
@@ -114,12 +114,12 @@ class Agent:
     async def _events(self, user_message: str, ask: Ask) -> AsyncGenerator[AgentEvent, None]:
         memory = SessionMemory(self.memory_manager, self.session_id, self.system_prompt)
         history = await memory.history()
-        recalled, unrecalled = await self._recalled(user_message, memory, history)
+        recalled, unrecalled = await self._recalled_messages(user_message, memory, history)
         tools, unlisted = await self._tools_of_run()
         if recalled:
             yield ContextRecalled(count=len(recalled))
         await memory.store(Message("user", user_message))
-        question = Message("user", framed(recalled, user_message))
+        question = Message("user", question_with_frame(recalled, user_message))
         messages = [*await memory.instructions(), *history, question]
         llm = choice_of(self.cluster_manager)(user_message, messages) or self.llm
         loop = self._loop(llm, ask, messages, tools, memory)
@@ -149,7 +149,7 @@ class Agent:
             max_steps=self.max_steps,
         )
 
-    async def _recalled(
+    async def _recalled_messages(
         self, question: str, memory: SessionMemory, window: Sequence[Message]
     ) -> tuple[list[RecalledMessage], Lost]:
         """The recalled messages for the prompt, and the parts that failed."""

@@ -114,7 +114,7 @@ class Loop:
                     yield piece
             response = self._complete()
             if not response.tool_calls:
-                yield await self._answered(response)
+                yield await self._store_answer(response)
                 return
             async with aclosing(self._act(response.content, list(response.tool_calls))) as events:
                 async for event in events:
@@ -122,7 +122,7 @@ class Loop:
         async with aclosing(self._step(None)) as pieces:
             async for piece in pieces:
                 yield piece
-        yield await self._answered(self._complete())
+        yield await self._store_answer(self._complete())
 
     async def _step(self, tools: list[ToolSpec] | None) -> AsyncGenerator[Text, None]:
         """One call of the model, with a copy of the messages, because the run's list grows later."""
@@ -160,7 +160,7 @@ class Loop:
                 await self.memory.store(result)
             yield ToolFinished(call=call, outcome=outcome)
 
-    async def _answered(self, response: CompletionResponse) -> Answered:
+    async def _store_answer(self, response: CompletionResponse) -> Answered:
         """Store the answer; the final event. An empty answer is not stored: providers refuse empty messages."""
         text = response.content or ""
         if text:

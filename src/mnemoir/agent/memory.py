@@ -89,7 +89,7 @@ class SessionMemory:
         try:
             return await asyncio.to_thread(_history, self._manager, self._session_id)
         except StorageUnavailable as exc:
-            self._failed("history", exc)
+            self._note_failure("history", exc)
             return []
 
     async def instructions(self) -> list[Message]:
@@ -99,7 +99,7 @@ class SessionMemory:
             try:
                 session = await asyncio.to_thread(self._manager.get_session, self._session_id)
             except StorageUnavailable as exc:
-                self._failed("history", exc)
+                self._note_failure("history", exc)
                 return []
             prompt = session.system_prompt if session else ""
         return [Message("system", prompt)] if prompt else []
@@ -117,7 +117,7 @@ class SessionMemory:
         try:
             await asyncio.to_thread(self._store, self._manager, message)
         except StorageUnavailable as exc:
-            self._failed("storing", exc)
+            self._note_failure("storing", exc)
 
     def _store(self, manager: AgentMemory, message: Message) -> None:
         if not self._is_open:
@@ -125,7 +125,7 @@ class SessionMemory:
             self._is_open = True
         manager.save_message(self._session_id, message)
 
-    def _failed(self, what: str, exc: StorageUnavailable) -> None:
+    def _note_failure(self, what: str, exc: StorageUnavailable) -> None:
         self.degraded = (*self.degraded, *(() if what in self.degraded else (what,)))
         _log.warning("agent memory failed", part=what, error=exc.message)
 
@@ -133,11 +133,11 @@ class SessionMemory:
 def _history(manager: AgentMemory, session_id: str) -> list[Message]:
     loaded = manager.load_history(session_id)
     instructions = [message for message in loaded if message.role == "system" and not _is_summary(message)]
-    kept = _pinned(manager, session_id) if instructions else []
+    kept = _pinned_messages(manager, session_id) if instructions else []
     return close_open_calls([message for message in loaded if message not in instructions or message in kept])
 
 
-def _pinned(manager: AgentMemory, session_id: str) -> list[Message]:
+def _pinned_messages(manager: AgentMemory, session_id: str) -> list[Message]:
     if not isinstance(manager, KeepsPins):
         return []
     important = manager.storage.important_messages(session_id, 1.0)

@@ -77,13 +77,13 @@ async def recalled_for(
     """
     if not memory.semantic_search_enabled:
         return []
-    found = await _found(question, memory, reader, limits)
+    found = await _similar_messages(question, memory, reader, limits)
     seen = {(message.role, message.text) for message in window}
     fresh = [each for each in found if each.message.text and (each.message.role, each.message.text) not in seen]
     return list(_within(fresh, limits.max_tokens))
 
 
-def framed(recalled: Sequence[RecalledMessage], question: str) -> str:
+def question_with_frame(recalled: Sequence[RecalledMessage], question: str) -> str:
     """The frame followed by the question; the question alone when nothing was recalled."""
     if not recalled:
         return question
@@ -91,7 +91,7 @@ def framed(recalled: Sequence[RecalledMessage], question: str) -> str:
     return "\n".join(lines)
 
 
-async def _found(
+async def _similar_messages(
     question: str, memory: AgentMemory, reader: Reader, limits: RetrievalLimits
 ) -> list[RecalledMessage]:
     """Hits in all sessions; for a known reader, in those of its user only."""

@@ -64,13 +64,13 @@ class Toolbox:
         found = self._tools.get(call.name)
         if found is None:
             known = ", ".join(self._tools) or "none"
-            return self._clipped(f"Error: there is no tool named {call.name!r:.80}. Tools: {known}.")
+            return self._shortened_text(f"Error: there is no tool named {call.name!r:.80}. Tools: {known}.")
         try:
             arguments = found.read(call.arguments)
         except InvalidRequest as exc:
-            return self._clipped(f"Error: wrong arguments for {call.name}: {exc.message}")
+            return self._shortened_text(f"Error: wrong arguments for {call.name}: {exc.message}")
         refusal = await self._refusal(found, call)
-        return self._clipped(refusal or await self._executed(found, arguments))
+        return self._shortened_text(refusal or await self._execute(found, arguments))
 
     async def _refusal(self, asked: Tool, call: ToolCall) -> str:
         if not (self._confirms_dangerous and asked.dangerous):
@@ -78,13 +78,13 @@ class Toolbox:
         if self._confirm is None:
             return f"[CANCELLED] {asked.name} needs a confirmation, and there is no confirm_callback to give it."
         try:
-            confirmed = await _asked(self._confirm, asked, call)
+            confirmed = await _ask_to_confirm(self._confirm, asked, call)
         except Exception as exc:  # noqa: BLE001  # the caller's code; a failed confirmation is a refusal
             _log.warning("confirmation failed", tool=asked.name, error=type(exc).__name__)
             confirmed = False
         return "" if confirmed else f"[CANCELLED] {asked.name} was not confirmed."
 
-    async def _executed(self, asked: Tool, arguments: dict[str, Any]) -> str:
+    async def _execute(self, asked: Tool, arguments: dict[str, Any]) -> str:
         try:
             return _as_text(await asked.execute(**arguments))
         except TimeoutError as exc:
@@ -94,12 +94,12 @@ class Toolbox:
             _log.info("tool failed", tool=asked.name, error=type(exc).__name__)
             return f"Error in {asked.name}: {type(exc).__name__}: {exc}"
 
-    def _clipped(self, text: str) -> str:
+    def _shortened_text(self, text: str) -> str:
         over = len(text) - self._most_characters
         return text if over <= 0 else f"{text[: self._most_characters]}\n[{over} more characters were cut off]"
 
 
-async def _asked(confirm: ConfirmCallback, asked: Tool, call: ToolCall) -> bool:
+async def _ask_to_confirm(confirm: ConfirmCallback, asked: Tool, call: ToolCall) -> bool:
     arguments = dict(call.arguments)
     if inspect.iscoroutinefunction(confirm):
         return bool(await confirm(asked.name, asked.description, arguments))

@@ -63,12 +63,12 @@ class Signature:
             read = self._model.model_validate(dict(arguments))
         except ValidationError as exc:
             raise InvalidRequest(_faults(exc)) from exc
-        return {name: getattr(read, f"argument_{at}") for at, name in enumerate(self._names) if _given(read, at)}
+        return {name: getattr(read, f"argument_{at}") for at, name in enumerate(self._names) if _is_given(read, at)}
 
 
 def purpose(function: Callable[..., Any]) -> str:
     """The docstring's text before its sections, as one paragraph; "" without a docstring."""
-    text = _SECTION.split(inspect.getdoc(_annotated(function)) or "", maxsplit=1)[0]
+    text = _SECTION.split(inspect.getdoc(_annotated_function(function)) or "", maxsplit=1)[0]
     return " ".join(text.split())
 
 
@@ -83,7 +83,7 @@ class _Schema(GenerateJsonSchema):
         return False
 
 
-def _annotated(function: Callable[..., Any]) -> Callable[..., Any]:
+def _annotated_function(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function that holds annotations and docstring: inside a partial, or the `__call__` of a callable object."""
     while isinstance(function, functools.partial):
         function = function.func
@@ -101,8 +101,8 @@ def _parameters(function: Callable[..., Any], name: str) -> Iterator[str]:
 
 def _arguments_model(function: Callable[..., Any], names: tuple[str, ...]) -> type[BaseModel]:
     """A pydantic model of the arguments. Its fields are numbered, because an argument may be named `json` or `_x`."""
-    hints = get_type_hints(_annotated(function), include_extras=True)
-    described = dict(_described(_annotated(function)))
+    hints = get_type_hints(_annotated_function(function), include_extras=True)
+    described = dict(_argument_descriptions(_annotated_function(function)))
     parameters = inspect.signature(function).parameters
     fields: dict[str, Any] = {
         f"argument_{at}": (
@@ -121,7 +121,7 @@ def _field(parameter: inspect.Parameter, description: str | None) -> FieldInfo:
     return field
 
 
-def _described(function: Callable[..., Any]) -> Iterator[tuple[str, str]]:
+def _argument_descriptions(function: Callable[..., Any]) -> Iterator[tuple[str, str]]:
     """Name and description of the arguments in the docstring; continuation lines are joined to the first line."""
     name, texts = "", [""]
     for line in _arguments_section(inspect.getdoc(function) or ""):
@@ -139,7 +139,7 @@ def _arguments_section(text: str) -> list[str]:
     return inspect.cleandoc("\n" + found[1]).splitlines() if found else []
 
 
-def _given(read: BaseModel, at: int) -> bool:
+def _is_given(read: BaseModel, at: int) -> bool:
     return f"argument_{at}" in read.model_fields_set
 
 
@@ -189,7 +189,7 @@ class Tool:
         async with asyncio.timeout(self.timeout_s):
             if _is_async(self.function):
                 return await self.function(**arguments)
-            result = await asyncio.to_thread(_called, self.function, arguments)
+            result = await asyncio.to_thread(_call_function, self.function, arguments)
             return await result if inspect.isawaitable(result) else result
 
 
@@ -224,11 +224,11 @@ def tool(
     whose arguments are not all named and typed.
     """
     if function is None:
-        return lambda given: _made(given, **members)
-    return _made(function)
+        return lambda given: _tool_of(given, **members)
+    return _tool_of(function)
 
 
-def _made(
+def _tool_of(
     function: Callable[..., Any], *, name: str | None = None, description: str | None = None, **members: Any
 ) -> Tool:
     called = str(name or getattr(function, "__name__", type(function).__name__))
@@ -243,7 +243,7 @@ def _made(
     )
 
 
-def _called(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
+def _call_function(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
     """Call the function; a StopIteration becomes a RuntimeError, because a future cannot hold it."""
     try:
         return function(**arguments)

@@ -134,7 +134,7 @@ async def status_of(parts: Parts, *, default_user: str, fresh: bool = False) -> 
     problem = await _problem_of(parts.memory.store.check())
     counts = counts_of({}) if problem else await parts.chats.stock.counts()
     work = await _work(parts, counts, is_stored=not problem)
-    damaged = await parts.chats.stock.damaged()
+    damaged = await parts.chats.stock.damaged_files()
     remarks = [
         *_remarks_of_settings(parts),
         *_remarks_of_damage(damaged),
@@ -189,7 +189,7 @@ async def _work(parts: Parts, counts: Counts, *, is_stored: bool) -> Work:
         jobs = await parts.upkeep.jobs.tally()
         pending, total = await vector_backlog(parts)
         vectors = Progress(done=total - pending, of=total)
-    last = await parts.upkeep.pruning.last_done()
+    last = await parts.upkeep.pruning.last_run_at()
     days = parts.settings.memory.auto_prune_days
     following = None if days is None or last is None else to_text(last + timedelta(days=1))
     said = counts.embeddable
@@ -234,12 +234,12 @@ def _remarks_of_models(model: ModelHealth, embedder: EmbedderHealth, *, serves_t
         )
         yield Remark(about="model", state="warn", found=found, to_do=model.connected.to_do)
     elif not _is_well(model.connected):
-        yield _of_connected("model", said, model.connected)
+        yield _remark_of_connection("model", said, model.connected)
     elif model.error is not None and (model.failed_at or "") > (model.answered_at or ""):
         found = f"The last call of the model {model.name} failed: {model.error}"
         yield Remark(about="model", state="warn", found=found, to_do="Try again; see the run for what was asked.")
     if not _is_well(embedder.connected):
-        yield _of_connected("embedder", f"The embedding model {embedder.name}", embedder.connected)
+        yield _remark_of_connection("embedder", f"The embedding model {embedder.name}", embedder.connected)
 
 
 def _remarks_of_endpoints(endpoints: Sequence[EndpointHealth]) -> Iterator[Remark]:
@@ -263,7 +263,7 @@ def _is_well(connected: Connected) -> bool:
     return connected.state in (None, "ok")
 
 
-def _of_connected(about: Literal["model", "embedder"], said: str, connected: Connected) -> Remark:
+def _remark_of_connection(about: Literal["model", "embedder"], said: str, connected: Connected) -> Remark:
     found, state = f"{said}: {connected.problem}.", connected.state or "warn"
     return Remark(about=about, state=state, found=found, to_do=connected.to_do)
 

@@ -19,7 +19,7 @@ _AT_ONCE = 200  # files recorded in one transaction
 
 
 class CatalogueUpkeep:
-    """`untouched` keeps a folder from being deleted, `is_open` is True while its files may be written to.
+    """`keep_folder` keeps a folder from being deleted, `is_open` is True while its files may be written to.
 
     `model` names the embedding model whose message vectors are counted; None counts those of any.
     """
@@ -28,13 +28,13 @@ class CatalogueUpkeep:
         self,
         rows: Catalogue,
         root: Path,
-        untouched: Callable[[Path], AbstractAsyncContextManager[None]],
+        keep_folder: Callable[[Path], AbstractAsyncContextManager[None]],
         is_open: Callable[[Path], bool],
         model: str | None = None,
     ) -> None:
         self.rows = rows
         self._root = root
-        self._untouched = untouched
+        self._keep_folder = keep_folder
         self._is_open = is_open
         self._model = model
         self._changed: dict[Path, str | None] = {}  # with the stamp of the last read, if it stayed open
@@ -64,9 +64,9 @@ class CatalogueUpkeep:
 
     async def _differing(self) -> set[Path]:
         known = await self.rows.stamps()
-        return await in_thread(self._compared, known)
+        return await in_thread(self._differences_from, known)
 
-    def _compared(self, known: dict[str, str]) -> set[Path]:
+    def _differences_from(self, known: dict[str, str]) -> set[Path]:
         there = {place_of(file.parent): file for file in self._root.glob(f"*/*/{SESSIONS_FILE}")}
         differing = {file.parent for place, file in there.items() if stamp_of(file, self._model) != known.get(place)}
         return differing | {self._root / place for place in known.keys() - there.keys()}
@@ -77,7 +77,7 @@ class CatalogueUpkeep:
         for folder in folders:
             stamp = self._changed.pop(folder, None)  # opening it from now on marks it again
             try:
-                async with self._untouched(folder):
+                async with self._keep_folder(folder):
                     file = folder / SESSIONS_FILE
                     if stamp is None or stamp != await in_thread(stamp_of, file, self._model):
                         contents = found[place_of(folder)] = await in_thread(contents_of, file, self._model)

@@ -92,14 +92,14 @@ def open_conversations(
         manager,
         Catalogue(database),
         lambda folder: folder_of_vectors(settings, folder),
-        lock=None if chosen.storage_path is None else _locked(chosen.storage_path),
+        lock=None if chosen.storage_path is None else _lock_folder(chosen.storage_path),
         model=models.embedding.name if chosen.vector_store.embedding_provider == "server" else None,
         holds=Holds(database),
         cells=cells,
     )
 
 
-def _locked(folder: Path) -> ProcessLock:
+def _lock_folder(folder: Path) -> ProcessLock:
     """Lock a separate conversation folder for this server, as the data directory is locked."""
     with storage_errors(folder, OSError):
         prepare_folder(folder)
@@ -142,9 +142,9 @@ def embedding_client(settings: Settings, embedding: EmbeddingModel) -> Embedding
     if chosen.embedding_provider == "server":
         made = ModelEmbeddingClient(embedding)
     elif chosen.embedding_provider == "sentence-transformers":
-        made = backend("sentence-transformers")(*_given(chosen.embedding_model))
+        made = backend("sentence-transformers")(*_arguments_of(chosen.embedding_model))
     elif chosen.embedding_provider == "ollama":
-        made = backend("ollama-embeddings")(*_given(chosen.embedding_model), host=settings.llm.ollama_url)
+        made = backend("ollama-embeddings")(*_arguments_of(chosen.embedding_model), host=settings.llm.ollama_url)
     else:
         model = chosen.embedding_model or _OPENAI_MODEL
         made = backend("http-embeddings")(model, settings.llm.base_url, api_key_env="OPENAI_API_KEY")
@@ -172,7 +172,7 @@ def folder_of_vectors(settings: Settings, folder: Path) -> Path | None:
     return None if base is None else base / folder.parent.name / folder.name
 
 
-def _given(name: str) -> tuple[str, ...]:
+def _arguments_of(name: str) -> tuple[str, ...]:
     """The argument, or none where the setting is empty."""
     return (name,) if name else ()
 

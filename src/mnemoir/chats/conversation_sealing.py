@@ -36,7 +36,7 @@ _log = structlog.get_logger(__name__)
 class Folders(Protocol):
     """The folders of users, of which this process may have some open."""
 
-    def untouched(self, folder: Path) -> AbstractAsyncContextManager[None]:
+    def keep_folder(self, folder: Path) -> AbstractAsyncContextManager[None]:
         """A context in which a folder is not removed."""
 
     async def remove_folder(self, folder: Path) -> None:
@@ -46,7 +46,7 @@ class Folders(Protocol):
 class ClosedFolders:
     """Folders that this process has not open."""
 
-    def untouched(self, folder: Path) -> AbstractAsyncContextManager[None]:
+    def keep_folder(self, folder: Path) -> AbstractAsyncContextManager[None]:
         """Does nothing."""
         return nullcontext()
 
@@ -60,17 +60,17 @@ async def bring_folders_up_to_date(root: Path, cells: Cells, ring: KeyRing, fold
     done = failed = 0
     for folder in await in_thread(users_below, root):
         try:
-            done += await _folder_done(folder, OwnCells(cells, owner_of(folder)), ring, folders)
+            done += await _bring_folder_up_to_date(folder, OwnCells(cells, owner_of(folder)), ring, folders)
         except (StorageUnavailable, Conflict) as exc:
             failed += 1
             _log.warning("conversations of a user not written anew", folder=str(folder), cause=exc.message)
     return done, failed
 
 
-async def _folder_done(folder: Path, own: OwnCells, ring: KeyRing, folders: Folders) -> bool:
+async def _bring_folder_up_to_date(folder: Path, own: OwnCells, ring: KeyRing, folders: Folders) -> bool:
     """False when there was nothing to do."""
     try:
-        async with folders.untouched(folder):
+        async with folders.keep_folder(folder):
             return await in_thread(_brought_up_to_date, folder, own, ring)
     except KeyDestroyed:
         await folders.remove_folder(folder)
@@ -104,7 +104,7 @@ def _brought_up_to_date(folder: Path, own: OwnCells, ring: KeyRing) -> bool:
         remove(folder / _INDEXES)  # first: when that fails, all of it is tried again
     is_changed = False
     for path, kind in others:
-        with closing(_opened(path, kind, own)) as file:
+        with closing(_open_file(path, kind, own)) as file:
             is_changed |= bring_file_up_to_date(file, kind, own)
     objects = folder / OBJECTS
     if objects.exists():
@@ -120,7 +120,7 @@ def _databases(folder: Path) -> Iterator[tuple[Path, SealedFile]]:
         yield path, VECTOR_FILE
 
 
-def _opened(path: Path, kind: SealedFile, own: OwnCells) -> FileEngine:
+def _open_file(path: Path, kind: SealedFile, own: OwnCells) -> FileEngine:
     if kind is SESSION_FILE:
         return open_conversation_file(path, synced=True, on_corruption="raise", cells=own)
     return open_vector_file(path, "raise", own)

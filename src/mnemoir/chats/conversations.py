@@ -91,10 +91,10 @@ class Conversations:
         self._elsewhere = elsewhere
         self._folders = SpelledFolders()
         self._lock = lock
-        self._pool: UserPool[Path, OwnConversations] = UserPool(self._opened, _close)
+        self._pool: UserPool[Path, OwnConversations] = UserPool(self._open_folder, _close)
         self._one_by_one = KeyedLock()
         self._hidden: set[Path] = set()
-        self._catalogue = CatalogueUpkeep(catalogue, root, self._pool.untouched, self._pool.is_used, model)
+        self._catalogue = CatalogueUpkeep(catalogue, root, self._pool.shared_lock, self._pool.is_used, model)
 
     @asynccontextmanager
     async def of(self, scope: Scope) -> AsyncIterator[OwnConversations]:
@@ -108,7 +108,7 @@ class Conversations:
 
         Raises StorageUnavailable.
         """
-        async with self._pool.untouched(folder):
+        async with self._pool.shared_lock(folder):
             if await asyncio.to_thread((folder / SESSIONS_FILE).exists):
                 async with self._opened_in(folder) as own:
                     yield own
@@ -172,7 +172,7 @@ class Conversations:
         """True when a user on hold has a conversation with that id."""
         if self._holds is None or not await self._holds.all():
             return False
-        is_held = await self._held()
+        is_held = await self._hold_predicate()
         unread = await self._catalogue.refresh()
         places = await self._catalogue.rows.places_with(session_id)
         return any(map(is_held, [*unread, *(self.root / place for place in places)]))
@@ -180,12 +180,12 @@ class Conversations:
     async def projects_of(self, tenant: str, user: str, known: Iterable[str]) -> list[str]:
         """The projects of a tenant in which a user has conversations, also of `known` ones with encoded names."""
 
-        def look() -> list[str]:
+        def find_projects() -> list[str]:
             named = {name for folder in folders_in(self.root) if (name := project_in(folder, tenant))}
             scopes = (Scope(tenant=tenant, project=project, user=user) for project in sorted(named | set(known)))
             return [scope.project for scope in scopes if self.folder_of(scope).exists()]
 
-        return await asyncio.to_thread(look)
+        return await asyncio.to_thread(find_projects)
 
     async def owners(self) -> list[Scope]:
         """The owners of all folders whose names tell them."""
@@ -196,14 +196,14 @@ class Conversations:
             if tenant is not None and project is not None and not is_encoded(folder.name)
         ]
 
-    async def encoded(self) -> list[tuple[Path, str]]:
+    async def encoded_folders(self) -> list[tuple[Path, str]]:
         """The folders whose owners have an encoded name, and their tenants."""
         found = await asyncio.to_thread(folders_below, self.root)
         return [(folder, tenant or DEFAULT_TENANT) for folder, tenant, _ in found if is_encoded(folder.name)]
 
-    def untouched(self, folder: Path) -> AbstractAsyncContextManager[None]:
+    def keep_folder(self, folder: Path) -> AbstractAsyncContextManager[None]:
         """A context in which a folder is not removed. It opens nothing."""
-        return self._pool.untouched(folder)
+        return self._pool.shared_lock(folder)
 
     async def remove_folder(self, folder: Path) -> None:
         """Remove a user's folder, whatever is in it. Raises StorageUnavailable, and Conflict while it is in use."""
@@ -260,7 +260,7 @@ class Conversations:
         rename(old, new)
         return True
 
-    async def _held(self) -> Callable[[Path], bool]:
+    async def _hold_predicate(self) -> Callable[[Path], bool]:
         """Whether the user of a folder is on hold; of a project whose name is encoded, in any tenant."""
         held = await self._holds.all() if self._holds is not None else ()
         names = {(hold.tenant, name) for hold in held for name in (hold.user, encoded_name(hold.user))}
@@ -291,7 +291,7 @@ class Conversations:
         except FileNotFoundError:
             return None
 
-    async def damaged(self) -> list[str]:
+    async def damaged_files(self) -> list[str]:
         """The damaged files of messages of all users, below `root`; those that were put right are left out."""
         return await asyncio.to_thread(_all_set_aside, self.root)
 
@@ -303,12 +303,12 @@ class Conversations:
         """
         pruned, unread = 0, await self._catalogue.refresh(compare=True)
         places = await self._catalogue.rows.places_used_before(time_text(_days_ago(days)))
-        is_held = await self._held()
+        is_held = await self._hold_predicate()
         for folder in sorted({*unread, *(self.root / place for place in places)}):
             if is_held(folder):
                 continue
             try:
-                pruned += len(await self._pruned(folder, days, dry_run=dry_run))
+                pruned += len(await self._prune_folder(folder, days, dry_run=dry_run))
             except Exception as exc:  # noqa: BLE001  # a foreign vector store may raise anything
                 _log.warning("conversations of a user not pruned", folder=str(folder), error=type(exc).__name__)
         return pruned
@@ -327,7 +327,9 @@ class Conversations:
         """
         if self._holds is not None:
             await self._holds.refuse(scope)
-        return await self._pruned(self.folder_of(scope), days, dry_run=dry_run) if await self.exist(scope) else []
+        return (
+            await self._prune_folder(self.folder_of(scope), days, dry_run=dry_run) if await self.exist(scope) else []
+        )
 
     async def counts(self) -> dict[str, int]:
         """Totals over all users: `conversations`, `messages`, and the messages `embeddable` and `embedded`.
@@ -361,7 +363,7 @@ class Conversations:
         async with self._pool.holding(folder) as own:
             yield own
 
-    async def _pruned(self, folder: Path, days: int, *, dry_run: bool = False) -> list[str]:
+    async def _prune_folder(self, folder: Path, days: int, *, dry_run: bool = False) -> list[str]:
         before, pruned = _days_ago(days), []
         async with self._opened_in(folder) as own:
             for session_id in await asyncio.to_thread(own.log.old_sessions, days):
@@ -370,7 +372,7 @@ class Conversations:
                         pruned.append(session_id)
         return pruned
 
-    def _opened(self, folder: Path) -> OwnConversations:
+    def _open_folder(self, folder: Path) -> OwnConversations:
         manager = self._make_manager(folder)
         manager.begin_backfill()  # for messages left without a vector by a crash or an embedder that was down
         parts = NodeParts(objects=self._objects_in(folder), lock=FileLock(folder / "locks"))
@@ -382,7 +384,7 @@ class Conversations:
 
     def _removed_empty(self, folder: Path) -> bool:
         if (folder / SESSIONS_FILE).exists():
-            own = self._opened(folder)
+            own = self._open_folder(folder)
             try:
                 if own.log.list_sessions(1):
                     return False

@@ -50,7 +50,7 @@ class Discussions:
 
         Raises InvalidRequest for a bad user name or id, and KeyUnavailable.
         """
-        return await self._places.of(self._tree(user), _allowed(id), owner, keys)
+        return await self._places.of(self._tree(user), _valid_id(id), owner, keys)
 
     async def require(
         self, user: str | None, id: str, owner: Scope | None = None, keys: ClientKeys | None = None
@@ -60,17 +60,17 @@ class Discussions:
         Who has no key is told when only the key of a client opens it.
         """
         tree = self._tree(user)
-        found = await self._places.stored(tree, _allowed(id), owner, keys)
+        found = await self._places.stored_discussion(tree, _valid_id(id), owner, keys)
         if found is None and keys is None and await self._places.is_of_a_key(tree, id, owner):
             raise NotFound(
                 f"Discussion {id[:80]!r} belongs to the key of a client, and this request has no key. Send that key.",
                 code="client_key_needed",
             )
         if found is None:
-            raise nothing_kept(id)
+            raise unknown_discussion(id)
         return found
 
-    async def listed(
+    async def discussions_of_user(
         self, user: str | None, owner: Scope | None = None, keys: ClientKeys | None = None
     ) -> Sequence[DiscussionListed]:
         """All discussions of the user, ordered by id; an id in two places is listed as `discussion` finds it."""
@@ -78,7 +78,7 @@ class Discussions:
         found: dict[str, DiscussionListed] = {}
         for root, client in await self._places.folders(tree, owner, keys):
             legacy = None if tree is None or owner is not None or client is not None else tree.tree.public
-            listed = await self.memory.files.listed(root, legacy, client)
+            listed = await self.memory.files.discussions_in(root, legacy, client)
             found |= {one.id: one for one in listed if is_allowed(one.id)}
         return [found[id] for id in sorted(found)]
 
@@ -91,19 +91,19 @@ class Discussions:
         """
         discussion = await self.discussion(user, id, owner, keys)
         if not await self._has_files(discussion):
-            raise nothing_kept(id)
+            raise unknown_discussion(id)
         await self._remove(discussion)
 
     async def is_kept(self, id: str) -> bool:
         """True when anything is stored of a discussion with that id, for any user of the tree."""
-        return bool(await self._kept(id, None))
+        return bool(await self._discussions_with_files(id, None))
 
     async def remove_everywhere(self, id: str, owner: Scope | None = None) -> None:
         """Remove what is stored of a discussion with that id, for every user of the tree and every key.
 
         Raises Conflict.
         """
-        for discussion in await self._kept(id, owner):
+        for discussion in await self._discussions_with_files(id, owner):
             await self._remove(discussion)
 
     async def of_owner(self, owner: Scope) -> Sequence[Discussion]:
@@ -114,13 +114,13 @@ class Discussions:
             for root in self._places.roots(tree, owner):
                 clients = [] if tree is None else await files.client_folders(root)
                 for place, client in [(root, None), *((root / one.name, one) for one in clients)]:
-                    listed = [one for one in await files.listed(place, None, client) if is_allowed(one.id)]
-                    found += [await files.located(place, one.id, None, client) for one in listed]
+                    listed = [one for one in await files.discussions_in(place, None, client) if is_allowed(one.id)]
+                    found += [await files.named_discussion(place, one.id, None, client) for one in listed]
         return list(dict.fromkeys(found))
 
-    async def shared(self, id: str) -> Sequence[Discussion]:
+    async def shared_discussions(self, id: str) -> Sequence[Discussion]:
         """What is stored of a discussion with that id outside the folders of owners, for every user of the tree."""
-        return [one for one in await self._kept(id, None) if await self.memory.files.exists(one)]
+        return [one for one in await self._discussions_with_files(id, None) if await self.memory.files.exists(one)]
 
     async def remove_owner(self, owner: Scope) -> int:
         """Remove the folder of an owner with all its discussions; their number. Raises Conflict."""
@@ -132,7 +132,7 @@ class Discussions:
             await asyncio.to_thread(shutil.rmtree, root, ignore_errors=True)  # with what is none of theirs
         return len(discussions)
 
-    async def _kept(self, id: str, owner: Scope | None) -> list[Discussion]:
+    async def _discussions_with_files(self, id: str, owner: Scope | None) -> list[Discussion]:
         if not is_allowed(id):
             return []
         found: dict[Discussion, None] = {}
@@ -206,12 +206,12 @@ class Discussions:
         return Caller(scope=owner or self._scope, request_id=new_request_id(), is_bound=owner is not None)
 
 
-def _allowed(id: str) -> str:
+def _valid_id(id: str) -> str:
     if not is_allowed(id):
         raise InvalidRequest(f"{id[:80]!r} is not a valid id of a discussion.", field="id")
     return id
 
 
-def nothing_kept(id: str) -> NotFound:
+def unknown_discussion(id: str) -> NotFound:
     """The error for a discussion that does not exist."""
     return NotFound(f"Nothing is kept of a discussion {id[:80]!r}.", code="discussion_not_found")

@@ -36,7 +36,7 @@ class Forgetting:
         await self.holds.refuse(scope)
         async with self.conversations.deciding(scope, session_id), self.conversations.of(scope) as own:
             if await asyncio.to_thread(own.log.get_session, session_id) is None:
-                raise not_found(session_id)
+                raise unknown_conversation(session_id)
             return await self._forget(replace(scope.owner, conversation=session_id))
 
     async def forget_all(self, scope: Scope) -> Counter[str]:
@@ -81,7 +81,7 @@ class Forgetting:
             return Counter()
 
 
-def not_found(session_id: str) -> NotFound:
+def unknown_conversation(session_id: str) -> NotFound:
     """The error for a conversation that does not exist or is not the caller's."""
     return NotFound(
         f"There is no conversation {session_id[:80]!r} here. List the user's conversations to see their ids.",

@@ -140,7 +140,7 @@ def holding_of_discussions(discussions: Discussions, conversations: Conversation
         found = [*await discussions.of_owner(scope)]
         for id in await conversations.ids(scope):
             if not await conversations.others_have(scope, id):
-                found += await discussions.shared(id)
+                found += await discussions.shared_discussions(id)
         await archive.add_lines("discussions.jsonl", [await _document_of(discussions, one, archive) for one in found])
 
     return OpenHolding(name="discussion", forget=forget, erase=erase, export=export)
@@ -175,7 +175,7 @@ def holding_of_conversations(
         return {"objects": await _number_of_objects(conversations, scope), **await forgetting.forget_all(scope)}
 
     async def erase_nameless(is_erased: Callable[[str, str], bool]) -> None:
-        for folder, tenant in await conversations.encoded():
+        for folder, tenant in await conversations.encoded_folders():
             if is_erased(tenant, folder.name):
                 await conversations.remove_folder(folder)
 
@@ -272,7 +272,7 @@ async def _document_of(discussions: Discussions, discussion: Discussion, archive
     except KeyUnavailable:
         client = "" if discussion.client is None else discussion.client.name
         folder = archive.folder(f"encrypted_discussions/{client}/{discussion.file_name}")
-        for name, content in (await memory.files.as_stored(discussion)).items():
+        for name, content in (await memory.files.stored_files(discussion)).items():
             await asyncio.to_thread(folder.put, name, [content])
         return {"id": discussion.id, "encrypted_in": folder.path}
 

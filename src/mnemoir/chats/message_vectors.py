@@ -54,7 +54,7 @@ class WaitingFolders:
                 del self._folders[self._opening]
             return self._opening
 
-    def opened(self) -> None:
+    def end_opening(self) -> None:
         """The folder of `begin` is open: it is added again when a message is saved in it."""
         with self._lock:
             self._opening = None
@@ -92,9 +92,9 @@ class MessageVectors:
             if is_left:
                 self._waiting.put_back(folder)
             else:
-                self._waiting.opened()
+                self._waiting.end_opening()
 
     async def _fill_some(self, folder: Path) -> bool:
         async with self._conversations.in_folder(folder) as own:
-            self._waiting.opened()
+            self._waiting.end_opening()
             return own is not None and await in_own_loop(own.manager.fill_vectors())

@@ -115,7 +115,7 @@ def open_chats(
         titles=titles,
         discussions=discussions,
         quotas=quotas,
-        stock=own(Stock(settings, holdings, conversations.damaged)),
+        stock=own(Stock(settings, holdings, conversations.damaged_files)),
         memory_service=talks.memory_service,
         times=talks.times,
     )

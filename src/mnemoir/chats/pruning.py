@@ -72,7 +72,7 @@ class Pruning:
         """Prune once a day; return how much was removed, 0 when not due. Raises OSError and StorageUnavailable."""
         if self._days is None or not await asyncio.to_thread(self._stamp.parent.exists):
             return 0
-        last = await self.last_done()
+        last = await self.last_run_at()
         since_s = None if last is None else (self._clock() - last).total_seconds()
         if since_s is not None and 0 <= since_s < _EVERY_S:
             return 0
@@ -106,7 +106,7 @@ class Pruning:
             done["conversations"] = await self._prune(self._days, dry_run=dry_run) if is_trusted else 0
         return done
 
-    async def last_done(self) -> datetime | None:
+    async def last_run_at(self) -> datetime | None:
         """The time of the last run, also when pruning is switched off now; None for never."""
         try:
             stamp = await asyncio.to_thread(self._stamp.stat)

@@ -52,7 +52,7 @@ class Standing:
     resets_at: datetime | None = None
 
     @property
-    def left(self) -> int:
+    def remainder(self) -> int:
         """What may still be used."""
         assert self.limit is not None
         return max(self.limit - self.used, 0)
@@ -70,8 +70,8 @@ class Quotas:
         spent: Spent,
         limits_of: Callable[[str], Limits] = lambda tenant: {},
     ) -> None:
-        self._of_users = _given(settings.quotas.user)
-        self._of_tenants = _given(settings.quotas.tenant)
+        self._of_users = _limits_in(settings.quotas.user)
+        self._of_tenants = _limits_in(settings.quotas.tenant)
         self._limits_of = limits_of
         self._chats: Counter[tuple[str, str | None]] = Counter()
         self._deciding = KeyedLock()
@@ -117,7 +117,7 @@ class Quotas:
         if self._stored is None or "messages" not in limited:
             return [what for what in limited if await self._lacking(scope, what, 1) is not None]
         async with self._deciding.hold(scope.tenant):  # of several at once, each counts those before it
-            found = [what for what in limited if await self._lacking(scope, what, _needed(what)) is not None]
+            found = [what for what in limited if await self._lacking(scope, what, _room_for(what)) is not None]
             if all(what == "memories" for what in found):
                 room.enter_context(self._stored.expecting("messages", scope.tenant, scope.user, OF_A_TURN))
         return found
@@ -127,7 +127,7 @@ class Quotas:
         for what in wanted:
             lacking = await self._lacking(scope, what, more)
             if lacking is not None:
-                raise _exceeded(lacking)
+                raise _quota_error(lacking)
 
     @asynccontextmanager
     async def adding(self, scope: Scope, what: Stored, number: int) -> AsyncIterator[None]:
@@ -153,9 +153,9 @@ class Quotas:
             for what in BUDGETS:
                 if what in own:
                     standing = self._budget_of(scope.tenant, user, what, own[what])
-                    if not standing.left:
-                        raise _exceeded(standing)
-                    if nearest is None or standing.left < nearest.left:
+                    if not standing.remainder:
+                        raise _quota_error(standing)
+                    if nearest is None or standing.remainder < nearest.remainder:
                         nearest = standing
         return nearest
 
@@ -243,15 +243,15 @@ class Quotas:
         )
 
 
-def _needed(what: Stored) -> int:
+def _room_for(what: Stored) -> int:
     return OF_A_TURN if what == "messages" else 1
 
 
-def _given(quota: object) -> Limits:
+def _limits_in(quota: object) -> Limits:
     return {what: limit for what in QUOTAS if (limit := getattr(quota, what)) is not None}
 
 
-def _exceeded(standing: Standing) -> QuotaExceeded:
+def _quota_error(standing: Standing) -> QuotaExceeded:
     assert standing.limit is not None
     whose = f"User {standing.user}" if standing.user is not None else f"Tenant {standing.tenant}"
     until = standing.resets_at

@@ -27,13 +27,13 @@ from mnemoir.chats.stored_turns import (
     Place,
     StoredQuestion,
     UnknownParent,
-    messages_shown,
-    said,
+    conversation_messages,
     shown_history,
     store_answer,
     store_question,
     tag_session,
-    with_recalled,
+    window_for_model,
+    with_recalled_messages,
 )
 from mnemoir.chats.titles import Titles
 from mnemoir.conversations.users import OwnConversations
@@ -144,7 +144,7 @@ class Recorder:
             names_all=self._workflows.serves_tree and not shows_stored,  # discussions of trees use the uids
         )
         try:
-            return replace(await self._begun(handled, caller, place), titled=titled)
+            return replace(await self._begin_turn(handled, caller, place), titled=titled)
         except Exception as exc:
             if shows_stored or isinstance(exc, UnknownParent):
                 raise
@@ -183,21 +183,21 @@ class Recorder:
         if self._writing:
             await asyncio.wait(self._writing, timeout=_GRACE_S)
 
-    async def _begun(self, handled: Handled, caller: Caller, place: Place) -> Recorded:
+    async def _begin_turn(self, handled: Handled, caller: Caller, place: Place) -> Recorded:
         chat = handled.chat
         sent = chat.request.messages
         async with self._conversations.of(caller.scope) as own:
-            history = await in_thread(said, sent)
-            recalled = await self._recalled(own, history)  # first, so that a question never finds itself
+            history = await in_thread(conversation_messages, sent)
+            recalled = await self._recalled_messages(own, history)  # first, so that a question never finds itself
             prompt = "\n\n".join(one.text for one in sent if one.role in INSTRUCTIONS)
-            stored = await self._placed(own, caller, history, prompt, place)
+            stored = await self._store_messages(own, caller, history, prompt, place)
             if place.shows_stored:
                 asked_for.set(caller.scope)  # for a summary
-                show = partial(copy_context().run, _messages_shown, own, stored, sent)
+                show = partial(copy_context().run, _stored_window, own, stored, sent)
                 shown = await asyncio.get_running_loop().run_in_executor(self._windows, show)
                 chat = replace(chat, request=replace(chat.request, messages=shown))
             elif stored.uids:
-                chat = replace(chat, request=replace(chat.request, messages=_named(sent, stored.uids)))
+                chat = replace(chat, request=replace(chat.request, messages=_with_uids(sent, stored.uids)))
         turn = stored.turn
         caller = replace(caller, recorded=turn)
         await self._personal_data.said_in(handled, caller.recorded_scope)
@@ -205,14 +205,14 @@ class Recorder:
             async with self._conversations.of(caller.scope) as own:
                 await in_thread(tag_session, own, turn.conversation_id, handled.kinds)
         return Recorded(
-            chat=with_recalled(chat, recalled),
+            chat=with_recalled_messages(chat, recalled),
             caller=caller,
             handled=handled,
             turn=turn,
             added=list(stored.added),
         )
 
-    async def _placed(
+    async def _store_messages(
         self, own: OwnConversations, caller: Caller, history: Sequence[Message], prompt: str, place: Place
     ) -> StoredQuestion:
         """Store the new messages in the named conversation, or in the one that the history belongs to.
@@ -229,7 +229,9 @@ class Recorder:
             async with self._conversations.deciding(caller.scope, found):
                 return await in_thread(store, found)
 
-    async def _recalled(self, own: OwnConversations, history: Sequence[Message]) -> Sequence[RecalledMessage]:
+    async def _recalled_messages(
+        self, own: OwnConversations, history: Sequence[Message]
+    ) -> Sequence[RecalledMessage]:
         """Earlier messages relevant to the question; [] with a warning when the search fails."""
         limits, question = self._options.retrieval, history[-1]
         if limits is None or question.role != "user" or not question.text:
@@ -289,19 +291,17 @@ class Recorder:
         return ids is not None
 
 
-def _named(sent: Sequence[core.Message], uids: Sequence[str | None]) -> list[core.Message]:
+def _with_uids(sent: Sequence[core.Message], uids: Sequence[str | None]) -> list[core.Message]:
     """The messages with the uids of their stored versions; `uids` are of the newest, without instructions."""
     left = list(uids)
     named = [replace(one, uid=left.pop()) if left and one.role not in INSTRUCTIONS else one for one in reversed(sent)]
     return named[::-1]
 
 
-def _messages_shown(
-    own: OwnConversations, stored: StoredQuestion, sent: Sequence[core.Message]
-) -> list[core.Message]:
+def _stored_window(own: OwnConversations, stored: StoredQuestion, sent: Sequence[core.Message]) -> list[core.Message]:
     """The stored window that replaces the client's messages. Blocks; a strategy may ask a model for a summary."""
     history = stored.shown or shown_history(own.log, own.manager, stored.turn, stored.new)
-    return messages_shown(own, history, sent)
+    return window_for_model(own, history, sent)
 
 
 def _refuse_without_conversation(caller: Caller, shown: History | None, parent_id: int | None) -> None:

@@ -98,10 +98,10 @@ def queue_of(scope: Scope) -> str:
 def rememberer(service: MemoryService) -> Handler:
     """The handler of these jobs. A result names memories but quotes none, since it outlives them."""
 
-    async def run(job: Job) -> Mapping[str, Any]:
+    async def remember_turn(job: Job) -> Mapping[str, Any]:
         scope, turn = Scope(**job.payload["scope"]), ChatTurn(**job.payload["turn"])
         told = await service.remember(scope, turn, key=job.id)
         result = {"learned": [asdict(change) for change in told.changes], "known": list(told.known)}
         return result | ({"proposed": [asdict(change) for change in told.proposed]} if told.proposed else {})
 
-    return run
+    return remember_turn

@@ -103,7 +103,7 @@ class Stock:
     async def amounts(self) -> Amounts:
         """The counts of all holdings by name, without those whose first count has not finished."""
         counting = [
-            self._cached(holding).get(patience_s=_PATIENCE_S)
+            self._cache_of(holding).get(patience_s=_PATIENCE_S)
             for holding in self._holdings
             if holding.counts is not None
         ]
@@ -135,7 +135,7 @@ class Stock:
             measured_at=None if measured is None else measured.at,
         )
 
-    async def damaged(self) -> list[str]:
+    async def damaged_files(self) -> list[str]:
         """The damaged files that were set aside, as of some seconds ago; [] before the first look has ended."""
         return await self._damaged.get(patience_s=_PATIENCE_S) or []
 
@@ -155,7 +155,7 @@ class Stock:
         await self._sizes.aclose()
         await self._damaged.aclose()
 
-    def _cached(self, holding: OpenHolding) -> Cached[Amounts]:
+    def _cache_of(self, holding: OpenHolding) -> Cached[Amounts]:
         assert holding.counts is not None
         return self._counted.setdefault(holding.name, Cached(holding.counts, for_s=holding.counts_last_s))
 

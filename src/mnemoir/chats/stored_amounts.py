@@ -27,7 +27,7 @@ class StoredAmounts:
     def __init__(self, holdings: Sequence[OpenHolding]) -> None:
         self._holdings = holdings
         self._counted: dict[tuple[Stored, str], Cached[Amounts]] = {}  # all users
-        self._measured: dict[tuple[Stored, str, str], Cached[Amounts]] = {}  # one user
+        self._cached_sizes: dict[tuple[Stored, str, str], Cached[Amounts]] = {}  # one user
         self._added: dict[tuple[str, Stored], Counter[str]] = {}  # since the last count
         self._coming: dict[tuple[str, Stored], Counter[str]] = {}  # what is being stored
 
@@ -76,24 +76,24 @@ class StoredAmounts:
             self._added_to(tenant, what)[user] += number
             return
         for each in _MEASURED:
-            for measured in (self._counted.get((each, tenant)), self._measured.get((each, tenant, user))):
+            for measured in (self._counted.get((each, tenant)), self._cached_sizes.get((each, tenant, user))):
                 if measured is not None:
                     measured.forget()
 
     async def aclose(self) -> None:
         """Stop counting."""
-        await asyncio.gather(*(cached.aclose() for cached in (*self._counted.values(), *self._measured.values())))
+        await asyncio.gather(*(cached.aclose() for cached in (*self._counted.values(), *self._cached_sizes.values())))
 
     def _added_to(self, tenant: str, what: Stored) -> Counter[str]:
         return self._added.setdefault((tenant, what), Counter())
 
     async def _measured_of(self, what: Stored, tenant: str, user: str) -> Cached[Amounts]:
-        cached = self._measured.get((what, tenant, user))
+        cached = self._cached_sizes.get((what, tenant, user))
         if cached is None:
-            while len(self._measured) >= _MOST_MEASURED * len(_MEASURED):
-                await self._measured.pop(next(iter(self._measured))).aclose()
+            while len(self._cached_sizes) >= _MOST_MEASURED * len(_MEASURED):
+                await self._cached_sizes.pop(next(iter(self._cached_sizes))).aclose()
             count = partial(self._count, what, tenant, user)
-            cached = self._measured[what, tenant, user] = Cached(count, for_s=_MEASURE_AGAIN_S)
+            cached = self._cached_sizes[what, tenant, user] = Cached(count, for_s=_MEASURE_AGAIN_S)
         return cached
 
     async def _count(self, what: Stored, tenant: str, user: str | None = None) -> Amounts:

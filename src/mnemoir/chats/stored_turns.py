@@ -51,7 +51,9 @@ def shown_history(rows: Log, manager: MemoryManager, turn: RecordedTurn, new: Se
     return ShownHistory(prompt=record.system_prompt if record else "", window=window)
 
 
-def messages_shown(own: OwnConversations, history: ShownHistory, sent: Sequence[core.Message]) -> list[core.Message]:
+def window_for_model(
+    own: OwnConversations, history: ShownHistory, sent: Sequence[core.Message]
+) -> list[core.Message]:
     """The client's system messages, or else the stored prompt, then the window. Blocks: reads attachments.
 
     The user's newest message is shown as it was sent, with the documents that an app put around it.
@@ -63,7 +65,7 @@ def messages_shown(own: OwnConversations, history: ShownHistory, sent: Sequence[
     return [*system, *_with_documents(shown, sent)]
 
 
-def with_recalled(chat: ChatRequest, recalled: Sequence[RecalledMessage]) -> ChatRequest:
+def with_recalled_messages(chat: ChatRequest, recalled: Sequence[RecalledMessage]) -> ChatRequest:
     """The chat with recalled messages before its last question, without those that it holds already.
 
     They stand within the memory fence, which is removed again before anything is learned from the question.
@@ -151,7 +153,7 @@ class UnknownParent(InvalidRequest):
     """Raised when the conversation has no message with that id."""
 
 
-def said(sent: Sequence[core.Message]) -> list[Message]:
+def conversation_messages(sent: Sequence[core.Message]) -> list[Message]:
     """The messages of a request as conversations hold them: without instructions, and without document frames.
 
     So a question is the same message when a client sends it again without the documents that came with it.
@@ -173,7 +175,7 @@ def store_question(
     history = [attachments.put_away(message, session_id) for message in history]
     records = [record_of(session_id, one) for one in history]
 
-    def stored(rows: Log) -> StoredQuestion:
+    def append_history(rows: Log) -> StoredQuestion:
         placed = rows.append(
             session_id, records, after=after, system_prompt=prompt, embedding_model=manager.embedding_model
         )
@@ -187,7 +189,7 @@ def store_question(
         named = [uids.get(id) for id in placed.ids] if place.names_all else []
         return StoredQuestion(turn=turn, added=placed.added, new=new, shown=shown, uids=named)
 
-    return own.log.together(stored)
+    return own.log.together(append_history)
 
 
 def _check_parent(own: OwnConversations, session_id: str, parent_id: int) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mnemoir.cli.groups import group
-from mnemoir.cli.output import Config, Json, counted, note, print_json, print_row
+from mnemoir.cli.output import Config, Json, count_with_noun, note, print_json, print_row
 from mnemoir.core.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -118,7 +118,9 @@ def _print_done(path: Path, manifest: "Manifest", *, as_json: bool) -> None:
     if as_json:
         print_json(_json(path, manifest))
         return
-    print_row(path, counted(len(manifest.files), "file"), f"{manifest.size_bytes // 1024} KiB", manifest.made_at)
+    print_row(
+        path, count_with_noun(len(manifest.files), "file"), f"{manifest.size_bytes // 1024} KiB", manifest.made_at
+    )
     for name, number in manifest.counts.items():
         print_row(name, number)
 

@@ -92,10 +92,10 @@ def _options(
 
 def main() -> NoReturn:
     """Run the command line and end the process with its exit code."""
-    sys.exit(guarded(partial(app, prog_name="mnemoir")))  # the name that completion goes by
+    sys.exit(run_for_exit_code(partial(app, prog_name="mnemoir")))  # the name that completion goes by
 
 
-def guarded(command: Callable[[], None]) -> int:
+def run_for_exit_code(command: Callable[[], None]) -> int:
     """Run `command`; its exit code. Our errors are printed as one line instead of a traceback."""
     try:
         command()

@@ -167,7 +167,7 @@ class InProcess:
         """See Connection."""
         said: asyncio.Queue[Message | None] = asyncio.Queue()
 
-        async def watched(scope: Scope, receive: Receive, send: Send) -> None:
+        async def watched_app(scope: Scope, receive: Receive, send: Send) -> None:
             async def tell(message: Message) -> None:
                 said.put_nowait(message)
                 await send(message)
@@ -175,7 +175,7 @@ class InProcess:
             await self._app(scope, receive, tell)
 
         sent = {**self._headers, **{name: value.encode().decode("latin-1") for name, value in headers.items()}}
-        asked = call_asgi(watched, method, target, headers=sent, body=_bytes(body))
+        asked = call_asgi(watched_app, method, target, headers=sent, body=_bytes(body))
         async with _ended_with(asyncio.create_task(asked), said) as answer:
             head = await said.get()
             if head is not None and head["status"] == 200:
@@ -209,12 +209,12 @@ async def connect(
     if url:
         raise ProviderUnavailable(f"No server answers at {url}. Start it (`mnemoir serve`), or leave --url out.")
     note(f"No server runs at {address}; working on {settings.storage.data_dir} directly.")
-    async with _opened(settings, chats=chats) as app:
+    async with _open_app(settings, chats=chats) as app:
         yield InProcess(app, _headers_of(settings, "cli"))
 
 
 @asynccontextmanager
-async def connect_when_asked(settings: Settings, *, url: str | None, caller: str) -> AsyncIterator[ComingServer]:
+async def connect_on_demand(settings: Settings, *, url: str | None, caller: str) -> AsyncIterator[ComingServer]:
     """Connection to the server at `url`, else of the settings; it may start later. `caller` is in the user agent."""
     async with new_session() as session:
         address = url.rstrip("/") if url else settings.server.url
@@ -255,7 +255,7 @@ class _StandardError(io.TextIOBase):
 
 
 @asynccontextmanager
-async def _opened(settings: Settings, *, chats: bool) -> AsyncIterator[ASGIApp]:
+async def _open_app(settings: Settings, *, chats: bool) -> AsyncIterator[ASGIApp]:
     from mnemoir.app import logs, open_parts
     from mnemoir.cli.serve import server_options
     from mnemoir.server import create_app

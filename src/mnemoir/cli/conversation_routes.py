@@ -35,7 +35,7 @@ async def all_conversations(
             return
 
 
-async def conversations_called(
+async def conversations_by_id(
     connection: "Connection", session: Session, user: str | None, name: str, *, shortest: int = 1
 ) -> list[Mapping[str, Any]]:
     """The conversation with the id `name`, else all whose ids begin with it, if it has `shortest` characters."""
@@ -55,6 +55,6 @@ def text_of(content: object) -> str:
     return "\n".join(part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str))
 
 
-def tools_called(message: Mapping[str, Any]) -> list[str]:
+def tool_names(message: Mapping[str, Any]) -> list[str]:
     """The names of the tools that a message calls."""
     return [str(call.get("function", {}).get("name", "")) for call in message.get("tool_calls") or []]

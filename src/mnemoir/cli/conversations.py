@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 import orjson
 import typer
 
-from mnemoir.cli.conversation_routes import CONVERSATIONS, conversation_path, text_of, tools_called
+from mnemoir.cli.conversation_routes import CONVERSATIONS, conversation_path, text_of, tool_names
 from mnemoir.cli.groups import group
-from mnemoir.cli.output import LESS_LIKELY, counted, note, parted, print_row
+from mnemoir.cli.output import LESS_LIKELY, count_with_noun, likely_and_others, note, print_row
 from mnemoir.cli.session import Session, asking, run
 from mnemoir.cli.transfer import output, read_file
 
@@ -39,7 +39,7 @@ def list_conversations(
     if session.printed_as_json(answer):
         return
     for one in answer["results"]:
-        messages = counted(one["message_count"], "message")
+        messages = count_with_noun(one["message_count"], "message")
         print_row(one["id"], _time(one["updated_at"]), messages, one["title"] or one["preview"] or "")
     if answer["next"]:
         note(f"More follow with --after {answer['next']}")
@@ -99,13 +99,13 @@ def search(
     answer = session.ask("GET", f"{CONVERSATIONS}/search", query={"q": " ".join(words), **query})
     if session.printed_as_json(answer):
         return
-    likely, others = parted(answer["results"])
+    likely, others = likely_and_others(answer["results"])
     for hit in likely:
-        print_row(*_found(hit))
+        print_row(*_cells_of_hit(hit))
     if others:
         print_row(LESS_LIKELY)
     for hit in others:
-        print_row(*_found(hit))
+        print_row(*_cells_of_hit(hit))
     if not answer["results"]:
         note("Nothing was found.")
 
@@ -232,7 +232,7 @@ async def _download(session: Session, target: str, file: Path | None) -> tuple[i
     """Write the answer to the file or standard output; its size in bytes, and no gaps."""
     size = 0
     with output(file) as write:
-        async with session.connected() as connection:
+        async with session.connect_to_server() as connection:
             async for piece in connection.pieces(target):
                 write(piece)
                 size += len(piece)
@@ -243,7 +243,7 @@ async def _download_lines(session: Session, target: str, file: Path | None) -> t
     """The same for an export of all; its size in bytes, and what its last line says is missing, {} for nothing."""
     size, last = 0, b""
     with output(file) as write:
-        async with session.connected() as connection:
+        async with session.connect_to_server() as connection:
             async for last in connection.lines(target):
                 write(last + b"\n")
                 size += len(last) + 1
@@ -257,7 +257,7 @@ def _gaps_in(line: bytes) -> Mapping[str, Any]:
     return {name: told[name] for name in ("missing", "damaged_file")} if "missing" in told else {}
 
 
-def _found(hit: Mapping[str, Any]) -> tuple[str, ...]:
+def _cells_of_hit(hit: Mapping[str, Any]) -> tuple[str, ...]:
     message = hit["message"]
     text = " ".join(" ".join(_lines(message)).split())[:_CLIPPED]
     return (hit["conversation_id"], *_cells(message), text)
@@ -275,7 +275,7 @@ def _cells(message: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _lines(message: Mapping[str, Any]) -> list[str]:
     """The lines of the text, and a line for each tool call."""
-    return [*text_of(message["content"]).splitlines(), *(f"[calls {name}]" for name in tools_called(message))]
+    return [*text_of(message["content"]).splitlines(), *(f"[calls {name}]" for name in tool_names(message))]
 
 
 def _time(instant: str | None) -> str:

@@ -12,7 +12,7 @@ import orjson
 import typer
 
 from mnemoir.cli.groups import group
-from mnemoir.cli.output import Advance, Config, DataDir, Json, counted, note, print_json, print_row, progress
+from mnemoir.cli.output import Advance, Config, DataDir, Json, count_with_noun, note, print_json, print_row, progress
 from mnemoir.cli.session import Session, asking, named_in_path, run
 from mnemoir.cli.transfer import output
 from mnemoir.core.errors import InvalidRequest, MnemoirError
@@ -33,7 +33,10 @@ async def rebuilt(session: Session, target: str, body: Mapping[str, Any]) -> dic
     """Run a rebuild and show its progress; the last line of its answer. Raises MnemoirError when it is incomplete."""
     last: dict[str, Any] = {}
     with _bar() as tell:
-        async with session.connected() as connection, aclosing(connection.lines(target, "POST", body)) as lines:
+        async with (
+            session.connect_to_server() as connection,
+            aclosing(connection.lines(target, "POST", body)) as lines,
+        ):
             async for line in lines:
                 last = orjson.loads(line)
                 if "error" in last:
@@ -51,7 +54,7 @@ def _bar() -> Iterator[Callable[[int, int], None]]:
         at: list[Advance] = []
         done_before = 0
 
-        def tell(done: int, all_chunks: int) -> None:
+        def show_progress(done: int, all_chunks: int) -> None:
             nonlocal done_before
             if not sys.stderr.isatty():
                 if done != done_before:
@@ -62,7 +65,7 @@ def _bar() -> Iterator[Callable[[int, int], None]]:
                 at[0](done - done_before)
             done_before = done
 
-        yield tell
+        yield show_progress
 
 
 @asks("list")
@@ -135,7 +138,7 @@ def rebuild(
     body = {} if messages is None else {"messages": _messages(messages)}
     if dry_run or not yes:
         plan = session.ask("POST", _path(id, "rebuild"), query={"user": user, "dry_run": "true"}, body=body)
-        of = f"{counted(plan['chunks'], 'chunk')} of {counted(plan['messages'], 'message')}"
+        of = f"{count_with_noun(plan['chunks'], 'chunk')} of {count_with_noun(plan['messages'], 'message')}"
         told = f"{of}, about {plan['tokens']} tokens"
         if dry_run:
             if not session.printed_as_json(plan):
@@ -150,7 +153,7 @@ def rebuild(
         raise MnemoirError(
             f"Only {last['done']} of {last['all']} chunks were done, so the old memories stay. Try again to go on."
         )
-    note(f"Made memories of {counted(last['done'], 'chunk')}.")
+    note(f"Made memories of {count_with_noun(last['done'], 'chunk')}.")
 
 
 @asks("export")
@@ -254,7 +257,7 @@ def rekey(
     else:
         for id, why in done.left.items():
             print_row(id, why)
-        note(f"Moved {counted(len(done.moved), 'discussion')}.")
+        note(f"Moved {count_with_noun(len(done.moved), 'discussion')}.")
     if done.left:
         raise typer.Exit(1)
 
@@ -293,14 +296,14 @@ def _lines_of(told: Mapping[str, Any]) -> Iterator[str]:
     yield f"{told['updated_at']}  {_counts(told)}"
     if told["summary"]:
         yield "Rolling summary:"
-        yield from _indented(told["summary"]["text"])
+        yield from _indented_lines(told["summary"]["text"])
     if told["latest"]:
         yield "Last chunk summaries:"
     for summary in told["latest"]:
-        yield from _indented(summary["text"])
+        yield from _indented_lines(summary["text"])
 
 
-def _indented(text: str) -> Iterator[str]:
+def _indented_lines(text: str) -> Iterator[str]:
     """The lines of the text, indented; the first one has a dash."""
     for at, line in enumerate(text.splitlines()):
         yield f"{'    ' if at else '  - '}{line}"

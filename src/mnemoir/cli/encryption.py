@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mnemoir.cli.groups import group
-from mnemoir.cli.output import Config, DataDir, Json, counted, note, print_json, print_row
+from mnemoir.cli.output import Config, DataDir, Json, count_with_noun, note, print_json, print_row
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.scope import Scope
 
@@ -33,7 +33,7 @@ def status(config: Config = None, data_dir: DataDir = None, as_json: Json = Fals
     from mnemoir.upkeep.encryption import plain_places
 
     settings = load_settings(config, {"storage.data_dir": data_dir})
-    with _opened(config, data_dir) as encryption:
+    with _open_encryption(config, data_dir) as encryption:
         users, encrypted, plain = encryption.share(settings.storage.data_dir / DATABASE_FILE)
         talks, encrypted_talks = encryption.share_of_conversations()
         keks = encryption.ring.store().keks() if encryption.ring is not None and encryption.path.exists() else {}
@@ -57,9 +57,9 @@ def status(config: Config = None, data_dir: DataDir = None, as_json: Json = Fals
         return
     print_row("mode", settings.encryption.mode)
     print_row("users", f"{encrypted} of {users} encrypted")
-    print_row("chats", f"those of {encrypted_talks} of {counted(talks, 'user')} encrypted")
+    print_row("chats", f"those of {encrypted_talks} of {count_with_noun(talks, 'user')} encrypted")
     for kek, count in keks.items():
-        print_row("keys", f"{counted(count, 'key')} wrapped by {kek}")
+        print_row("keys", f"{count_with_noun(count, 'key')} wrapped by {kek}")
     if destroyed:
         print_row("keys", f"{destroyed} destroyed")
     for name, what in places.items():
@@ -73,15 +73,18 @@ def apply(config: Config = None, data_dir: DataDir = None, as_json: Json = False
     from mnemoir.settings import load_settings
 
     folder = load_settings(config, {"storage.data_dir": data_dir}).storage.data_dir
-    with _opened(config, data_dir) as encryption:
+    with _open_encryption(config, data_dir) as encryption:
         done = asyncio.run(encryption.apply(folder / DATABASE_FILE, folder / MEMORY_PACKS))
     if as_json:
         print_json(asdict(done))
     else:
-        note(f"Memories of {counted(done.users, 'user')} brought up to date.")
-        note(f"Conversations of {counted(done.conversations, 'user')} brought up to date.")
+        note(f"Memories of {count_with_noun(done.users, 'user')} brought up to date.")
+        note(f"Conversations of {count_with_noun(done.conversations, 'user')} brought up to date.")
     if done.failed:
-        note(f"{counted(done.failed, 'user')} not: their keys are missing, wrong or destroyed. See the log above.")
+        note(
+            f"{count_with_noun(done.failed, 'user')} not: their keys are missing, wrong or destroyed. See the log "
+            "above."
+        )
         raise typer.Exit(1)
 
 
@@ -109,7 +112,7 @@ def rotate(
     if as_json:
         print_json({"rotated": len(owners)})
     else:
-        note(f"{counted(len(owners), 'key')} made.")
+        note(f"{count_with_noun(len(owners), 'key')} made.")
 
 
 @commands.command()
@@ -121,7 +124,7 @@ def rewrap(config: Config = None, data_dir: DataDir = None, as_json: Json = Fals
     if as_json:
         print_json({"rewrapped": count, "wrapped_by": kek})
     else:
-        note(f"{counted(count, 'key')} wrapped anew, by {kek}. No other key is needed now.")
+        note(f"{count_with_noun(count, 'key')} wrapped anew, by {kek}. No other key is needed now.")
 
 
 @commands.command("backup-keys")
@@ -157,13 +160,13 @@ def erase_key(
     """
     from mnemoir.core.data_directory import DATABASE_FILE
     from mnemoir.settings import load_settings
-    from mnemoir.storage.sql.holds import refuse_held
+    from mnemoir.storage.sql.holds import refuse_on_hold
     from mnemoir.storage.sqlite.database import read_beside
 
     scope = Scope(tenant=tenant, project=project, user=user)
     database = load_settings(config, {"storage.data_dir": data_dir}).storage.data_dir / DATABASE_FILE
     if database.exists():
-        read_beside(database, lambda sql: refuse_held(sql, scope))
+        read_beside(database, lambda sql: refuse_on_hold(sql, scope))
     if not yes:
         typer.confirm(f"Make all that is encrypted of {user} in {project} unreadable for good?", abort=True, err=True)
     with _keys(config, data_dir, "encryption.erase-key", user, tenant) as (encryption, _):
@@ -171,11 +174,11 @@ def erase_key(
     if as_json:
         print_json({"destroyed": count})
     else:
-        note(f"{counted(count, 'key')} destroyed. Backups of the key store made before still hold them.")
+        note(f"{count_with_noun(count, 'key')} destroyed. Backups of the key store made before still hold them.")
 
 
 @contextmanager
-def _opened(config: Any, data_dir: Any) -> "Iterator[Encryption]":
+def _open_encryption(config: Any, data_dir: Any) -> "Iterator[Encryption]":
     from mnemoir.settings import load_settings
     from mnemoir.upkeep.encryption import Encryption
 
@@ -193,7 +196,7 @@ def _keys(
     """The keys, for an act that the audit log has, where there is one. Raises InvalidRequest without any key."""
     from mnemoir.cli.access_file import opened_access_file
 
-    with _opened(config, data_dir) as encryption:
+    with _open_encryption(config, data_dir) as encryption:
         if encryption.ring is None or not encryption.path.exists():
             raise InvalidRequest(f"Nothing is encrypted: there is no key store at {encryption.path}.")
         with opened_access_file(config, data_dir) as file:

@@ -51,8 +51,8 @@ def create(
     as_json: Json = False,
 ) -> None:
     """Make a key and print it, this once. From the first key on, a server needs one with every request."""
-    with _opened(config, data_dir) as keys:
-        is_first = not keys.listed(None, limit=1)
+    with _open_keys(config, data_dir) as keys:
+        is_first = not keys.keys_page(None, limit=1)
         made, text = keys.create(
             role=role,
             tenant=tenant,
@@ -80,7 +80,7 @@ def list_keys(
     as_json: Json = False,
 ) -> None:
     """Print all keys without their secrets, oldest first."""
-    with _opened(config, data_dir) as keys:
+    with _open_keys(config, data_dir) as keys:
         found = list(_all(keys, tenant))
         limits = keys.limits_of(found)
         needed = keys.are_required(is_local=True)
@@ -99,7 +99,7 @@ def list_keys(
 @commands.command()
 def revoke(key_id: KeyId, config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
     """End a key at once."""
-    with _opened(config, data_dir) as keys:
+    with _open_keys(config, data_dir) as keys:
         key = keys.revoke(key_id)
         [limits] = keys.limits_of([key])
     if as_json:
@@ -120,7 +120,7 @@ def rotate(
     from mnemoir.settings import load_settings
     from mnemoir.upkeep.rekeying import warning_of_rotation
 
-    with _opened(config, data_dir) as keys:
+    with _open_keys(config, data_dir) as keys:
         made, text = keys.rotate(key_id, overlap=duration(overlap, "--overlap"), by=_BY)
         [limits] = keys.limits_of([made])
     _print_new(made, limits, text, as_json=as_json)
@@ -131,7 +131,7 @@ def rotate(
 @commands.command()
 def disable(config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
     """Need no key any more, on a server that only this machine reaches. All keys are kept."""
-    with _opened(config, data_dir) as keys:
+    with _open_keys(config, data_dir) as keys:
         keys.switch(on=False)
     if as_json:
         print_json({"required": False})
@@ -141,7 +141,7 @@ def disable(config: Config = None, data_dir: DataDir = None, as_json: Json = Fal
 @commands.command()
 def enable(config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
     """Take `disable` back."""
-    with _opened(config, data_dir) as keys:
+    with _open_keys(config, data_dir) as keys:
         keys.switch(on=True)
         required = keys.are_required(is_local=True)
     if as_json:
@@ -153,7 +153,7 @@ def enable(config: Config = None, data_dir: DataDir = None, as_json: Json = Fals
 
 
 @contextmanager
-def _opened(config: Any, data_dir: Any) -> "Iterator[ApiKeys]":
+def _open_keys(config: Any, data_dir: Any) -> "Iterator[ApiKeys]":
     from mnemoir.access.api_keys import ApiKeys
 
     with opened_access_file(config, data_dir) as file:
@@ -162,7 +162,7 @@ def _opened(config: Any, data_dir: Any) -> "Iterator[ApiKeys]":
 
 def _all(keys: "ApiKeys", tenant: str | None) -> "Iterator[ApiKey]":
     after = None
-    while page := keys.listed(tenant, limit=_MOST_LISTED, after=after):
+    while page := keys.keys_page(tenant, limit=_MOST_LISTED, after=after):
         yield from page
         after = page[-1]
 

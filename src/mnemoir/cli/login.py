@@ -25,8 +25,8 @@ def login(
 
     settings = _settings(config)
     address = _address(settings, url)
-    typed = name or _asked("Name", is_hidden=False)
-    body = {"name": typed, "password": _asked(f"Password of {typed}", is_hidden=True)}
+    typed = name or _typed_line("Name", is_hidden=False)
+    body = {"name": typed, "password": _typed_line(f"Password of {typed}", is_hidden=True)}
     answer = run(_ask(settings, address, "/api/auth/terminal", body))
     keep(address, Login(name=answer["user"]["name"], token=answer["token"]))
     _warn_of_key()
@@ -79,7 +79,7 @@ def _address(settings: "Settings", url: str | None) -> str:
     return url.rstrip("/") if url else settings.server.url
 
 
-def _asked(what: str, *, is_hidden: bool) -> str:
+def _typed_line(what: str, *, is_hidden: bool) -> str:
     """What somebody types at the terminal; else the next line of the input."""
     if sys.stdin.isatty():
         return str(typer.prompt(what, hide_input=is_hidden, err=True))

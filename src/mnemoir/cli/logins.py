@@ -23,17 +23,17 @@ class Login:
 
 def login_at(url: str) -> Login | None:
     """The login at that server; None for none. Raises StorageUnavailable."""
-    return _stored().get(_place(url))
+    return _stored_logins().get(_place(url))
 
 
 def keep(url: str, login: Login) -> None:
     """Keep a login in place of the one before. Raises StorageUnavailable."""
-    _store(_stored() | {_place(url): login})
+    _store(_stored_logins() | {_place(url): login})
 
 
 def drop(url: str) -> None:
     """Forget the login at that server. Raises StorageUnavailable."""
-    _store({place: login for place, login in _stored().items() if place != _place(url)})
+    _store({place: login for place, login in _stored_logins().items() if place != _place(url)})
 
 
 def _place(url: str) -> str:
@@ -44,7 +44,7 @@ def _path() -> Path:
     return user_config_dir(os.environ) / _FILE
 
 
-def _stored() -> dict[str, Login]:
+def _stored_logins() -> dict[str, Login]:
     path = _path()
     try:
         found = orjson.loads(path.read_bytes())

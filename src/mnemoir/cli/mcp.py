@@ -26,7 +26,7 @@ def mcp(
     """Offer a server's memory as MCP tools: find, list, add, change and delete memories, search conversations."""
     session = Session(config=config, url=url, project=project)
     if as_json:
-        print_json({"tools": run(_described(session, user))})
+        print_json({"tools": run(_tool_descriptions(session, user))})
         return
     run(_serve(session, user))
 
@@ -36,7 +36,7 @@ async def _serve(session: Session, user: str) -> None:
         await tools.run_stdio_async()
 
 
-async def _described(session: Session, user: str) -> "list[Any]":
+async def _tool_descriptions(session: Session, user: str) -> "list[Any]":
     async with _tools(session, user) as tools:
         return [tool.model_dump(mode="json", exclude_none=True, by_alias=True) for tool in await tools.list_tools()]
 
@@ -51,8 +51,8 @@ async def _tools(session: Session, user: str) -> "AsyncIterator[MCPServer]":
         from mnemoir.mcp import tool_server
     except ModuleNotFoundError as exc:
         raise SettingsError("MCP is not installed. Run: pip install 'mnemoir[mcp]'") from exc
-    from mnemoir.cli.connection import connect_when_asked
+    from mnemoir.cli.connection import connect_on_demand
     from mnemoir.settings import load_settings
 
-    async with connect_when_asked(load_settings(session.config, {}), url=session.url, caller="mcp") as server:
+    async with connect_on_demand(load_settings(session.config, {}), url=session.url, caller="mcp") as server:
         yield tool_server(server, user=user, project=session.project)

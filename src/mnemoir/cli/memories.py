@@ -10,7 +10,7 @@ import typer
 
 from mnemoir.cli import review
 from mnemoir.cli.groups import group
-from mnemoir.cli.output import User, counted, note, print_memories, print_row
+from mnemoir.cli.output import User, count_with_noun, note, print_memories, print_row
 from mnemoir.cli.session import Session, asking, run
 from mnemoir.cli.transfer import export_lines, import_lines
 from mnemoir.core.memories import Origin
@@ -41,7 +41,7 @@ def add(
 ) -> None:
     """Derive memories from a text and store them."""
     body: dict[str, Any] = {
-        "messages": [{"role": "user", "content": _said(text)}],
+        "messages": [{"role": "user", "content": _text_or_stdin(text)}],
         "user_id": user,
         "infer": not verbatim,
     }
@@ -109,7 +109,9 @@ def edit(
     user: Owner = None,
 ) -> None:
     """Change what one memory says; its earlier text stays in its history, and can be restored."""
-    answer = session.ask("PATCH", _path(memory_id), query={"user_id": user or None}, body={"memory": _said(text)})
+    answer = session.ask(
+        "PATCH", _path(memory_id), query={"user_id": user or None}, body={"memory": _text_or_stdin(text)}
+    )
     if session.printed_as_json(answer):
         return
     print_memories([answer])
@@ -198,7 +200,7 @@ def export_memories(
     count = run(export_lines(session, file, user))
     if file:
         session.printed_as_json({"exported": count})
-    note(f"Exported {counted(count, 'memory')}.")
+    note(f"Exported {count_with_noun(count, 'memory')}.")
 
 
 @asks("import")
@@ -213,13 +215,13 @@ def import_memories(
     counts = {"imported": done.added, "skipped": done.skipped}
     if not dry_run:
         session.printed_as_json(counts)
-        note(f"Imported {counted(done.added, 'memory')}; there already: {done.skipped}.")
+        note(f"Imported {count_with_noun(done.added, 'memory')}; there already: {done.skipped}.")
         return
     plans = [plan for plan in done.plans if plan["plan_id"] is not None]
     if not session.printed_as_json({**counts, "plans": plans}):
         for plan in plans:
             _print_applied(plan["results"])
-    told = f"To be imported: {counted(done.added, 'memory')}; there already: {done.skipped}."
+    told = f"To be imported: {count_with_noun(done.added, 'memory')}; there already: {done.skipped}."
     note(told + _how_to_apply([plan["plan_id"] for plan in plans]))
 
 
@@ -236,7 +238,7 @@ def apply_plans(
             note(f"Applied {plan_id}.")
 
 
-def _said(text: str) -> str:
+def _text_or_stdin(text: str) -> str:
     """The text, or what standard input holds."""
     return typer.get_text_stream("stdin").read() if text == "-" else text
 
@@ -256,7 +258,9 @@ def _told_of(answer: Mapping[str, Any], *, dry_run: bool) -> str:
     if dry_run:
         return f"{answer['message']}."
     happened = Counter(change["event"] for change in answer["results"])
-    told = [f"{verb} {counted(happened[event], 'memory')}." for event, verb in _VERBS.items() if happened[event]]
+    told = [
+        f"{verb} {count_with_noun(happened[event], 'memory')}." for event, verb in _VERBS.items() if happened[event]
+    ]
     return " ".join(told) or "Nothing new to remember."
 
 

@@ -97,11 +97,11 @@ def _commands(help: str, role: _Role) -> typer.Typer:
     asks = asking(commands)
 
     def add(name: str, help: str = "") -> Callable[[Command], Command]:
-        def documented(command: Command) -> Command:
+        def with_help(command: Command) -> Command:
             command.__doc__ = help or role.helps[name]
             return asks(name)(command)
 
-        return documented
+        return with_help
 
     @add("show")
     def show(session: Session) -> None:

@@ -50,7 +50,7 @@ def print_row(*cells: object) -> None:
 
 def print_memories(memories: Sequence[Found]) -> None:
     """Print a line per memory: id, date, score if it has one, and text; the less likely ones below a line."""
-    likely, others = parted(memories)
+    likely, others = likely_and_others(memories)
     for memory in [*likely, *others]:
         if others and memory is others[0]:
             print_row(LESS_LIKELY)
@@ -58,7 +58,7 @@ def print_memories(memories: Sequence[Found]) -> None:
         print_row(memory["id"], str(memory.get("created_at") or "")[:10], *score, memory["memory"])
 
 
-def parted(found: Sequence[Found]) -> tuple[list[Found], list[Found]]:
+def likely_and_others(found: Sequence[Found]) -> tuple[list[Found], list[Found]]:
     """What was found, as the server marked it: what bears on the question, and what is less likely to; in order."""
     return [one for one in found if one.get("likely", True)], [one for one in found if not one.get("likely", True)]
 
@@ -91,16 +91,16 @@ def progress(title: str, total: int | None, now: Callable[[], float] = monotonic
 def _line_now_and_then(title: str, total: int | None, now: Callable[[], float]) -> Advance:
     done, told_at = 0, now()
 
-    def step(count: int) -> None:
+    def print_progress(count: int) -> None:
         nonlocal done, told_at
         done += count
         if now() - told_at >= _LINE_S:
             told_at = now()
             note(f"{title}: {done}" if total is None else f"{title}: {done} of {total}")
 
-    return step
+    return print_progress
 
 
-def counted(count: int, thing: str) -> str:
+def count_with_noun(count: int, thing: str) -> str:
     """`1 chunk`, `2 chunks`, `2 memories`."""
     return f"{count} {thing if count == 1 else _MANY.get(thing, f'{thing}s')}"

@@ -31,7 +31,7 @@ def check(
     findings = rules_of(load_settings(config, {}).pii).find(given)
     placeholders = Placeholders()
     placeholders.reserve(given)
-    redacted = placeholders.replaced(given, findings)
+    redacted = placeholders.with_placeholders(given, findings)
     found = [
         {"kind": one.kind, "start": one.start, "end": one.end, "text": given[one.start : one.end]} for one in findings
     ]

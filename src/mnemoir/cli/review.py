@@ -7,7 +7,7 @@ from urllib.parse import quote
 import typer
 
 from mnemoir.cli.groups import group
-from mnemoir.cli.output import User, counted, note, print_row
+from mnemoir.cli.output import User, count_with_noun, note, print_row
 from mnemoir.cli.session import Session, asking
 
 commands = group("List, approve, edit and refuse what waits for a review.")
@@ -40,7 +40,7 @@ def list_proposals(
 @asks()
 def approve(session: Session, ids: Ids = None, everything: Everything = False, user: User = "user") -> None:
     """Make proposed changes; each change can be undone."""
-    answer = session.ask("POST", f"{_QUEUE}/approve", body=_wanted(ids, everything, user))
+    answer = session.ask("POST", f"{_QUEUE}/approve", body=_request_body(ids, everything, user))
     if not session.printed_as_json(answer):
         for change in answer["changes"]:
             for row in change["results"]:
@@ -70,12 +70,12 @@ def edit(
 @asks()
 def refuse(session: Session, ids: Ids = None, everything: Everything = False, user: User = "user") -> None:
     """Drop proposals."""
-    answer = session.ask("POST", f"{_QUEUE}/refuse", body=_wanted(ids, everything, user))
+    answer = session.ask("POST", f"{_QUEUE}/refuse", body=_request_body(ids, everything, user))
     if not session.printed_as_json(answer):
-        note(f"Refused {counted(answer['refused'], 'proposal')}.")
+        note(f"Refused {count_with_noun(answer['refused'], 'proposal')}.")
 
 
-def _wanted(ids: list[str] | None, everything: bool, user: str) -> Mapping[str, Any]:
+def _request_body(ids: list[str] | None, everything: bool, user: str) -> Mapping[str, Any]:
     if everything == bool(ids):
         raise typer.BadParameter("Give either the ids of proposals, or --all.")
     return {"user_id": user, "all": True} if everything else {"user_id": user, "ids": ids}

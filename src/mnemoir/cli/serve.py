@@ -87,7 +87,7 @@ def serve(
         concurrency_timeout_s=concurrency_timeout,
         concurrency_level=concurrency_level,
     )
-    named = config_dir or _given(config_directory)
+    named = config_dir or _directory_or_none(config_directory)
     overrides = {
         "server.host": host,
         "server.port": port,
@@ -101,16 +101,16 @@ def serve(
 
     from mnemoir.app import logs  # imported after the settings, so that a wrong one is reported at once
     from mnemoir.server import run
-    from mnemoir.trees.served import fitted
+    from mnemoir.trees.served import with_tree_settings
 
-    settings = fitted(settings, logging_dir=logging_dir, file_logging=file_logging)
+    settings = with_tree_settings(settings, logging_dir=logging_dir, file_logging=file_logging)
     logs.set_up(settings.log, directory=settings.log.directory)
     for warning in (*settings.warnings, *start_line.without_effect(named)):
         note(f"Warning: {warning}")
     run(_serve(settings, as_json=as_json))
 
 
-def _given(directory: Path | None) -> Path | None:
+def _directory_or_none(directory: Path | None) -> Path | None:
     """The directory; None for a blank argument, which launch scripts pass."""
     return directory if directory is not None and str(directory).strip() else None
 

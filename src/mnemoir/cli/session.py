@@ -31,7 +31,7 @@ class Session:
     as_json: Json = False
 
     @asynccontextmanager
-    async def connected(self) -> "AsyncIterator[Connection]":
+    async def connect_to_server(self) -> "AsyncIterator[Connection]":
         """Connect to the server. The imports are local, because `--help` does not need them."""
         from mnemoir.cli.connection import connect
         from mnemoir.settings import load_settings
@@ -52,7 +52,7 @@ class Session:
         """Connect, send one request and return the parsed answer."""
 
         async def once() -> Any:
-            async with self.connected() as connection:
+            async with self.connect_to_server() as connection:
                 return await connection.ask(method, self.target(path, query or {}), body)
 
         return run(once())

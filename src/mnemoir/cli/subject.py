@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from mnemoir.cli.groups import group
-from mnemoir.cli.output import User, counted, note, print_row
+from mnemoir.cli.output import User, count_with_noun, note, print_row
 from mnemoir.cli.session import Session, asking, named_in_path, run
 from mnemoir.cli.transfer import output
 
@@ -30,7 +30,7 @@ def export(
     async def write() -> int:
         size = 0
         with output(file) as put:
-            async with session.connected() as connection:
+            async with session.connect_to_server() as connection:
                 async for piece in connection.pieces(session.target(path, {"tenant": tenant}), "POST"):
                     put(piece)
                     size += len(piece)
@@ -67,4 +67,4 @@ def erase(
 def _until(backup: Mapping[str, Any]) -> str:
     if backup["ends_at"]:
         return f", until {backup['ends_at']}"
-    return f", until there are {counted(backup['keep'], 'newer one')}" if backup["keep"] else ""
+    return f", until there are {count_with_noun(backup['keep'], 'newer one')}" if backup["keep"] else ""

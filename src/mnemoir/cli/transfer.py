@@ -47,7 +47,7 @@ async def export_lines(session: Session, file: Path | None, user: str | None) ->
     """
     count = 0
     with progress("Exporting", None) as step, output(file) as write:
-        async with session.connected() as connection:
+        async with session.connect_to_server() as connection:
             target = session.target("/api/export", {"user_id": user or None})
             async for line in connection.lines(target):
                 write(line + b"\n")
@@ -61,7 +61,7 @@ async def import_lines(session: Session, file: Path, user: str | None, *, dry_ru
     added, skipped, plans = 0, 0, list[Mapping[str, Any]]()
     query = {"dry_run": "true"} if dry_run else {}
     with progress("Importing", _count_lines(file)) as step:
-        async with session.connected() as connection:
+        async with session.connect_to_server() as connection:
             for batch in _batches(file, user):
                 answer = await _send(connection, session.target("/api/import", query), batch)
                 added += answer.added
@@ -83,7 +83,7 @@ def _batches(file: Path, user: str | None) -> Iterator[_Batch]:
     """The file's lines in batches of one request. Raises InvalidRequest that names a line without a JSON object."""
     lines: list[bytes] = []
     first = last = size = 0
-    for number, line in _numbered(file):
+    for number, line in _numbered_lines(file):
         record = _record(number, line, user)
         if lines and (len(lines) == _BATCH_LINES or size + len(record) > _BATCH_BYTES):
             yield _Batch(first=first, last=last, lines=tuple(lines))
@@ -106,7 +106,7 @@ def _record(number: int, line: bytes, user: str | None) -> bytes:
     return orjson.dumps(record | ({"user_id": user} if user else {}))
 
 
-def _numbered(file: Path) -> Iterator[tuple[int, bytes]]:
+def _numbered_lines(file: Path) -> Iterator[tuple[int, bytes]]:
     with file.open("rb") as source:
         for number, line in enumerate(source, start=1):
             if line.strip():
@@ -114,7 +114,7 @@ def _numbered(file: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _count_lines(file: Path) -> int:
-    return sum(1 for _ in _numbered(file))
+    return sum(1 for _ in _numbered_lines(file))
 
 
 @contextmanager

@@ -133,13 +133,13 @@ def check(
     from mnemoir.trees.served import outside
     from mnemoir.workflows.checking import check_with_hints
     from mnemoir.workflows.config.tree import ConfigTree
-    from mnemoir.workflows.node import loaded
+    from mnemoir.workflows.node import installed_nodes
 
-    for left_out in loaded().problems:
+    for left_out in installed_nodes().problems:
         note(f"Warning: {left_out}")
     tree = ConfigTree.open(config_dir)
     settings = load_settings(config, {"workflows.config_dir": config_dir})
-    problems, hints = check_with_hints(tree, user or [], loaded().types, outside(settings, tree))
+    problems, hints = check_with_hints(tree, user or [], installed_nodes().types, outside(settings, tree))
     errors = sum(problem.level == "error" for problem in problems)
     warnings = len(problems) - errors
     if as_json:
@@ -149,7 +149,7 @@ def check(
         _print_problems(problems)
         for hint in hints:
             print_row("hint   ", hint.file, hint.path, hint.text)
-        print_row(f"{_counted(errors, 'error')}, {_counted(warnings, 'warning')}")
+        print_row(f"{_count_with_noun(errors, 'error')}, {_count_with_noun(warnings, 'warning')}")
     if errors:
         raise typer.Exit(1)
 
@@ -159,7 +159,7 @@ def _print_problems(problems: Sequence["Problem"]) -> None:
         print_row(f"{problem.level:<7}", problem.file, problem.path, problem.cause, problem.fix)
 
 
-def _counted(count: int, word: str) -> str:
+def _count_with_noun(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
@@ -171,10 +171,10 @@ def schema(
     as_json: Json = False,
 ) -> None:
     """Print the JSON Schema of a kind of config file, which is JSON with or without --json."""
-    from mnemoir.workflows.node import loaded
+    from mnemoir.workflows.node import installed_nodes
     from mnemoir.workflows.schemas import schemas
 
-    known = schemas(loaded().types)
+    known = schemas(installed_nodes().types)
     if name is not None and name not in known:
         raise InvalidRequest(f"There is no schema {name!r}. Name one of {', '.join(known)}.")
     wanted = {name: known[name]} if name else known

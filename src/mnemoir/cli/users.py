@@ -123,7 +123,7 @@ def enable(name: Name, config: Config = None, data_dir: DataDir = None, as_json:
 def remove(name: Name, config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
     """Remove a user. What is remembered of them stays."""
     with _opened_users(config, data_dir) as (users, _):
-        user = users.named(name)
+        user = users.user_by_name(name)
         users.remove(user)
     if as_json:
         print_json({"removed": user.name})
@@ -137,7 +137,7 @@ def reset(
 ) -> None:
     """Print a link by which a user chooses a new password, or passkey, once. What they have counts until then."""
     with _opened_users(config, data_dir, url) as (users, page):
-        made, token = users.reset(users.named(name), by=_BY)
+        made, token = users.reset(users.user_by_name(name), by=_BY)
     _print_link(made, f"{page}/join#{token}", as_json=as_json)
 
 
@@ -158,7 +158,7 @@ def adopt(
     A running server is asked to do it, with an admin's key or login.
     """
     session = Session(url=url, config=config, data_dir=data_dir, as_json=as_json)
-    report = run(_adopted(session, name, given, tenant))
+    report = run(_adopt_user(session, name, given, tenant))
     if session.printed_as_json(report):
         return
     for what in ("memories", "conversations"):
@@ -168,16 +168,16 @@ def adopt(
         note(f"Nothing is kept under {report['from_user']!r}.")
 
 
-async def _adopted(session: Session, name: str, given: str | None, tenant: str | None) -> dict[str, Any]:
-    from mnemoir.core.users import called
+async def _adopt_user(session: Session, name: str, given: str | None, tenant: str | None) -> dict[str, Any]:
+    from mnemoir.core.users import comparable_name
 
-    async with session.connected() as connection:
+    async with session.connect_to_server() as connection:
         cursor: str | None = None
         while True:
             query = {"limit": _MOST_LISTED, "cursor": cursor, "tenant": tenant}
             page = await connection.ask("GET", session.target("/api/users", query))
             for user in page["results"]:
-                if called(user["name"]) == called(name):
+                if comparable_name(user["name"]) == comparable_name(name):
                     body = {} if given is None else {"from_user": given}
                     found: dict[str, Any] = await connection.ask("POST", f"/api/users/{user['id']}/adopt", body)
                     return found
@@ -199,7 +199,7 @@ def _opened_users(config: Any, data_dir: Any, url: str | None = None) -> "Iterat
 
 def _change(name: str, config: Any, data_dir: Any, *, is_disabled: bool, as_json: bool) -> None:
     with _opened_users(config, data_dir) as (users, _):
-        user = users.change(users.named(name), is_disabled=is_disabled)
+        user = users.change(users.user_by_name(name), is_disabled=is_disabled)
     if as_json:
         print_json(_json(user))
     else:
@@ -208,7 +208,7 @@ def _change(name: str, config: Any, data_dir: Any, *, is_disabled: bool, as_json
 
 def _all(users: "Users", tenant: str | None) -> "Iterator[User]":
     after = None
-    while page := users.listed(tenant, limit=_MOST_LISTED, after=after):
+    while page := users.users_page(tenant, limit=_MOST_LISTED, after=after):
         yield from page
         after = page[-1]
 

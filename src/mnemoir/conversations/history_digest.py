@@ -25,7 +25,7 @@ def message_digest(record: MessageRecord) -> bytes:
     """
     if record.role == "system":
         return PASSED_OVER
-    said = [record.role, _said(record.role, record.content or "")]
+    said = [record.role, _text_without_thoughts(record.role, record.content or "")]
     if record.tool_calls or record.files:
         said += _calls_and_files(record)
     made = blake2b(digest_size=_BYTES)
@@ -36,7 +36,7 @@ def message_digest(record: MessageRecord) -> bytes:
     return made.digest()
 
 
-def _said(role: str, text: str) -> str:
+def _text_without_thoughts(role: str, text: str) -> str:
     if role == "assistant" and "<" in text:
         for begin, end in _THINKING:
             text = _without(text, begin, end)

@@ -148,24 +148,24 @@ class ManagedSearch:
         if self.semantic_search_enabled:
             await self._searching().wait()
 
-    def _saved(self, message_ids: Sequence[int], records: Sequence[MessageRecord]) -> None:
+    def _embed_new_messages(self, message_ids: Sequence[int], records: Sequence[MessageRecord]) -> None:
         """Have the embeddable ones of these messages embedded, marked as waiting. `records` are in the same order."""
         self.embed([id for id, record in zip(message_ids, records, strict=True) if record.is_embeddable])
 
     def embed(self, message_ids: Sequence[int]) -> None:
         """Have messages embedded that were added to the log and marked there as waiting. Never raises."""
         if self.semantic_search_enabled and message_ids:
-            self._searching().saved(message_ids)
+            self._searching().note_saved(message_ids)
 
     @contextmanager
     def _deleting(self) -> Iterator[None]:
         """A deletion of messages. Search drops what it made of them before, too, in case the process ends in it."""
         concerned = self.semantic_search_enabled or self._host is not None
         if self._host is not None:
-            self._searching().deleted()
+            self._searching().note_deletion()
         yield
         if concerned:
-            self._searching().deleted()
+            self._searching().note_deletion()
 
     def _close_search(self) -> None:
         with self._lock:

@@ -54,7 +54,7 @@ class ManagedTree(ManagedSearch):
             system_prompt=system_prompt,
             embedding_model=self.embedding_model,
         )
-        self._saved(ids, records)
+        self._embed_new_messages(ids, records)
         return ids
 
     def resume_history(
@@ -80,7 +80,7 @@ class ManagedTree(ManagedSearch):
             system_prompt=system_prompt,
             embedding_model=self.embedding_model,
         )
-        self._saved(placed.added, records[len(records) - len(placed.added) :])
+        self._embed_new_messages(placed.added, records[len(records) - len(placed.added) :])
         return placed
 
     def find_session(self, history: Sequence[Message]) -> str | None:
@@ -144,4 +144,4 @@ class ManagedTree(ManagedSearch):
             records = {one.id: record_of(one.session_id, one.message) for one in page}
             waiting = [id for id, record in records.items() if record.is_embeddable]
             noted = self.storage.await_vectors(waiting, model)
-            self._saved(noted, [records[id] for id in noted])
+            self._embed_new_messages(noted, [records[id] for id in noted])

@@ -113,7 +113,7 @@ class MemoryManager(ManagedTree):
         checked_session_id(session_id)
         records = [record_of(session_id, message) for message in messages]
         ids = self.storage.save_messages(records, system_prompt=system_prompt, embedding_model=self.embedding_model)
-        self._saved(ids, records)
+        self._embed_new_messages(ids, records)
         return ids
 
     def load_history(self, session_id: str, max_tokens: int | None = None) -> list[Message]:

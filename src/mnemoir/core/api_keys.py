@@ -104,13 +104,13 @@ def id_in(text: str) -> str | None:
 
 def hash_of(secret: str, pepper: bytes) -> bytes:
     """The stored hash of a key's secret, 32 bytes."""
-    keyed = _keyed(pepper).copy()
+    keyed = _hmac_with_pepper(pepper).copy()
     keyed.update(secret.encode("utf-8", "surrogatepass"))
     return keyed.digest()
 
 
 @lru_cache(maxsize=4)
-def _keyed(pepper: bytes) -> hmac.HMAC:
+def _hmac_with_pepper(pepper: bytes) -> hmac.HMAC:
     """Ready to be copied: beginning anew takes as long again as the rest, and each request has a key."""
     return hmac.new(pepper, digestmod="sha256")
 

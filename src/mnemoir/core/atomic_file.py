@@ -79,7 +79,7 @@ def replace_file(
     replaced = _status(folder, name) if keep_mode else None
     temporary = leftover_of(name)
     with _removed_on_failure(folder, temporary):
-        with _synced(folder, temporary) as target:
+        with _synced_file(folder, temporary) as target:
             target.write(content)
             if replaced is not None and stat.S_ISREG(replaced.st_mode):
                 os.fchmod(target.fileno(), stat.S_IMODE(replaced.st_mode))
@@ -98,8 +98,8 @@ def replacing(path: Path, *, is_locked: bool = False) -> Iterator[BinaryIO]:
     `is_locked` the caller holds a lock against other writers, and the temporary file is named `<name>.tmp`.
     """
     temporary = leftover_of(path.name if is_locked else f".{secrets.token_hex(8)}")
-    with _opened(path.parent) as folder, _removed_on_failure(folder, temporary):
-        with _synced(folder, temporary) as target:
+    with _open_folder(path.parent) as folder, _removed_on_failure(folder, temporary):
+        with _synced_file(folder, temporary) as target:
             yield target
         _rename(folder, temporary, path.name)
 
@@ -112,7 +112,7 @@ def append_file(folder: int, name: str, content: bytes, *, end: int | None = Non
     is_new = _status(folder, name) is None
     file = os.open(name, _APPEND, _PRIVATE_FILE, dir_fd=folder)
     try:
-        _append_synced(file, content, end)
+        _append_and_sync(file, content, end)
     finally:
         os.close(file)
     if is_new:
@@ -121,7 +121,7 @@ def append_file(folder: int, name: str, content: bytes, *, end: int | None = Non
 
 def append_line(path: Path, line: str) -> None:
     """Append a line to a file durably; a missing file is created."""
-    with _opened(path.parent) as folder:
+    with _open_folder(path.parent) as folder:
         append_file(folder, path.name, f"{line}\n".encode())
 
 
@@ -152,7 +152,7 @@ def sync_file(path: Path) -> None:
 
 def sync_folder(folder: Path) -> None:
     """Sync a folder, so that created, renamed and removed names in it are durable."""
-    with _opened(folder) as opened:
+    with _open_folder(folder) as opened:
         os.fsync(opened)
 
 
@@ -165,7 +165,7 @@ def probe_folder(folder: Path) -> None:
 
 
 @contextmanager
-def _opened(folder: Path) -> Iterator[int]:
+def _open_folder(folder: Path) -> Iterator[int]:
     opened = os.open(folder, _FOLDER)
     try:
         yield opened
@@ -185,7 +185,7 @@ def _removed_on_failure(folder: int, temporary: str) -> Iterator[None]:
 
 
 @contextmanager
-def _synced(folder: int, name: str) -> Iterator[BinaryIO]:
+def _synced_file(folder: int, name: str) -> Iterator[BinaryIO]:
     with open(os.open(name, _CREATE, _PRIVATE_FILE, dir_fd=folder), "wb") as target:
         yield target
         target.flush()
@@ -197,7 +197,7 @@ def _rename(folder: int, temporary: str, name: str) -> None:
     os.fsync(folder)
 
 
-def _append_synced(file: int, content: bytes, end: int | None) -> None:
+def _append_and_sync(file: int, content: bytes, end: int | None) -> None:
     size = os.fstat(file).st_size
     end = size if end is None else end
     if size > end:

@@ -57,12 +57,12 @@ class AuditEntry:
             found.add(self.actor.removeprefix(PERSON_KEY))
         return found
 
-    def erased(self) -> "AuditEntry":
+    def without_names(self) -> "AuditEntry":
         """The entry without names; the chain goes on over it."""
         return replace(self, target="", user="", address="")
 
 
-def chained(entry: AuditEntry, number: int, before: bytes, key: bytes) -> AuditEntry:
+def with_chain(entry: AuditEntry, number: int, before: bytes, key: bytes) -> AuditEntry:
     """The entry as it is appended behind the row whose chain is `before`."""
     subject = subject_of(entry.tenant, entry.user, key) if entry.user else None
     numbered = replace(entry, number=number, names=_names_of(entry, key), subject=subject, chain=b"")
@@ -92,7 +92,7 @@ def first_break(
         if not hmac.compare_digest(entry.chain, _chain(replace(entry, chain=b""), before, key)):
             return f"entry {entry.number} was changed, or the one before it"
         if not hmac.compare_digest(entry.names, _names_of(entry, key)):
-            if entry != entry.erased():
+            if entry != entry.without_names():
                 return f"the names in entry {entry.number} were changed"
             if entry.subject not in erased:
                 return f"entry {entry.number} lacks its names, and nobody that it is about was erased"

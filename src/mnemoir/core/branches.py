@@ -49,10 +49,10 @@ def in_tree_order(runs: Sequence[BranchRun]) -> list[Branch]:
     beginning_at: dict[int, list[BranchRun]] = {}
     for run in runs:
         beginning_at.setdefault(run.parent_id, []).append(run)
-    return list(_ordered(beginning_at))
+    return list(_branches_depth_first(beginning_at))
 
 
-def _ordered(beginning_at: Mapping[int, Sequence[BranchRun]]) -> Iterator[Branch]:
+def _branches_depth_first(beginning_at: Mapping[int, Sequence[BranchRun]]) -> Iterator[Branch]:
     waiting = _branches(beginning_at.get(ROOT, ()), 0)
     while waiting:
         branch = waiting.pop()

@@ -28,7 +28,7 @@ class Cached(Generic[T]):
             return self._value
         if self._finding is None:
             self._finding = asyncio.create_task(self._find(), name="find out a status")
-            self._finding.add_done_callback(self._found)
+            self._finding.add_done_callback(self._note_result)
         done, _ = await asyncio.wait([self._finding], timeout=patience_s)
         return next(iter(done)).result() if done else self._value
 
@@ -51,7 +51,7 @@ class Cached(Generic[T]):
             self._value, self._at = value, monotonic()
         return value
 
-    def _found(self, task: asyncio.Task[T]) -> None:
+    def _note_result(self, task: asyncio.Task[T]) -> None:
         self._outdated.discard(task)
         if self._finding is task:
             self._finding = None

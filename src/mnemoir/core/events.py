@@ -227,7 +227,7 @@ class Gathering:
         return Reply(
             text="".join(self._text),
             reason=self._finished.reason if self._finished else "stop",
-            tool_calls=[_joined(index, pieces) for index, pieces in sorted(self._calls.items())],
+            tool_calls=[_tool_call_from(index, pieces) for index, pieces in sorted(self._calls.items())],
             thinking="".join(self._thinking),
             refusal="".join(self._refusal),
             usage=self._usage,
@@ -258,7 +258,7 @@ class Gathering:
         return True
 
 
-def _joined(index: int, pieces: Sequence[ToolCallPart]) -> ToolCall:
+def _tool_call_from(index: int, pieces: Sequence[ToolCallPart]) -> ToolCall:
     return ToolCall(
         id=next((piece.id for piece in pieces if piece.id), f"call_{index}"),
         name=next((piece.name for piece in pieces if piece.name), ""),

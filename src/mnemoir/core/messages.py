@@ -212,6 +212,6 @@ class ChatRequest:
     loading: Loading | None = None
     names: Mapping[str, str] = field(default_factory=dict)
 
-    def spelled(self, names: Sequence[str]) -> list[str]:
+    def client_spellings(self, names: Sequence[str]) -> list[str]:
         """The names of members in the client's spelling, without repetitions."""
         return list(dict.fromkeys(self.names.get(name, name) for name in names))

@@ -34,7 +34,7 @@ class Proposal:
         return None if self.event == "ADD" else self.memory.id
 
     @property
-    def expected(self) -> str:
+    def expected_text(self) -> str:
         """The text that the target must still have."""
         return self.memory.text if self.previous_text is None else self.previous_text
 

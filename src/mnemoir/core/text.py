@@ -78,10 +78,10 @@ def normalise(text: str) -> str:
 
 def holds(words: str) -> Callable[[str], bool]:
     """A test that is True for texts containing every word of `words`, ignoring case and width."""
-    wanted = _folded(words).split()
+    wanted = _folded_text(words).split()
 
     def is_in(text: str) -> bool:
-        folded = _folded(text)
+        folded = _folded_text(text)
         return all(word in folded for word in wanted)
 
     return is_in
@@ -128,7 +128,7 @@ def digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def _folded(text: str) -> str:
+def _folded_text(text: str) -> str:
     return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
 
 
@@ -179,7 +179,7 @@ class RecalledLine:
     origin: str = ""
 
     @property
-    def told(self) -> str:
+    def text_with_origin(self) -> str:
         """The text behind where it comes from, unless the user said it."""
         return _BY.get(self.origin, "") + self.text
 
@@ -215,7 +215,7 @@ def fenced_lines(text: str) -> list[RecalledLine]:
 
 def _bullet(line: RecalledLine) -> str:
     """The memory as a single line, without newlines, forged marks and invisible characters."""
-    text = _without_marks(without_unseen(" ".join(line.told.split())))
+    text = _without_marks(without_unseen(" ".join(line.text_with_origin.split())))
     day = line.day.replace("]", "").replace("\n", " ")
     return f"- [{day}] {text}" if day else f"- {text}"
 

@@ -67,7 +67,7 @@ class ThinkingFilter:
     def __init__(self, rule: ThinkingRule) -> None:
         self._rule = rule
         self._start, self._end = _literal(rule.start_tag), _literal(rule.end_tag)
-        self._begun = _begun(rule.start_tag)
+        self._begun = _beginning_pattern(rule.start_tag)
         self._held: list[str] = []
         self._tail = ""  # the end of the held text, in which an end tag may have begun
         self._passed_on = 0  # characters
@@ -76,7 +76,7 @@ class ThinkingFilter:
     @property
     def passes(self) -> bool:
         """True once all further text is passed on unchanged."""
-        return self._take is _unchanged
+        return self._take is _same_text
 
     def feed(self, text: str) -> str:
         """Add a piece; the text that can be passed on now, possibly ""."""
@@ -85,7 +85,7 @@ class ThinkingFilter:
     def end(self) -> str:
         """The text still held at the end of the answer: thinking without an end tag is part of the answer."""
         held, self._held = "".join(self._held), []
-        self._take = _unchanged
+        self._take = _same_text
         return held
 
     def _scan(self, text: str) -> str:
@@ -121,11 +121,11 @@ class ThinkingFilter:
 
     def _pass(self, text: str) -> str:
         self._held = []
-        self._take = _unchanged
+        self._take = _same_text
         return text
 
 
-def _unchanged(text: str) -> str:
+def _same_text(text: str) -> str:
     return text
 
 
@@ -135,13 +135,13 @@ def _literal(tag: str) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=64)
-def _begun(tag: str) -> re.Pattern[str]:
+def _beginning_pattern(tag: str) -> re.Pattern[str]:
     """A pattern for the longest beginning of the tag at the end of a text; it may match nothing."""
     beginnings = [re.escape(tag[:length]) for length in reversed(range(len(tag)))]
     return re.compile(rf"(?:{'|'.join(beginnings)})\Z", re.IGNORECASE)
 
 
-def spoken(passed: Passed) -> Passed:
+def without_thinking_members(passed: Passed) -> Passed:
     """The passed members without those of the message that hold thinking, which servers name `reasoning…`."""
     message = {name: value for name, value in (passed.message or {}).items() if not name.startswith("reasoning")}
     return replace(passed, message=message or None)

@@ -162,7 +162,7 @@ def code_hash(code: str, user_id: str, pepper: bytes) -> bytes | None:
 def user_name(raw: object) -> str:
     """The name of a user: trimmed, one line of 1 to 64 characters. Raises InvalidRequest naming `name`."""
     name = unicodedata.normalize("NFC", entity_name(raw, "name"))
-    if len(name) > LONGEST_NAME or not name.isprintable() or not called(name):
+    if len(name) > LONGEST_NAME or not name.isprintable() or not comparable_name(name):
         raise InvalidRequest(
             f"The name must be one line of at most {LONGEST_NAME} visible characters.",
             code="validation_error",
@@ -171,7 +171,7 @@ def user_name(raw: object) -> str:
     return name
 
 
-def called(name: str) -> str:
+def comparable_name(name: str) -> str:
     """The name as it is compared: without regard to case, to forms of the same character and to invisible ones."""
     return _INVISIBLE.sub("", unicodedata.normalize("NFKC", name.strip())).casefold()
 

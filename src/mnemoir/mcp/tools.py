@@ -142,7 +142,7 @@ class _Owner:
         full = {**(query or {}), **({"project": self.project} if self.project else {})}
         return await self.server.ask(method, f"{path}?{urlencode(full)}" if full else path, body)
 
-    async def listed(self, **query: str | int) -> Mapping[str, Any]:
+    async def memories_page(self, **query: str | int) -> Mapping[str, Any]:
         """A page of memories: `results`, and `total`, the number of all."""
         page: Mapping[str, Any] = await self.ask("GET", "/api/memories", {"user_id": self.user, **query})
         return page
@@ -173,12 +173,12 @@ def _offer_memories(tools: MCPServer, owner: _Owner) -> None:
     @tools.tool(annotations=_READS)
     async def list_memories(limit: Few = 20, offset: Annotated[int, Field(ge=0)] = 0) -> list[Memory]:
         """List what is remembered about the person, newest first; `offset` leaves out so many of the newest."""
-        return [_memory(one) for one in (await owner.listed(limit=limit, offset=offset))["results"]]
+        return [_memory(one) for one in (await owner.memories_page(limit=limit, offset=offset))["results"]]
 
     @tools.tool(annotations=_READS)
     async def get_memory(memory_id: MemoryId) -> Memory:
         """Look at one memory."""
-        found = (await owner.listed(id=memory_id, hidden="with"))["results"]
+        found = (await owner.memories_page(id=memory_id, hidden="with"))["results"]
         if not found:
             raise NotFound(f"There is no memory {memory_id[:128]!r} here. List the memories to see their ids.")
         return _memory(found[0])
@@ -190,7 +190,7 @@ def _offer_conversations(tools: MCPServer, owner: _Owner) -> None:
         """Find messages of earlier conversations with the person, by words and meaning, best first."""
         asked: dict[str, str | int] = {"user_id": owner.user, "q": query, "limit": limit}
         found = (await owner.ask("GET", "/api/conversations/search", asked))["results"]
-        return [_said(hit) for hit in found]
+        return [_message_text(hit) for hit in found]
 
 
 def _offer_changes(tools: MCPServer, owner: _Owner) -> None:
@@ -226,7 +226,7 @@ def _offer_resource(tools: MCPServer, owner: _Owner) -> None:
     async def memories() -> str:
         """What is remembered about the person, newest first."""
         try:
-            return _as_text(await owner.listed(limit=_MOST_SHOWN))
+            return _as_text(await owner.memories_page(limit=_MOST_SHOWN))
         except MnemoirError as exc:
             raise resource_error(exc) from exc
 
@@ -236,7 +236,7 @@ def _as_text(page: Mapping[str, Any]) -> str:
     found = [_memory(one) for one in page["results"]]
     if not found:
         return "Nothing is remembered about the person yet."
-    lines = [f"- {' '.join(_told(one).split())} ({one.created_at[:10]}, {one.id})" for one in found]
+    lines = [f"- {' '.join(_text_with_origin(one).split())} ({one.created_at[:10]}, {one.id})" for one in found]
     older = page["total"] - len(found)
     more = [f"{older} older ones are not shown; search_memories finds them."] if older > 0 else []
     return "\n".join(["What is remembered about the person, newest first:", *lines, *more])
@@ -256,12 +256,12 @@ def _memory(found: Mapping[str, Any]) -> Memory:
     )
 
 
-def _told(memory: Memory) -> str:
+def _text_with_origin(memory: Memory) -> str:
     """The memory behind where it comes from, unless the person said it."""
-    return RecalledLine(text=memory.memory, origin=memory.origin or "").told
+    return RecalledLine(text=memory.memory, origin=memory.origin or "").text_with_origin
 
 
-def _said(hit: Mapping[str, Any]) -> MessageText:
+def _message_text(hit: Mapping[str, Any]) -> MessageText:
     message = hit["message"]
     return MessageText(
         conversation_id=hit["conversation_id"],

@@ -114,7 +114,7 @@ class Background:
         try:
             async with asyncio.timeout(patience_s):
                 await self._put_back_unwritten()
-                while found := [job for job in await self._jobs.kept(queue) if unwanted(job)]:
+                while found := [job for job in await self._jobs.stored_jobs(queue) if unwanted(job)]:
                     await self._jobs.remove([job.id for job in found])  # jobs taken by a worker stay
                     own = [self._running[job.id] for job in found if job.id in self._running]
                     for ended in own:
@@ -191,7 +191,7 @@ class Background:
             handler = self._handlers.get(job.kind)
             if handler is None:
                 raise InvalidRequest(f"No handler for jobs of kind {job.kind!r}.")
-            if not await self._jobs.done(job, await handler(job)):
+            if not await self._jobs.succeed(job, await handler(job)):
                 _log.warning("job ended after its lease", job=job.id, kind=job.kind)
             self._woken.set()  # the next of its queue may have waited for it
         except MnemoirError as exc:

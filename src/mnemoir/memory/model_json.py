@@ -37,7 +37,7 @@ def read_values(answer: str) -> Iterator[Any]:
         yield _whole(rest)
     for text in reversed(objects):
         value = _strict(text)
-        yield _mended(text) if value is None and len(text) <= _MENDABLE_CHARACTERS else value
+        yield _repaired_value(text) if value is None and len(text) <= _MENDABLE_CHARACTERS else value
 
 
 def _spoken_objects(answer: str) -> tuple[list[str], str]:
@@ -67,7 +67,7 @@ def _whole(text: str) -> Any:
     end = text.rfind("}") + 1
     whole, rest = text[:end], text[end:]
     is_whole = _is_balanced(whole) and '"' not in rest and "[" not in rest
-    return _mended(whole) if is_whole and 0 < len(whole) <= _MENDABLE_CHARACTERS else None
+    return _repaired_value(whole) if is_whole and 0 < len(whole) <= _MENDABLE_CHARACTERS else None
 
 
 def read_items(answer: str, keys: Collection[str]) -> tuple[list[Any] | None, list[str]]:
@@ -81,7 +81,7 @@ def read_items(answer: str, keys: Collection[str]) -> tuple[list[Any] | None, li
         items = _items_of(_strict(place.text), keys) if place.is_all else None
         if items is not None:
             return items, []
-    return _scattered(places[0].rest, keys) if places else (None, [])
+    return _items_of_objects(places[0].rest, keys) if places else (None, [])
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def _items_of(value: Any, keys: Collection[str]) -> list[Any] | None:
     return [value]
 
 
-def _scattered(text: str, keys: Collection[str]) -> tuple[list[Any] | None, list[str]]:
+def _items_of_objects(text: str, keys: Collection[str]) -> tuple[list[Any] | None, list[str]]:
     """The items of all closed objects in a text, and faults for the others."""
     objects, torn = _objects(text)
     items: list[Any] = []
@@ -133,7 +133,7 @@ def _scattered(text: str, keys: Collection[str]) -> tuple[list[Any] | None, list
         value = _strict(found)
         if value is None and len(found) <= mendable:
             mendable -= len(found)
-            value = _mended(found)
+            value = _repaired_value(found)
         read = _items_of(value, keys)
         if read is None:
             faults.append("One object in it is not valid JSON.")
@@ -142,7 +142,7 @@ def _scattered(text: str, keys: Collection[str]) -> tuple[list[Any] | None, list
     if torn or text.count("[") > text.count("]"):
         faults.append("It breaks off before its end.")
     if not objects and _is_balanced(text) and len(text) <= mendable:
-        return _items_of(_mended(text), keys), faults
+        return _items_of(_repaired_value(text), keys), faults
     return (items or None), faults
 
 
@@ -183,7 +183,7 @@ def _is_balanced(text: str) -> bool:
     return text.count("{") == text.count("}") and text.count("[") == text.count("]")
 
 
-def _mended(text: str) -> Any:
+def _repaired_value(text: str) -> Any:
     """The value after json-repair; None when it is nested too deep or cannot be repaired."""
     if max(text.count("{"), text.count("[")) > _MENDABLE_DEPTH and _depth(text) > _MENDABLE_DEPTH:
         return None

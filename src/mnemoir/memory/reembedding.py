@@ -88,7 +88,7 @@ class Reembedding:
                 pending, total = await self.backlog()
                 _log.info("embedding what has no vector yet", pending=pending, of=total, model=self._embedding.name)
             left = len(self._left)
-            kept = await self._store.put_vectors(self._embedding.name, await self._embedded(waiting))
+            kept = await self._store.put_vectors(self._embedding.name, await self._embed_texts(waiting))
             filled += kept
             if not kept and len(self._left) == left:
                 break  # each was changed or deleted since it was read
@@ -100,7 +100,7 @@ class Reembedding:
         found = await self._store.without_vector(self._embedding.name, limit=_BATCH + len(self._left))
         return [text for text in found if _key(text) not in self._left][:_BATCH]
 
-    async def _embedded(self, waiting: Sequence[Unembedded]) -> list[tuple[Unembedded, IndexEntry]]:
+    async def _embed_texts(self, waiting: Sequence[Unembedded]) -> list[tuple[Unembedded, IndexEntry]]:
         """Embed the texts that the model takes. Raises ProviderError when the model itself fails."""
         try:
             entries = await self._entries(waiting)

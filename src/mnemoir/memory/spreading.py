@@ -53,7 +53,7 @@ class _Spreading(Generic[T, R]):
             index, worker = self._waiting.popleft(), self._idle.popleft()
             task = asyncio.create_task(_work(worker, index, self._items[index]))
             self._running[task] = index, worker
-            task.add_done_callback(self._done)
+            task.add_done_callback(self._note_result)
 
     async def result(self, index: int) -> R:
         while index not in self._results:
@@ -72,7 +72,7 @@ class _Spreading(Generic[T, R]):
                 task.cancel()
             await asyncio.wait(tuple(self._running))
 
-    def _done(self, task: asyncio.Task[R]) -> None:
+    def _note_result(self, task: asyncio.Task[R]) -> None:
         index, worker = self._running.pop(task)
         error = asyncio.CancelledError() if task.cancelled() else task.exception()
         if error is None:

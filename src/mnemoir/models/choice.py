@@ -181,15 +181,17 @@ class ModelInquiry:
 
 
 async def _of_ollama(endpoint: Endpoint, session: aiohttp.ClientSession) -> ModelFacts:
-    shown = read_shown(await _asked(endpoint, session, "POST", "/api/show", {"model": endpoint.model}))
-    return replace(shown, size_bytes=read_size(await _asked(endpoint, session, "GET", "/api/tags"), endpoint.model))
+    shown = read_shown(await _json_answer(endpoint, session, "POST", "/api/show", {"model": endpoint.model}))
+    return replace(
+        shown, size_bytes=read_size(await _json_answer(endpoint, session, "GET", "/api/tags"), endpoint.model)
+    )
 
 
 async def _of_openai(endpoint: Endpoint, session: aiohttp.ClientSession) -> ModelFacts:
-    return read_card(await _asked(endpoint, session, "GET", "/models"), endpoint.model)
+    return read_card(await _json_answer(endpoint, session, "GET", "/models"), endpoint.model)
 
 
-async def _asked(
+async def _json_answer(
     endpoint: Endpoint, session: aiohttp.ClientSession, method: str, path: str, body: object = None
 ) -> dict[str, Any]:
     """The JSON of an answer; {} when the server refuses or the answer is too large."""

@@ -115,11 +115,11 @@ class ClientEmbedding:
         if request.tokens and not (remote and remote.reads_tokens):
             texts = await asyncio.to_thread(texts_of_tokens, request)
             request = replace(request, texts=texts, tokens=())
-        reply = await (self._asked(remote, request) if remote else self._made_here(request))
+        reply = await (self._ask_remote(remote, request) if remote else self._made_here(request))
         vectors = with_dimension(reply.vectors, request.dimension, self.name)
-        return replace(reply, vectors=vectors, tokens=_counted(request) if reply.tokens is None else reply.tokens)
+        return replace(reply, vectors=vectors, tokens=_token_count(request) if reply.tokens is None else reply.tokens)
 
-    async def _asked(self, remote: RemoteEmbeddings, request: EmbeddingRequest) -> EmbeddingReply:
+    async def _ask_remote(self, remote: RemoteEmbeddings, request: EmbeddingRequest) -> EmbeddingReply:
         if request.extra is None:
             return await remote.answer(request)
         extra, dropped = passed_on(request.extra, remote.route, self._forward)
@@ -131,7 +131,7 @@ class ClientEmbedding:
         return EmbeddingReply(vectors=vectors, dropped=_dropped_here(request.extra))
 
 
-def _counted(request: EmbeddingRequest) -> int:
+def _token_count(request: EmbeddingRequest) -> int:
     return sum(map(estimate_tokens, request.texts)) + sum(map(len, request.tokens))
 
 

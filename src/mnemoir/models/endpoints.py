@@ -104,22 +104,22 @@ class Endpoints:
         server = _server(asked)
         if asked.definition is None or server is None:
             broken = Reached(state="fail", found=asked.problem, to_do=asked.fix)
-            return _told(asked, LastCalls(), broken, None)
+            return _health_of(asked, LastCalls(), broken, None)
         calls = all_calls.get(_key(asked.name, server), LastCalls())
         look = None
         if fresh or _last_call(calls) < to_text(utc_now() - _CALLED_OF_LATE):
             look = await self._looks.at(server, patience_s=patience_s, fresh=fresh)
-        return _told(asked, calls, *verdict(asked, calls, look))
+        return _health_of(asked, calls, *verdict(asked, calls, look))
 
 
 def verdict(asked: AskedEndpoint, calls: LastCalls, look: Look | None) -> tuple[Reached | None, str | None]:
     """The state after the last call and check, and its time; None for both when there was neither."""
     called_at, failed_at = _last_call(calls), calls.failed_at or ""
-    seen = None if look is None else _seen(asked, look)
+    seen = None if look is None else _state_after_check(asked, look)
     if look is not None and seen is not None and seen.state != "ok" and look.at > called_at:
         return seen, look.at
     if failed_at and failed_at > (calls.answered_at or ""):
-        return _failed(asked, calls, answers_now=look is not None and look.at > failed_at), failed_at
+        return _state_after_failure(asked, calls, answers_now=look is not None and look.at > failed_at), failed_at
     if called_at and (look is None or look.at <= called_at):
         return Reached(), called_at
     return seen, look.at if look else None
@@ -129,7 +129,7 @@ def _last_call(calls: LastCalls) -> str:
     return max(calls.answered_at or "", calls.failed_at or "")
 
 
-def _failed(asked: AskedEndpoint, calls: LastCalls, *, answers_now: bool) -> Reached:
+def _state_after_failure(asked: AskedEndpoint, calls: LastCalls, *, answers_now: bool) -> Reached:
     """The state after a failed call. A refusal may concern one request only: a warning; a wrong key fails all."""
     found, code = f"Its last call failed: {calls.error}", calls.code or ""
     if code == "llm_unavailable" and answers_now:
@@ -141,7 +141,7 @@ def _failed(asked: AskedEndpoint, calls: LastCalls, *, answers_now: bool) -> Rea
     return Reached(state=state, found=found, to_do=to_do.replace("{path}", asked.path or "its file"))
 
 
-def _seen(asked: AskedEndpoint, look: Look) -> Reached:
+def _state_after_check(asked: AskedEndpoint, look: Look) -> Reached:
     """The state of this endpoint after a check."""
     path, definition, status = asked.path, asked.definition, look.status
     assert definition is not None
@@ -168,7 +168,9 @@ def _seen(asked: AskedEndpoint, look: Look) -> Reached:
     return Reached()
 
 
-def _told(asked: AskedEndpoint, calls: LastCalls, reached: Reached | None, told_at: str | None) -> EndpointHealth:
+def _health_of(
+    asked: AskedEndpoint, calls: LastCalls, reached: Reached | None, told_at: str | None
+) -> EndpointHealth:
     definition = asked.definition
     return EndpointHealth(
         name=_safe(asked.name),

@@ -116,23 +116,23 @@ class Checkup:
         await self._of_embedder.aclose()
 
     async def _reach_model(self) -> Connected:
-        return _connected(await reach_model(self._in_use.chosen))
+        return _connection_state(await reach_model(self._in_use.chosen))
 
     async def _reach_embedder(self) -> Connected:
         settings, provider = self._settings, self._settings.embedding.provider
         if provider == "ollama":
             model = self._embedding.name.partition(":")[2]
-            return _connected(await reach_ollama(settings.embedding_url, model, self._session))
+            return _connection_state(await reach_ollama(settings.embedding_url, model, self._session))
         if provider == "openai":
             patience_s = settings.embedding.timeouts.connect_s
             url, key = settings.embedding_url, settings.embedding_key
-            return _connected(await reach_openai(url, key, self._session, timeout_s=patience_s))
+            return _connection_state(await reach_openai(url, key, self._session, timeout_s=patience_s))
         try:
             await self._embedding.embed([_PLAIN])
         except (MnemoirError, ImportError) as exc:  # ImportError: an extra that is not installed
             to_do = "Correct the embedding settings; until then, search matches words only."
-            return _connected(Reached(state="fail", found=str(exc), to_do=to_do))
-        return _connected(Reached())
+            return _connection_state(Reached(state="fail", found=str(exc), to_do=to_do))
+        return _connection_state(Reached())
 
 
 async def _looked_at(kept: Cached[Connected], *, fresh: bool) -> Connected:
@@ -140,6 +140,6 @@ async def _looked_at(kept: Cached[Connected], *, fresh: bool) -> Connected:
     return found or Connected(state=None, problem="", to_do="", checked_at=None)
 
 
-def _connected(reached: Reached) -> Connected:
+def _connection_state(reached: Reached) -> Connected:
     now = now_text()
     return Connected(state=reached.state, problem=reached.found, to_do=reached.to_do, checked_at=now)

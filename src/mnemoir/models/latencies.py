@@ -48,7 +48,7 @@ class Latencies:
         self._minute_of = [_NEVER] * MINUTES  # which minute a row counts
 
     @contextmanager
-    def measured(self) -> Iterator[None]:
+    def record_duration(self) -> Iterator[None]:
         """Record the duration of the context, unless it raises."""
         began = self._clock()
         yield
@@ -65,14 +65,14 @@ class Latencies:
 
     def last(self, minutes: int) -> Spread:
         """The durations of the last `minutes` minutes, including the current one."""
-        return _spread(self._taken(minutes).sum(axis=0))
+        return _spread(self._rows_by_minute(minutes).sum(axis=0))
 
     def steps(self, minutes: int, step: int) -> list[Spread]:
         """The same in steps of `step` minutes, oldest first. `step` divides `minutes`."""
-        taken = self._taken(minutes).reshape(minutes // step, step, -1).sum(axis=1)
+        taken = self._rows_by_minute(minutes).reshape(minutes // step, step, -1).sum(axis=1)
         return [_spread(counts) for counts in taken]
 
-    def _taken(self, minutes: int) -> Counts:
+    def _rows_by_minute(self, minutes: int) -> Counts:
         """A row for each of the last minutes, the oldest first."""
         now = int(self._clock() // 60)
         taken = np.zeros((minutes, self._counts.shape[1]), np.uint32)
@@ -128,7 +128,7 @@ class TimedMemory:
         """See the port."""
         if not self._writes:  # the route that stores them records it
             return await self._service.remember(scope, turn, key=key)
-        with self._times.write.measured():
+        with self._times.write.record_duration():
             return await self._service.remember(scope, turn, key=key)
 
 

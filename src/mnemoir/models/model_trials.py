@@ -149,13 +149,13 @@ async def models_at(
         )
     try:
         async with asyncio.timeout(_LONGEST_LIST_S):
-            return ModelsOffered(models=await _listed(at, session))
+            return ModelsOffered(models=await _model_names(at, session))
     except (ProviderError, TimeoutError) as exc:
         problem = as_problem(exc)
         return _none(problem.found, problem.to_do)
 
 
-async def _listed(endpoint: Endpoint, session: aiohttp.ClientSession) -> list[str]:
+async def _model_names(endpoint: Endpoint, session: aiohttp.ClientSession) -> list[str]:
     """The names in a server's list of models. Raises ProviderError."""
     with provider_errors(endpoint):
         async with session.get(endpoint.url("/models"), headers=endpoint.headers(), allow_redirects=False) as answer:

@@ -141,26 +141,26 @@ class EndpointLooks:
         await asyncio.gather(*(kept.aclose() for kept in self._kept.values()))
 
     def _of(self, server: Server) -> Cached[Look]:
-        async def look() -> Look:
+        async def check_server() -> Look:
             async with self._places:
                 return await _look(server, self._session, self._limit)
 
         # keyed by the list's path: protocols with different chat requests may list their models alike
-        return self._kept.setdefault((server.path, server.url, server.key), Cached(look, for_s=_LOOK_AGAIN_S))
+        return self._kept.setdefault((server.path, server.url, server.key), Cached(check_server, for_s=_LOOK_AGAIN_S))
 
 
 async def _look(server: Server, session: aiohttp.ClientSession, limit: aiohttp.ClientTimeout) -> Look:
     try:
         endpoint = Endpoint(base_url=server.url, api_key=server.key or None)  # refuses an invalid address
         with provider_errors(endpoint):
-            status, body = await _asked(endpoint, server, session, limit)
+            status, body = await _ask_server(endpoint, server, session, limit)
     except MnemoirError as exc:
         return Look(at=now_text(), problem=exc.message)
     models = _models_in(body) if server.path == _OLLAMA and status == 200 else None
     return Look(at=now_text(), status=status, models=models)
 
 
-async def _asked(
+async def _ask_server(
     endpoint: Endpoint, server: Server, session: aiohttp.ClientSession, limit: aiohttp.ClientTimeout
 ) -> tuple[int, bytes]:
     url, headers = endpoint.url(server.path), endpoint.headers()

@@ -99,7 +99,7 @@ class ConnectedRole(ModelRole[M]):
         """The server of the model that the settings name."""
 
     @abstractmethod
-    def suited(self, models: Sequence[str]) -> list[str]:
+    def suitable_models(self, models: Sequence[str]) -> list[str]:
         """The models of an Ollama that may have this role, the best first."""
 
     async def open(self) -> Chosen[M]:
@@ -111,13 +111,13 @@ class ConnectedRole(ModelRole[M]):
     async def server_models(self, wanted: WantedModel) -> ModelsOffered:
         """The models at the address of `wanted`, whose own name does not matter. Raises InvalidRequest."""
         named = replace(wanted, model=self.saved.own(self._settings).model or _ANY)
-        at = self.endpoint(self.saved.settings_with(self._settings, await self._checked(named)))
-        return await models_at(at, self._careful, self.suited if wanted.provider == "ollama" else None)
+        at = self.endpoint(self.saved.settings_with(self._settings, await self._checked_model(named)))
+        return await models_at(at, self._careful, self.suitable_models if wanted.provider == "ollama" else None)
 
     async def save(self, wanted: WantedModel) -> None:
         """Save `wanted`. Raises InvalidRequest and StorageUnavailable."""
         async with self._changing:
-            await self._change(await self._checked(wanted))
+            await self._change(await self._checked_model(wanted))
 
     async def forget(self) -> None:
         """Remove what was saved, and go back to what the settings say. Raises InvalidRequest, StorageUnavailable."""
@@ -128,7 +128,7 @@ class ConnectedRole(ModelRole[M]):
         """`wanted`, called once without a second try, or the model in use. Raises InvalidRequest."""
         if wanted is None:
             return self.chosen
-        settings = self.saved.settings_with(self._settings, await self._checked(wanted))
+        settings = self.saved.settings_with(self._settings, await self._checked_model(wanted))
         once = settings.model_copy(update={"llm": settings.llm.model_copy(update={"tries": 1})})
         with refused_settings():
             model = await self.choose(once, self._careful)
@@ -183,16 +183,16 @@ class ConnectedRole(ModelRole[M]):
             self.use(chosen)
         _log.info("saved model changed", role=self.saved.section, model=saved and saved.model)
 
-    async def _checked(self, wanted: WantedModel) -> SavedModel:
+    async def _checked_model(self, wanted: WantedModel) -> SavedModel:
         """`wanted` with the key of its address. Raises InvalidRequest for what is wrong or set elsewhere."""
         url = await checked_address(wanted.provider, wanted.url)
         checked = SavedModel(provider=wanted.provider, url=url, model=checked_name(wanted.model))
-        self._refuse_fixed(checked, is_new_key=bool(wanted.key))
+        self._refuse_if_set_elsewhere(checked, is_new_key=bool(wanted.key))
         if wanted.provider == "ollama":
             return checked
         return replace(checked, key=key_for(url, wanted.key, await self.saved_model()))
 
-    def _refuse_fixed(self, wanted: SavedModel, *, is_new_key: bool) -> None:
+    def _refuse_if_set_elsewhere(self, wanted: SavedModel, *, is_new_key: bool) -> None:
         """Raise InvalidRequest where file, environment or command line say otherwise."""
         settings, given = self._settings, self._settings.source.given
         own, at = self.saved.own(settings), self.saved.address(wanted.provider)
@@ -226,7 +226,7 @@ class ChatRole(ConnectedRole[ChatModel]):
         """See the base."""
         return endpoint_of(settings.llm, settings.llm.model)
 
-    def suited(self, models: Sequence[str]) -> list[str]:
+    def suitable_models(self, models: Sequence[str]) -> list[str]:
         """See the base."""
         return those_that_chat(models)
 
@@ -280,7 +280,7 @@ class EmbeddingRole(ConnectedRole[EmbeddingModel]):
         """See the base."""
         return embedding_endpoint(settings)
 
-    def suited(self, models: Sequence[str]) -> list[str]:
+    def suitable_models(self, models: Sequence[str]) -> list[str]:
         """See the base."""
         return embedders_first(models)
 

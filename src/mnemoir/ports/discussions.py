@@ -134,7 +134,7 @@ class RecordStore(ChunkStore, Protocol):
 class DiscussionFiles(Protocol):
     """The files of whole discussions: naming, locking, listing, checking and deletion."""
 
-    async def located(
+    async def named_discussion(
         self, root: Path, id: str, legacy: Path | None = None, client: ClientFolder | None = None
     ) -> Discussion:
         """The discussion with the name of its files, stored or not. Ids that differ have names that differ.
@@ -161,7 +161,7 @@ class DiscussionFiles(Protocol):
         Gives False when another holder keeps it for `patience_s` seconds.
         """
 
-    async def listed(
+    async def discussions_in(
         self, root: Path, legacy: Path | None = None, client: ClientFolder | None = None
     ) -> Sequence[DiscussionListed]:
         """The discussions of a user, ordered by name. An unreadable one is listed with the values that are known."""
@@ -175,7 +175,7 @@ class DiscussionFiles(Protocol):
     async def exists(self, discussion: Discussion) -> bool:
         """True when the discussion has any file."""
 
-    async def as_stored(self, discussion: Discussion) -> Mapping[str, bytes]:
+    async def stored_files(self, discussion: Discussion) -> Mapping[str, bytes]:
         """Its files by name, as they are stored, also encrypted ones."""
 
     async def state_document(self, discussion: Discussion) -> str | None:

@@ -67,13 +67,13 @@ class JobQueue(Protocol):
     async def waiting(self, queue: str, *, limit: int) -> list[Job]:
         """The newest `limit` jobs of the queue that have not ended, oldest first."""
 
-    async def kept(self, queue: str) -> list[Job]:
+    async def stored_jobs(self, queue: str) -> list[Job]:
         """All jobs of the queue that are still stored, ended ones included, oldest first."""
 
     async def remove(self, job_ids: Sequence[JobId]) -> None:
         """Delete these jobs with payloads and results, except RUNNING ones."""
 
-    async def done(self, job: Job, result: Mapping[str, Any]) -> bool:
+    async def succeed(self, job: Job, result: Mapping[str, Any]) -> bool:
         """Mark the job as succeeded. Its result is kept for a week; its payload is deleted.
 
         `job` is the value that `claim` returned. False, with nothing changed, when its lease has expired and the job

@@ -47,7 +47,7 @@ class Leases(Protocol):
 
 
 @contextmanager
-def held(leases: Leases, key: str, ttl: float = TTL_S, wait: float = WAIT_S) -> Iterator[bool]:
+def hold_lease(leases: Leases, key: str, ttl: float = TTL_S, wait: float = WAIT_S) -> Iterator[bool]:
     """Hold the lease while the body runs, renewing it in a thread. Gives True when the lease is held.
 
     The body runs without it when it is not free or the lease service cannot be reached; a warning logs the cause.

@@ -29,7 +29,7 @@ class LastCalls:
         """A context around one call that records its outcome; a call cancelled by its caller is not recorded."""
         return _Noting(self)
 
-    def ended(self, exc: BaseException | None) -> None:
+    def note_end(self, exc: BaseException | None) -> None:
         """Record the end of a call now: its answer for None, its failure for a ProviderError."""
         if exc is None:
             self.answered_at = now_text()
@@ -51,7 +51,7 @@ class _Noting:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._calls.ended(error)
+        self._calls.note_end(error)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

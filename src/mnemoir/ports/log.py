@@ -290,16 +290,16 @@ class VectorRows(Protocol):
     def await_vectors(self, message_ids: Sequence[int], model: str) -> list[int]:
         """Mark messages as waiting, before their vectors are added; the ids of those that exist."""
 
-    def vectors_added(self, message_ids: Sequence[int], model: str) -> list[int]:
+    def note_new_vectors(self, message_ids: Sequence[int], model: str) -> list[int]:
         """Mark messages as embedded; the ids of all deleted messages with vectors to be removed."""
 
-    def vectors_failed(self, message_ids: Sequence[int]) -> None:
+    def note_failed_vectors(self, message_ids: Sequence[int]) -> None:
         """Count a failed attempt for each message; they wait again."""
 
     def vectors_to_remove(self, limit: int) -> list[int]:
         """The ids of deleted messages with a vector that may still exist, by id."""
 
-    def vectors_removed(self, message_ids: Sequence[int]) -> None:
+    def note_removed_vectors(self, message_ids: Sequence[int]) -> None:
         """Record that the vectors of these messages were removed from the vector store."""
 
     def vector_counts(self) -> Mapping[str, int]:

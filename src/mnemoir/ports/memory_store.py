@@ -318,7 +318,7 @@ class MemoryStore(VectorBacklog, Committer, Protocol):
         Its id is "" when words of it were erased: such a change cannot be undone.
         """
 
-    async def removed(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
+    async def memory_at_removal(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
         """The memory as it was when it was removed; None for a current, unknown or forgotten one."""
 
     async def users(self, project: Project, *, agent: str | None = None, app: str | None = None) -> list[Scope]:
@@ -327,7 +327,7 @@ class MemoryStore(VectorBacklog, Committer, Protocol):
     async def counts(self) -> StoreCounts:
         """Totals over all tenants, for the operator of the server; for files, as of their last indexing."""
 
-    async def added(self, since: date) -> Mapping[str, int]:
+    async def additions_by_day(self, since: date) -> Mapping[str, int]:
         """How many of the current memories were added on each UTC day since `since`, over all tenants.
 
         For files, as of their last indexing. Days without any are left out.

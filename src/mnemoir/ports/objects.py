@@ -55,7 +55,7 @@ class ObjectStore(Protocol):
         NotSupported.
         """
 
-    def last_modified(self, key: str) -> datetime | None:
+    def modified_at(self, key: str) -> datetime | None:
         """The time of the object's last write, in UTC; None for a missing object."""
 
 

@@ -84,13 +84,13 @@ ALL_RUNS = RunFilter()
 class RunWatcher(Protocol):
     """Hears of runs as they go on. None of its functions waits for the disk."""
 
-    def begun(self, run: RunTrace) -> None:
+    def note_begin(self, run: RunTrace) -> None:
         """Register a running trace and notify subscribers."""
 
-    def moved(self, run: RunTrace, node: NodeTrace) -> None:
+    def note_node(self, run: RunTrace, node: NodeTrace) -> None:
         """Notify subscribers of nodes that a node of a running trace has begun, sent its first token, or ended."""
 
-    def ended(self, run: RunTrace) -> None:
+    def note_end(self, run: RunTrace) -> None:
         """Queue the trace of an ended run for writing and notify subscribers."""
 
 

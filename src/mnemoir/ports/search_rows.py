@@ -82,7 +82,7 @@ class IndexRows(Protocol):
 class SearchSnapshot(IndexRows, Protocol):
     """A consistent view of the store, valid only inside the thread that received it."""
 
-    def selected(self, scope: Scope, wanted: ListFilter) -> Sequence[int]:
+    def matching_seqs(self, scope: Scope, wanted: ListFilter) -> Sequence[int]:
         """The `seq` of every row that `MemoryStore.select` lists, in no order.
 
         Raises NotSupported in stores without such lists.

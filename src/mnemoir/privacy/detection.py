@@ -121,7 +121,7 @@ class Rules:
         plain, place = plain_with_places(text)
         yield from (Finding(one.kind, *place(one.start, one.end)) for one in self._by_rules(plain))
         if self._detector is not None:
-            yield from _detected(self._detector, text)
+            yield from _findings_of_detector(self._detector, text)
 
     def _by_rules(self, text: str) -> Iterator[Finding]:
         has_digits = any(map(text.__contains__, "0123456789"))
@@ -257,7 +257,7 @@ def _has_hint(text: str, start: int, end: int) -> bool:
     return bool(_LETTER.search(around) and _PHONE_HINT.search(around))
 
 
-def _detected(detector: Detector, text: str) -> Iterator[Finding]:
+def _findings_of_detector(detector: Detector, text: str) -> Iterator[Finding]:
     try:
         found = [Finding(str(kind), int(start), int(end)) for kind, start, end in detector(text)]
     except Exception as exc:  # another program's function may raise anything

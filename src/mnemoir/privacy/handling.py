@@ -83,7 +83,7 @@ class PersonalData:
             return Handled(chat=chat)
         is_looked_at = policy.messages != "off" or policy.models == "block"
         texts = [*request_texts(chat.request), chat.unmarked_prompt or ""] if is_looked_at else []
-        found = await self._found(texts)
+        found = await self._findings_in(texts)
         kinds = _kinds(found)
         if kinds and policy.models == "block":
             raise PersonalDataRefused(kinds, "what models are sent")
@@ -119,11 +119,11 @@ class PersonalData:
             return emit
         events = RestoredEvents(placeholders)
 
-        async def restored(batch: Sequence[Event]) -> None:
+        async def emit_with_values(batch: Sequence[Event]) -> None:
             if certain := events.take(batch):
                 await emit(certain)
 
-        return restored
+        return emit_with_values
 
     async def said_in(self, handled: Handled, scope: Scope) -> None:
         """Note that the values of the chat were said in the scope's conversation, which was not known before."""
@@ -135,7 +135,7 @@ class PersonalData:
         if handled.action not in ("redact", "block"):
             return reply
         texts = reply_texts(reply)
-        found = await self._found(texts)
+        found = await self._findings_in(texts)
         if not any(found):
             return reply
         placeholders, _ = await self._placeholders(scope, texts, found, "messages")
@@ -147,10 +147,10 @@ class PersonalData:
         action = policy.facts if place == "facts" else policy.messages
         if action in ("off", "tag") or not texts:
             return list(texts)
-        found = await self._found(texts)
+        found = await self._findings_in(texts)
         if action == "block" and (kinds := _kinds(found)):
             raise PersonalDataRefused(kinds, place)
-        return await self._redacted(scope, texts, found, place)
+        return await self._redact_texts(scope, texts, found, place)
 
     async def messages(self, scope: Scope, messages: Sequence[Message], *, is_kept: bool = True) -> list[Message]:
         """Messages as they are stored in the scope's conversation. Raises PersonalDataRefused."""
@@ -158,7 +158,7 @@ class PersonalData:
         if action in ("off", "tag"):
             return list(messages)
         texts = texts_of(messages)
-        found = await self._found(texts)
+        found = await self._findings_in(texts)
         kinds = _kinds(found)
         if action == "block" and kinds:
             raise PersonalDataRefused(kinds, "messages")
@@ -173,24 +173,24 @@ class PersonalData:
         policy = await self.enter(scope)
         if (policy.facts if place == "facts" else policy.messages) != "redact":
             return list(texts)
-        return await self._redacted(scope, texts, await self._found(texts), None)
+        return await self._redact_texts(scope, texts, await self._findings_in(texts), None)
 
     async def tags(self, scope: Scope, texts: Sequence[str], place: Place) -> list[Sequence[str]]:
         """The kinds that stand in each text, where they are to be tagged; none otherwise."""
         policy = await self.enter(scope)
         if (policy.facts if place == "facts" else policy.messages) != "tag":
             return [() for _ in texts]
-        return [_kinds([found]) for found in await self._found(texts)]
+        return [_kinds([found]) for found in await self._findings_in(texts)]
 
-    async def _redacted(
+    async def _redact_texts(
         self, scope: Scope, texts: Sequence[str], found: Sequence[Sequence[Finding]], place: Place | None
     ) -> list[str]:
         if not any(found):
             return list(texts)
         placeholders, _ = await self._placeholders(scope, texts, found, place)
-        return [placeholders.replaced(text, each) for text, each in zip(texts, found, strict=True)]
+        return [placeholders.with_placeholders(text, each) for text, each in zip(texts, found, strict=True)]
 
-    async def _found(self, texts: Sequence[str]) -> list[Sequence[Finding]]:
+    async def _findings_in(self, texts: Sequence[str]) -> list[Sequence[Finding]]:
         rules = self._rules()
         return await asyncio.to_thread(lambda: [rules.find(text) for text in texts])
 
@@ -207,11 +207,11 @@ class PersonalData:
 
     def _replacing(self, placeholders: Placeholders) -> Change:
         rules = self._rules()
-        return lambda text: placeholders.replaced(text, rules.find(text))
+        return lambda text: placeholders.with_placeholders(text, rules.find(text))
 
     async def _refuse_question(self, chat: ChatRequest) -> None:
         question = next((one.text for one in reversed(chat.request.messages) if one.role == "user"), "")
-        if kinds := _kinds(await self._found([question])):
+        if kinds := _kinds(await self._findings_in([question])):
             raise PersonalDataRefused(kinds, "facts")
 
 

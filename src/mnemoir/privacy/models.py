@@ -57,7 +57,7 @@ class DiscreetModel:
         """See the port."""
         if self._is_off:
             return await self._model.ask(request)
-        sent, placeholders = await self._sent(request)
+        sent, placeholders = await self._request_to_send(request)
         reply = await self._model.ask(sent)
         return restored_reply(reply, placeholders) if placeholders and self._restores else reply
 
@@ -69,7 +69,7 @@ class DiscreetModel:
         return (in_force.get() or self._default).models == "off"
 
     async def _stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[ModelEvent], None]:
-        sent, placeholders = await self._sent(request)
+        sent, placeholders = await self._request_to_send(request)
         async with aclosing(self._model.stream(sent)) as batches:
             if not (placeholders and self._restores):
                 async for batch in batches:
@@ -85,13 +85,17 @@ class DiscreetModel:
                     yield cast(list[ModelEvent], held)
                 raise
 
-    async def _sent(self, request: ModelRequest) -> tuple[ModelRequest, Placeholders]:
+    async def _request_to_send(self, request: ModelRequest) -> tuple[ModelRequest, Placeholders]:
         """The request as it may be sent, and what it has in place of values."""
         action = (in_force.get() or self._default).models
-        return await asyncio.to_thread(_prepared, request, self._rules(), action == "redact", action == "block")
+        return await asyncio.to_thread(
+            _request_with_placeholders, request, self._rules(), action == "redact", action == "block"
+        )
 
 
-def _prepared(request: ModelRequest, rules: Rules, redacts: bool, blocks: bool) -> tuple[ModelRequest, Placeholders]:
+def _request_with_placeholders(
+    request: ModelRequest, rules: Rules, redacts: bool, blocks: bool
+) -> tuple[ModelRequest, Placeholders]:
     """Blocks."""
     placeholders = Placeholders()
     texts = request_texts(request)
@@ -105,7 +109,7 @@ def _prepared(request: ModelRequest, rules: Rules, redacts: bool, blocks: bool) 
         return request, placeholders
     for text in texts:
         placeholders.reserve(text)
-    return changed_request(request, lambda text: placeholders.replaced(text, rules.find(text))), placeholders
+    return changed_request(request, lambda text: placeholders.with_placeholders(text, rules.find(text))), placeholders
 
 
 class DiscreetServers:

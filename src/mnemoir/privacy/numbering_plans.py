@@ -44,7 +44,7 @@ class _Candidate(NamedTuple):
 def phone_matches(text: str, regions: Sequence[str | None]) -> Iterator[PhoneNumberMatch]:
     """What the matcher of `phonenumbers` finds in a short text, for one region after another."""
     readings = _Readings()
-    candidates = _Candidates(text, readings).noted()
+    candidates = _Candidates(text, readings).collect()
     for region in regions:
         plan = _plan(region)
         for candidate in candidates:
@@ -83,7 +83,7 @@ class _Candidates(PhoneNumberMatcher):
         self._readings = readings
         self._noted: list[_Candidate] = []
 
-    def noted(self) -> Sequence[_Candidate]:
+    def collect(self) -> Sequence[_Candidate]:
         self.has_next()
         return self._noted
 
@@ -144,7 +144,7 @@ def _country(code: int) -> _Country:
     return _Country(code)
 
 
-def _called(digits: str) -> _Country | None:
+def _country_of_number(digits: str) -> _Country | None:
     """The country whose calling code a number begins with."""
     for length in range(1, min(len(digits), _LONGEST_CODE) + 1):
         if digits[0] != "0" and int(digits[:length]) in COUNTRY_CODE_TO_REGION_CODE:
@@ -160,7 +160,7 @@ class _Plan:
         if reading.digits is None:
             return True
         for digits in reading.digits:
-            if reading.is_international and (country := _called(digits)):
+            if reading.is_international and (country := _country_of_number(digits)):
                 if country.may_have(digits[len(country.code) :]):
                     return True
             elif self.may_dial(digits):
@@ -207,7 +207,7 @@ class _RegionPlan(_Plan):
         return digits.startswith(country.code) and self._may_be_called(digits[len(country.code) :])
 
     def _may_be_abroad(self, digits: str) -> bool:
-        country = _called(digits)
+        country = _country_of_number(digits)
         return country is not None and country.may_have(digits[len(country.code) :])
 
     def _may_be_called(self, digits: str) -> bool:

@@ -61,12 +61,12 @@ _NAMES = re.compile(
 
 def card_spans(text: str) -> Iterator[Span]:
     """Numbers of payment cards: 13 to 19 digits with an issuer's prefix and a right check digit."""
-    return _checked(text, _CARD, _CARD_LENGTHS, _is_card)
+    return _valid_spans(text, _CARD, _CARD_LENGTHS, _is_card)
 
 
 def iban_spans(text: str) -> Iterator[Span]:
     """Numbers of bank accounts (ISO 13616), of the length and structure of their country."""
-    return _checked(text, _IBAN, _IBAN_LENGTHS, _is_iban)
+    return _valid_spans(text, _IBAN, _IBAN_LENGTHS, _is_iban)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -107,7 +107,7 @@ def _id_check(text: str, countries: tuple[str, ...]) -> Callable[[str, Span], bo
         return " ".join(_WORD.findall(text, end, end + _BESIDE)[:_WORDS_BESIDE])
 
     @cache
-    def named(words: str) -> Collection[_IdRule]:
+    def rules_for(words: str) -> Collection[_IdRule]:
         if _NAMES.search(words):
             return frozenset(rules)
         return frozenset(rule for rule in rules if rule.names.search(words)) if has_name(words) else ()
@@ -123,7 +123,7 @@ def _id_check(text: str, countries: tuple[str, ...]) -> Callable[[str, Span], bo
             return False
         if _is_telling(found) and any(_passes(rule, found) and _has_check_digit(rule, found) for rule in fitting):
             return True
-        called = named(f"{before(span[0])} / {behind(span[1])}".lower())
+        called = rules_for(f"{before(span[0])} / {behind(span[1])}".lower())
         return any(_passes(rule, found) for rule in fitting if rule in called)
 
     return is_id
@@ -164,7 +164,7 @@ def check_countries(countries: Sequence[str]) -> None:
         _rules(country)
 
 
-def _checked(text: str, runs: re.Pattern[str], lengths: range, is_valid: Callable[[str], bool]) -> Iterator[Span]:
+def _valid_spans(text: str, runs: re.Pattern[str], lengths: range, is_valid: Callable[[str], bool]) -> Iterator[Span]:
     for run in runs.finditer(text):
         yield from _windows(text, run.span(), lengths, lambda found, _: is_valid(found))
 

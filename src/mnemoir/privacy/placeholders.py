@@ -65,7 +65,7 @@ class Placeholders:
         for (kind, number), original in originals.items():
             self._originals.setdefault(placeholder(kind, number), original)
 
-    def replaced(self, text: str, findings: Sequence[Finding]) -> str:
+    def with_placeholders(self, text: str, findings: Sequence[Finding]) -> str:
         """The text with placeholders in place of what was found."""
         pieces, done = [], 0
         for one in findings:
@@ -73,7 +73,7 @@ class Placeholders:
             done = one.end
         return "".join([*pieces, text[done:]])
 
-    def restored(self, text: str, *, in_json: bool = False) -> str:
+    def with_values(self, text: str, *, in_json: bool = False) -> str:
         """The text with the values in place of known placeholders; within JSON they are escaped."""
 
         def original(match: re.Match[str]) -> str:
@@ -112,7 +112,7 @@ class Restorer:
         if begun < 0 or _BEGUN.match(text, begun) is None:
             begun = len(text)
         self._held = text[begun:]
-        return self._placeholders.restored(text[:begun], in_json=self._in_json)
+        return self._placeholders.with_values(text[:begun], in_json=self._in_json)
 
     def end(self) -> str:
         """What was held back."""

@@ -78,8 +78,8 @@ def reply_texts(reply: Reply) -> Sequence[str]:
 def restored_reply(reply: Reply, placeholders: Placeholders) -> Reply:
     """The answer with the values in place of placeholders."""
     return replace(
-        changed_reply(reply, placeholders.restored),
-        passed=None if reply.passed is None else _passed(reply.passed, placeholders),
+        changed_reply(reply, placeholders.with_values),
+        passed=None if reply.passed is None else _passed_with_values(reply.passed, placeholders),
         alternatives=[_restored_choice(one, _Delta(placeholders), ends=True) for one in reply.alternatives],
     )
 
@@ -105,23 +105,23 @@ class RestoredEvents:
 
     def end(self) -> list[Event]:
         """What is held back of an answer that breaks off."""
-        return self._flushed()
+        return self._flush()
 
     def _take(self, event: Event) -> list[Event]:
         match event:
             case Text() | Thinking() | Refusal():
-                before = self._switched(type(event))
+                before = self._switch_speech(type(event))
                 text = self._speech.feed(event.text)
                 return [*before, type(event)(text)] if text else before
             case ToolCallPart():
-                before = self._switched(None)
+                before = self._switch_speech(None)
                 in_json = not event.custom
                 call = self._calls.setdefault(event.index, Restorer(self._placeholders, in_json=in_json))
                 restored = replace(event, arguments=call.feed(event.arguments))
                 is_bare = not (restored.arguments or event.id or event.name or event.extra)
                 return before if is_bare else [*before, restored]
             case Finished():
-                return [*self._flushed(), event]
+                return [*self._flush(), event]
             case Passed():
                 return [self._passed_on(event)]
             case Alternative():
@@ -129,7 +129,7 @@ class RestoredEvents:
             case _:
                 return [event]
 
-    def _switched(self, spoken: type[Text | Thinking | Refusal] | None) -> list[Event]:
+    def _switch_speech(self, spoken: type[Text | Thinking | Refusal] | None) -> list[Event]:
         """What was held back of what was said before something else was."""
         if spoken is self._spoken:
             return []
@@ -137,17 +137,17 @@ class RestoredEvents:
         self._spoken = spoken
         return [before(held)] if held and before else []
 
-    def _flushed(self) -> list[Event]:
+    def _flush(self) -> list[Event]:
         calls = [(index, held) for index, call in self._calls.items() if (held := call.end())]
         passed = [(route, rest) for route, delta in self._passed.items() if (rest := delta.end())]
         return [
-            *self._switched(None),
+            *self._switch_speech(None),
             *(ToolCallPart(index=index, arguments=held) for index, held in calls),
             *(Passed(route=route, message=rest) for route, rest in passed),
         ]
 
     def _passed_on(self, passed: Passed) -> Passed:
-        restored = _passed(replace(passed, message=None), self._placeholders)
+        restored = _passed_with_values(replace(passed, message=None), self._placeholders)
         if not passed.message:
             return replace(restored, message=passed.message)
         delta = self._passed.setdefault(passed.route, _Delta(self._placeholders))
@@ -185,12 +185,12 @@ class _Delta:
             return self._texts.setdefault(name, Restorer(self._placeholders)).feed(value)
         if name == "tool_calls" and isinstance(value, list):
             return [self._call(call) for call in value]
-        return in_json(value, self._placeholders.restored)
+        return in_json(value, self._placeholders.with_values)
 
     def _call(self, call: Any) -> Any:
         function = call.get("function") if isinstance(call, dict) else None
         if not isinstance(function, dict) or not isinstance(function.get("arguments"), str):
-            return in_json(call, self._placeholders.restored)
+            return in_json(call, self._placeholders.with_values)
         restorer = self._calls.setdefault(call.get("index"), Restorer(self._placeholders, in_json=True))
         return {**call, "function": {**function, "arguments": restorer.feed(function["arguments"])}}
 
@@ -203,11 +203,11 @@ def _restored_choice(choice: Mapping[str, Any], delta: _Delta, *, ends: bool) ->
         return choice
     restored = delta.feed({"text": text} if name is None else choice[name])
     if ends:
-        restored = _joined(restored, delta.end())
+        restored = _with_rest(restored, delta.end())
     return {**choice, **restored} if name is None else {**choice, name: restored}
 
 
-def _joined(piece: Mapping[str, Any], rest: Mapping[str, Any]) -> dict[str, Any]:
+def _with_rest(piece: Mapping[str, Any], rest: Mapping[str, Any]) -> dict[str, Any]:
     """A piece with what is added to its members: texts behind texts, calls behind calls."""
     return {**piece, **{name: (piece.get(name) or type(more)()) + more for name, more in rest.items()}}
 
@@ -253,7 +253,7 @@ def _extra(extra: Extra | None, change: Change) -> Extra | None:
     return None if extra is None else replace(extra, members=in_json(extra.members, change))
 
 
-def _passed(passed: Passed, placeholders: Placeholders) -> Passed:
+def _passed_with_values(passed: Passed, placeholders: Placeholders) -> Passed:
     answer, choice, message = (
         None if members is None else _json(members, placeholders)
         for members in (passed.answer, passed.choice, passed.message)
@@ -262,5 +262,5 @@ def _passed(passed: Passed, placeholders: Placeholders) -> Passed:
 
 
 def _json(members: Mapping[str, Any], placeholders: Placeholders) -> Mapping[str, Any]:
-    changed: Mapping[str, Any] = in_json(members, placeholders.restored)
+    changed: Mapping[str, Any] = in_json(members, placeholders.with_values)
     return changed

@@ -60,7 +60,7 @@ _KEY_LIKE = re.compile(r"[A-Za-z0-9+/_=.-]{12,}")
 def holds_secret(text: str) -> bool:
     """True when `text` contains a key, a card number or a password."""
     text = plain(text)
-    return next(_found(text), None) is not None or next(card_spans(text), None) is not None
+    return next(_secret_spans(text), None) is not None or next(card_spans(text), None) is not None
 
 
 def without_secret(text: str) -> str:
@@ -74,7 +74,7 @@ def secret_spans(text: str) -> Iterator[Span]:
     """The places of keys, tokens and passwords, in no order; of places that overlap the first counts."""
     yield from _private_keys(text)
     for start, piece in _pieces(text):
-        for first, last in _found(piece):
+        for first, last in _secret_spans(piece):
             end = start + last
             if last == len(piece):  # cut by the end of the piece
                 end = _REST.match(text, end).end()  # type: ignore[union-attr]  # it matches everything
@@ -96,7 +96,7 @@ def _pieces(text: str) -> Iterator[tuple[int, str]]:
     return ((at, text[at : at + _PIECE + _OVERLAP]) for at in range(0, len(text), _PIECE))
 
 
-def _found(text: str) -> Iterator[Span]:
+def _secret_spans(text: str) -> Iterator[Span]:
     for match in _SHAPES.finditer(text):
         if match["header"] is None or _looks_key(match["header"], by_case=True):
             yield match.span("login" if match["login"] else "header" if match["header"] else 0)
@@ -115,7 +115,7 @@ def _looks_secret(word: str, value: str, *, by_sign: bool) -> bool:
     if _PASS.search(word):
         return (
             len(value) >= 4
-            and _mixed(value)
+            and _is_mixed(value)
             and not _is_stand_in(value)
             and (by_sign or not _PLAIN_WORDS.fullmatch(value))
         )
@@ -130,10 +130,10 @@ def _is_stand_in(value: str) -> bool:
 def _looks_key(value: str, *, by_case: bool = False) -> bool:
     """True for a long value that is too irregular for a name; `by_case`: small and capital letters count, too."""
     is_irregular = any(map(str.isdigit, value)) or (by_case and _has_capital_inside(value))
-    return bool(_KEY_LIKE.fullmatch(value)) and is_irregular and _mixed(value) and _entropy(value) >= 3.0
+    return bool(_KEY_LIKE.fullmatch(value)) and is_irregular and _is_mixed(value) and _entropy(value) >= 3.0
 
 
-def _mixed(value: str) -> bool:
+def _is_mixed(value: str) -> bool:
     """True for letters with digits or marks, digits alone, or capitals inside: no plain word has these."""
     core = value.strip("-–—")
     kinds = [char.isalpha() for char in core]

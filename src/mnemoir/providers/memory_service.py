@@ -75,16 +75,16 @@ class HttpMemoryService:
 
     async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> Remembered:
         """See the port."""
-        said = [_said("user", turn.user_text, turn.user_uid)]
+        said = [_message_body("user", turn.user_text, turn.user_uid)]
         if turn.answer:
-            said.append(_said("assistant", turn.answer, turn.answer_uid))
-        said += [_said(origin, text, None) for origin, text in turn.outside]
+            said.append(_message_body("assistant", turn.answer, turn.answer_uid))
+        said += [_message_body(origin, text, None) for origin, text in turn.outside]
         metadata = {"session_id": scope.conversation, "source": "chat", "timestamp": turn.said_at}
         body = {"messages": said, "user_id": scope.user, "metadata": metadata, "timestamp": turn.said_at}
         answer = await self._post(
             "", scope, body, credential=self._service_key, key=key, timeout_s=_REMEMBER_TIMEOUT_S
         )
-        known = [each["id"] for each in _listed(answer, "known") if isinstance(each, dict) and "id" in each]
+        known = [each["id"] for each in _list_in(answer, "known") if isinstance(each, dict) and "id" in each]
         return Remembered(
             changes=_changes(answer, "results"),
             known=[id for id in known if isinstance(id, str)],
@@ -144,7 +144,7 @@ class HttpMemoryService:
         return read
 
 
-def _said(role: str, text: str, uid: str | None) -> Mapping[str, Any]:
+def _message_body(role: str, text: str, uid: str | None) -> Mapping[str, Any]:
     told: dict[str, Any] = {"role": role, "content": text}
     if uid is not None:
         told["metadata"] = {"message_uid": uid}
@@ -158,17 +158,17 @@ def _failure(status: int, answer: bytes) -> type[ProviderError]:
     return ProviderUnavailable if status >= 500 or status in (401, 403, 408, 429) else ProviderRefused
 
 
-def _listed(answer: Mapping[str, Any], member: str) -> list[Any]:
+def _list_in(answer: Mapping[str, Any], member: str) -> list[Any]:
     """The list of that name; [] for any other shape, since the turn is stored anyway."""
     found = answer.get(member)
     return found if isinstance(found, list) else []
 
 
 def _changes(answer: Mapping[str, Any], member: str) -> list[MemoryChange]:
-    return [learned for result in _listed(answer, member) if (learned := _learned(result))]
+    return [learned for result in _list_in(answer, member) if (learned := _memory_change(result))]
 
 
-def _learned(result: object) -> MemoryChange | None:
+def _memory_change(result: object) -> MemoryChange | None:
     """The change that one entry of an answer reports; None for an unknown shape, since the turn is stored anyway."""
     if not isinstance(result, dict) or not isinstance(result.get("id"), str):
         return None

@@ -196,14 +196,14 @@ def _days_back(first: int, last: int) -> _Resolve:
 
 def _ago(match: re.Match[str], when: Calendar) -> Iterator[_Attempt]:
     """A span around the time, since "three weeks ago" is rarely exact."""
-    days = _counted(match["count"]) * _UNIT_DAYS[match["unit"].lower()]
+    days = _number_from(match["count"]) * _UNIT_DAYS[match["unit"].lower()]
     slack = _UNIT_DAYS[match["unit"].lower()] // 2
     yield lambda: Span(when.today - timedelta(days=days + slack), when.today - timedelta(days=max(0, days - slack)))
 
 
 def _past(match: re.Match[str], when: Calendar) -> Iterator[_Attempt]:
     """A span up to now, as in "the last three days", "the past two months"."""
-    days = _counted(match["count"]) * _UNIT_DAYS[match["unit"].lower()]
+    days = _number_from(match["count"]) * _UNIT_DAYS[match["unit"].lower()]
     yield lambda: Span(when.today - timedelta(days=days), when.today)
 
 
@@ -233,7 +233,7 @@ def _weekday(match: re.Match[str], when: Calendar) -> Iterator[_Attempt]:
     yield lambda: Span(when.today - timedelta(days=back), when.today - timedelta(days=back))
 
 
-def _counted(text: str) -> int:
+def _number_from(text: str) -> int:
     return int(text) if text.isdigit() else _COUNTS[" ".join(text.lower().split())]
 
 

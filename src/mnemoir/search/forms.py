@@ -73,11 +73,11 @@ class _Stemmers(threading.local):
     def of(self, language: str) -> Any:
         """The stemmer of a language; None when it has none, or when the package is missing, which is logged."""
         if language not in self._made:
-            self._made[language] = _made(_ALGORITHMS[language]) if language in _ALGORITHMS else None
+            self._made[language] = _new_stemmer(_ALGORITHMS[language]) if language in _ALGORITHMS else None
         return self._made[language]
 
 
-def _made(algorithm: str) -> Any:
+def _new_stemmer(algorithm: str) -> Any:
     try:
         import Stemmer
     except ImportError as exc:

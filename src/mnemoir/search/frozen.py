@@ -39,11 +39,11 @@ class Frozen:
         arrays = {
             name: rows if is_whole else rows[alive] for name, rows in self.arrays.items() if name not in _LISTED
         }
-        arrays["links"] = _moved(arrays["links"], places)
-        arrays["places"] = _moved(arrays["places"], codes)
+        arrays["links"] = _mapped_numbers(arrays["links"], places)
+        arrays["places"] = _mapped_numbers(arrays["places"], codes)
         arrays["token_ids"], arrays["token_ends"] = self._tokens(alive)
         ends = {
-            tuple(_moved(np.array(key), codes).tolist()): int(places[end])
+            tuple(_mapped_numbers(np.array(key), codes).tolist()): int(places[end])
             for key, end in self.chain_ends.items()
             if end != NONE
         }
@@ -55,7 +55,7 @@ class Frozen:
             chain_ends=ends,
         )
 
-    def packed(self, model: str) -> Arrays:
+    def as_arrays(self, model: str) -> Arrays:
         """The contents as arrays, vectors in their stored precision. The postings must be in one piece."""
         [words] = self.pieces
         ends = [(*key, end) for key, end in self.chain_ends.items()]
@@ -87,7 +87,7 @@ class Frozen:
         return self.arrays["token_ids"][np.repeat(alive, counts)], np.cumsum(counts[alive])
 
 
-def unpacked(arrays: Arrays, model: str) -> Frozen | None:
+def frozen_from(arrays: Arrays, model: str) -> Frozen | None:
     """The contents from the result of `packed`; None for another version or model, or invalid arrays."""
     try:
         head = json.loads(arrays[_HEAD].tobytes())
@@ -101,6 +101,6 @@ def unpacked(arrays: Arrays, model: str) -> Frozen | None:
     return Frozen(revision=revision, arrays=arrays, pieces=(words,), names=head["names"], chain_ends=ends)
 
 
-def _moved(numbers: Array, to: NDArray[np.int64]) -> Array:
+def _mapped_numbers(numbers: Array, to: NDArray[np.int64]) -> Array:
     """The numbers mapped by `to`; NONE stays."""
     return np.append(to, NONE)[numbers].astype(np.int32)

@@ -348,7 +348,7 @@ class _Names:
             self._names.append(name)
         return self._codes[name]
 
-    def known(self, name: str) -> int | None:
+    def code_or_none(self, name: str) -> int | None:
         """The number of `name`; None when it has none."""
         return self._codes.get(name)
 

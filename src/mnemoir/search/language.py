@@ -102,7 +102,7 @@ class Languages:
         """The language of a question or turn of the user."""
         found = self._cheaply(scope.owner, text)
         if found is None:
-            found = await asyncio.to_thread(_detected, text)
+            found = await asyncio.to_thread(_language_of, text)
         if found and not _is_short(text):
             self._remember(scope.owner, found)
         return found
@@ -129,7 +129,7 @@ def _is_short(text: str) -> bool:
     return len(_WORD.findall(text[:_MOST_READ])) < _FEWEST_WORDS
 
 
-def _detected(text: str) -> str:
+def _language_of(text: str) -> str:
     detector = _detector.get()
     if detector is None:
         return UNKNOWN

@@ -31,7 +31,7 @@ class EmbeddedQuestions:
         self._model = model
         self._kept: OrderedDict[str, Embedding] = OrderedDict()
 
-    async def embedded(self, texts: Sequence[str]) -> list[Embedding] | None:
+    async def embeddings_of(self, texts: Sequence[str]) -> list[Embedding] | None:
         """The embeddings of a question's phrasings, in order; None when the model fails."""
         known = {text: self._kept[text] for text in texts if text in self._kept}
         missing = [text for text in dict.fromkeys(texts) if text not in known]
@@ -119,7 +119,7 @@ class Multilingual:
             elif not is_in_use:
                 return NOT_MULTILINGUAL
             async with asyncio.timeout_at(deadline):
-                embeddings = await self._questions.embedded(phrasings)
+                embeddings = await self._questions.embeddings_of(phrasings)
         except TimeoutError:
             embeddings = None
         if embeddings is None:

@@ -121,7 +121,7 @@ def rank(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, stages:
     close = _closeness(index, query, shown, weights, stages)
     cosine = None if close is None else close.cosine
     likely = (
-        _related(words, cosine, weights)
+        _related_rows(words, cosine, weights)
         if query.related
         else _evident(index, words, cosine, shown, weights, query.limit)
     )
@@ -263,7 +263,7 @@ def _evident(
     return evident & shown
 
 
-def _related(words: WordScores, cosine: FloatArray | None, weights: Weights) -> Mask:
+def _related_rows(words: WordScores, cosine: FloatArray | None, weights: Weights) -> Mask:
     """The rows relevant by themselves, without their window; those without a vector by words alone."""
     related: Mask = words.item > 0
     return related if cosine is None else related | (cosine >= weights.related_cosine)
@@ -287,7 +287,7 @@ def _speaker(index: ScopeIndex, query: Query, found: _Found, stages: Stages) -> 
         stages.skip("speaker", f"{len(names)} participants named")
         return
     with stages.run("speaker"):
-        said = (index.speakers[found.rows] == index.codes.known(names[0])).astype(np.float32)
+        said = (index.speakers[found.rows] == index.codes.code_or_none(names[0])).astype(np.float32)
         found.take("speaker", said)
 
 

@@ -158,7 +158,7 @@ class Recall:
         except ProviderError:
             embeddings = [None] * len(texts)
 
-        def look(view: SearchSnapshot, index: ScopeIndex, _: bool) -> list[list[Hit]]:
+        def rank_facts(view: SearchSnapshot, index: ScopeIndex, _: bool) -> list[list[Hit]]:
             shown = _visible_rows(index, scope, visible) & index.is_fact
             ranked = [
                 nearest_facts(index, text, embedding, shown, k, self._weights)
@@ -167,7 +167,7 @@ class Recall:
             memories = view.memories(scope.owner, [row.seq for rows in ranked for row in rows])
             return [_hits(memories, rows, k) for rows in ranked]
 
-        return await self._residents.reading(self._rows, scope, look)
+        return await self._residents.reading(self._rows, scope, rank_facts)
 
     async def alike(
         self, scope: Scope, visible: Visible, *, floor: float, most: int
@@ -175,7 +175,7 @@ class Recall:
         """The scope's facts, the newest `most` of them, newest first, and the pairs whose vectors are near."""
         _refuse_past(visible)
 
-        def look(
+        def select_vectors(
             view: SearchSnapshot, index: ScopeIndex, _: bool
         ) -> tuple[list[Memory], list[int], FloatArray | None]:
             slots = np.flatnonzero(_visible_rows(index, scope, visible) & index.is_fact)[::-1][:most]
@@ -186,7 +186,7 @@ class Recall:
             with_vector = [place for place, has in enumerate(has_vector) if has]
             return [memories[seq] for seq in seqs], with_vector, vectors
 
-        memories, places, vectors = await self._residents.reading(self._rows, scope, look)
+        memories, places, vectors = await self._residents.reading(self._rows, scope, select_vectors)
         if vectors is None or not len(places):
             return memories, []
         near = await asyncio.to_thread(alike_pairs, vectors, floor)
@@ -215,7 +215,7 @@ class Recall:
         own = as_own(question.text, question.before)
         phrasings = [addressed.spoken, own] if own else [addressed.spoken]
         embeddings, multilingual = await asyncio.gather(
-            self._questions.embedded(phrasings),
+            self._questions.embeddings_of(phrasings),
             self._multilingual_query(scope, question, phrasings, is_in_use=is_multilingual),
         )
         embedding = embeddings[0] if embeddings else None
@@ -254,7 +254,7 @@ class _Look:
     def result(self, view: SearchSnapshot, index: ScopeIndex, is_whole: bool) -> SearchResult:
         """The result, even if new speakers have appeared."""
         question, owner = self.question, self.scope.owner
-        shown, among = self._shown(index), self._among(view, index)
+        shown, among = self._shown_rows(index), self._among(view, index)
         query = Query(
             text=question.text,
             addressed=self.addressed,
@@ -276,11 +276,11 @@ class _Look:
         memories = view.memories(owner, [row.seq for row in ranked])
         return SearchResult(
             hits=_hits(memories, ranked, question.limit),
-            degraded=(*self._degraded(index, found), *(() if is_whole else ("index_building",))),
+            degraded=(*self._degraded_parts(index, found), *(() if is_whole else ("index_building",))),
             stages=stages.reports,
         )
 
-    def _degraded(self, index: ScopeIndex, shown: Mask) -> tuple[str, ...]:
+    def _degraded_parts(self, index: ScopeIndex, shown: Mask) -> tuple[str, ...]:
         if self.embedding is None:
             return ("vectors", *self.multilingual.degraded)
         lacks = shown & ~index.has_vector
@@ -288,7 +288,7 @@ class _Look:
             lacks |= shown & index.is_fact & ~index.vectors_in(MULTILINGUAL).has_vector
         return (*((VECTORS_PENDING,) if bool(lacks.any()) else ()), *self.multilingual.degraded)
 
-    def _shown(self, index: ScopeIndex) -> Mask:
+    def _shown_rows(self, index: ScopeIndex) -> Mask:
         among = self.question.among
         if among is None or among.hidden == "without":
             return _visible_rows(index, self.scope, self.visible)
@@ -298,7 +298,7 @@ class _Look:
         among = self.question.among
         if among is None or among.is_all:
             return None
-        return np.isin(index.seqs, view.selected(self.scope.owner, among))
+        return np.isin(index.seqs, view.matching_seqs(self.scope.owner, among))
 
 
 def _visible_rows(index: ScopeIndex, scope: Scope, visible: Visible) -> Mask:
@@ -317,7 +317,7 @@ def _scope_rows(index: ScopeIndex, scope: Scope) -> Mask:
     for level, name in _PLACES.items():
         wanted = getattr(scope, name)
         if wanted is not None:
-            shown &= index.place(level) == index.codes.known(wanted)
+            shown &= index.place(level) == index.codes.code_or_none(wanted)
     return shown
 
 

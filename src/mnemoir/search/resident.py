@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from mnemoir.core.scope import Scope
 from mnemoir.ports.index_packs import IndexPacks
 from mnemoir.ports.search_rows import IndexRows, Revision
-from mnemoir.search.frozen import unpacked
+from mnemoir.search.frozen import frozen_from
 from mnemoir.search.index import ScopeIndex
 
 PAGE = 4096  # rows: about a tenth of a second
@@ -61,7 +61,7 @@ class Resident:
         return self._index.nbytes
 
     @property
-    def rows_held(self) -> int:
+    def rows_in_memory(self) -> int:
         """The number of rows in memory."""
         return len(self._index)
 
@@ -87,7 +87,7 @@ class Resident:
     def read_pack(self) -> ScopeIndex | None:
         """The index from its stored pack, for `begin_with`."""
         arrays = self._packs and self._packs.read(self.owner, self._index.space)
-        frozen = unpacked(arrays, self._index.space) if arrays else None
+        frozen = frozen_from(arrays, self._index.space) if arrays else None
         if frozen is None:
             return None
         return ScopeIndex(self._index.main.model, None, frozen, spaces=tuple(self._index.further))
@@ -172,7 +172,7 @@ class Resident:
 
         def write() -> None:
             if packs is not None:
-                packs.write(owner, model, frozen.of_the_living().packed(model), mark)
+                packs.write(owner, model, frozen.of_the_living().as_arrays(model), mark)
 
         return write
 

@@ -163,13 +163,13 @@ class Residents:
         has_begun = asyncio.Event()
         task = asyncio.create_task(self._build(rows, resident, has_begun), name="build an index")
 
-        def ended(task: asyncio.Task[None]) -> None:
+        def note_end(task: asyncio.Task[None]) -> None:
             has_begun.set()
             del self._building[resident]
             if not task.cancelled():
                 task.exception()  # raised by the callers that waited for it
 
-        task.add_done_callback(ended)
+        task.add_done_callback(note_end)
         return task, has_begun
 
     async def _build(self, rows: SearchRows, resident: Resident, has_begun: asyncio.Event) -> None:

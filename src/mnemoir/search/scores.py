@@ -64,9 +64,9 @@ def word_scores(index: ScopeIndex, terms: Terms, shown: Mask) -> WordScores:
         if hidden is not None:
             seen = shown[slots]
             slots, counts = slots[seen], counts[seen]
-        item[slots] += idf * _saturated(counts, item_lengths[slots])
+        item[slots] += idf * _saturation(counts, item_lengths[slots])
         around, times = _spread(index, slots, counts, hidden)
-        window[around] += idf * _saturated(times, window_lengths[around])
+        window[around] += idf * _saturation(times, window_lengths[around])
     unknown = max(0, min(len(terms), MOST_TERMS) - len(found)) * float(np.log((count + 0.5) / 0.5))
     return WordScores(item / (ideal or 1.0), window / (ideal or 1.0), ideal / ((ideal + unknown) or 1.0))
 
@@ -87,10 +87,10 @@ def _postings(index: ScopeIndex, terms: Terms) -> list[tuple[Slots, Counts]]:
     if terms.ndim == 1:
         return found
     width = terms.shape[1]
-    return [_united(found[start : start + width]) for start in range(0, len(found), width)]
+    return [_union_of(found[start : start + width]) for start in range(0, len(found), width)]
 
 
-def _united(postings: Sequence[tuple[Slots, Counts]]) -> tuple[Slots, Counts]:
+def _union_of(postings: Sequence[tuple[Slots, Counts]]) -> tuple[Slots, Counts]:
     slots = np.concatenate([slots for slots, _ in postings])
     counts = np.concatenate([counts for _, counts in postings])
     order = np.lexsort((-counts.astype(np.int32), slots))
@@ -98,7 +98,7 @@ def _united(postings: Sequence[tuple[Slots, Counts]]) -> tuple[Slots, Counts]:
     return slots, counts[order][first]
 
 
-def _saturated(counts: NDArray[Any], relative_length: NDArray[np.float32]) -> Scores:
+def _saturation(counts: NDArray[Any], relative_length: NDArray[np.float32]) -> Scores:
     times = counts.astype(np.float64)
     return np.asarray(times * (K1 + 1) / (times + K1 * (1 - B + B * relative_length)))
 

@@ -56,7 +56,7 @@ _FORMS_END = b"forms"  # the end of stored terms with other forms, behind their 
 
 def terms_of(text: str) -> bytes:
     """The words of `text` as little-endian hashes, in order, with repeats; b"" for none."""
-    return b"".join(map(_hashed, _compared(text)))
+    return b"".join(map(_hash_of_word, _compared_words(text)))
 
 
 def terms_and_forms_of(text: str) -> bytes:
@@ -80,9 +80,11 @@ def query_terms(text: str, language: str = ENGLISH) -> Terms:
     for raw, word in content or words:
         wanted.setdefault(word, raw)
     if not has_forms(language):
-        return read_terms(b"".join(map(_hashed, wanted)))
+        return read_terms(b"".join(map(_hash_of_word, wanted)))
     rows = [row for word, raw in wanted.items() for row in _rows_of(word, forms_in(language, raw))]
-    return read_terms(b"".join(_hashed(form) for row in rows for form in row)).reshape(len(rows), _STAND_FOR_ONE)
+    return read_terms(b"".join(_hash_of_word(form) for row in rows for form in row)).reshape(
+        len(rows), _STAND_FOR_ONE
+    )
 
 
 def read_terms(stored: bytes) -> Terms:
@@ -107,34 +109,34 @@ def _rows_of(word: str, forms: Sequence[str]) -> Iterator[tuple[str, str, str]]:
 
 @functools.lru_cache(maxsize=16384)
 def _other_forms(raw: str, word: str) -> bytes:
-    return b"".join(_hashed(_OTHER + form) for form in forms(raw) if form != word)
+    return b"".join(_hash_of_word(_OTHER + form) for form in forms(raw) if form != word)
 
 
 def _words(text: str) -> Iterator[tuple[str, str]]:
     """Yield each word as (lower case as written, as compared), in order."""
     if text.isascii():
-        yield from _spaced(text)
+        yield from _words_with_stems(text)
         return
     for number, part in enumerate(_UNSPACED.split(text)):
-        yield from ((gram, gram) for gram in _grams(part)) if number % 2 else _spaced(part)
+        yield from ((gram, gram) for gram in _grams(part)) if number % 2 else _words_with_stems(part)
 
 
-def _spaced(text: str) -> Iterator[tuple[str, str]]:
+def _words_with_stems(text: str) -> Iterator[tuple[str, str]]:
     utf8 = text.encode("utf-8", "replace")
     tokens = cast("list[tuple[int, int, str]]", _tokenizers.porter(utf8, apsw.FTS5_TOKENIZE_DOCUMENT, None))
     for start, end, word in tokens:
         yield utf8[start:end].decode("utf-8", "replace").lower(), word
 
 
-def _compared(text: str) -> Iterable[str]:
+def _compared_words(text: str) -> Iterable[str]:
     """The words in their compared form only; the written form takes most of the time."""
     if text.isascii():
-        return _folded(text)
+        return _porter_stems(text)
     parts = enumerate(_UNSPACED.split(text))
-    return (word for number, part in parts for word in (_grams(part) if number % 2 else _folded(part)))
+    return (word for number, part in parts for word in (_grams(part) if number % 2 else _porter_stems(part)))
 
 
-def _folded(text: str) -> list[str]:
+def _porter_stems(text: str) -> list[str]:
     utf8, reason = text.encode("utf-8", "replace"), apsw.FTS5_TOKENIZE_DOCUMENT
     return cast("list[str]", _tokenizers.porter(utf8, reason, None, include_offsets=False, include_colocated=False))
 
@@ -146,7 +148,7 @@ def _grams(run: str) -> Iterator[str]:
 
 
 @functools.lru_cache(maxsize=16384)
-def _hashed(word: str) -> bytes:
+def _hash_of_word(word: str) -> bytes:
     return hashlib.blake2b(word.encode("utf-8", "replace"), digest_size=8).digest()
 
 
@@ -190,7 +192,7 @@ def post(texts: Sequence[Terms], first_slot: int) -> Postings:
     first[1:] = (terms[1:] != terms[:-1]) | (slots[1:] != slots[:-1])
     at = np.flatnonzero(first)
     counts = np.diff(at, append=len(terms))
-    return _grouped(terms[at], slots[at], np.minimum(counts, MOST_COUNTED).astype(np.uint16))
+    return _postings_of(terms[at], slots[at], np.minimum(counts, MOST_COUNTED).astype(np.uint16))
 
 
 def append_postings(pieces: Sequence[Postings], newest: Postings) -> list[Postings]:
@@ -212,7 +214,7 @@ def find_postings(pieces: Sequence[Postings], terms: Terms) -> list[tuple[Slots,
         for number in hits:
             start, end = piece.starts[at[number]], piece.starts[at[number] + 1]
             found[number].append((piece.slots[start:end], piece.counts[start:end]))
-    return [_concatenated(parts) for parts in found]
+    return [_concatenation_of(parts) for parts in found]
 
 
 def merged_postings(pieces: Sequence[Postings]) -> Postings:
@@ -221,21 +223,21 @@ def merged_postings(pieces: Sequence[Postings]) -> Postings:
     slots = np.concatenate([piece.slots for piece in pieces])
     counts = np.concatenate([piece.counts for piece in pieces])
     order = np.argsort(terms, kind="stable")
-    return _grouped(terms[order], slots[order], counts[order])
+    return _postings_of(terms[order], slots[order], counts[order])
 
 
 def moved_postings(postings: Postings, to: NDArray[np.int64]) -> Postings:
     """A copy with slots mapped by `to`, which keeps their order; slots mapped below 0 are left out."""
     slots = to[postings.slots]
     stays = slots >= 0
-    return _grouped(_each(postings)[stays], slots[stays].astype(np.int32), postings.counts[stays])
+    return _postings_of(_each(postings)[stays], slots[stays].astype(np.int32), postings.counts[stays])
 
 
 def _each(postings: Postings) -> Terms:
     return np.repeat(postings.terms, np.diff(postings.starts))
 
 
-def _grouped(terms: Terms, slots: Slots, counts: Counts) -> Postings:
+def _postings_of(terms: Terms, slots: Slots, counts: Counts) -> Postings:
     """Postings of entries that are sorted by term, then slot."""
     first = np.ones(len(terms), bool)
     first[1:] = terms[1:] != terms[:-1]
@@ -243,7 +245,7 @@ def _grouped(terms: Terms, slots: Slots, counts: Counts) -> Postings:
     return Postings(terms[at], np.append(at, len(terms)), slots, counts)
 
 
-def _concatenated(parts: Sequence[tuple[Slots, Counts]]) -> tuple[Slots, Counts]:
+def _concatenation_of(parts: Sequence[tuple[Slots, Counts]]) -> tuple[Slots, Counts]:
     if len(parts) == 1:
         return parts[0]
     if not parts:

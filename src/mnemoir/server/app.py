@@ -31,7 +31,7 @@ from mnemoir.server.door.access import Guard
 from mnemoir.server.door.client_address import Proxies
 from mnemoir.server.door.clients import Clients
 from mnemoir.server.door.entry import Metrics, Record
-from mnemoir.server.door.errors import Invalid, broken, failure
+from mnemoir.server.door.errors import Invalid, failure, internal_error
 from mnemoir.server.door.options import ServerOptions
 from mnemoir.server.door.routing import Routing
 from mnemoir.server.door.shares import Shares
@@ -151,4 +151,4 @@ async def _on_invalid(request: Request, exc: Exception) -> Response:
 
 async def _on_fault(request: Request, exc: Exception) -> Response:
     # the layer around it, Record, writes the log line
-    return failure(request.scope, broken())
+    return failure(request.scope, internal_error())

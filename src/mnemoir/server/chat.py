@@ -25,7 +25,7 @@ from mnemoir.core.messages import ChatRequest
 from mnemoir.core.scope import acting
 from mnemoir.server.door.access import client_keys, presented_key, principal_of
 from mnemoir.server.door.budgets import degraded_by, note_stored, within_quotas
-from mnemoir.server.door.errors import broken, failure, outward, stopping
+from mnemoir.server.door.errors import failure, internal_error, outward, stopping
 from mnemoir.server.door.request import header, query, read_json, visit_of
 from mnemoir.server.door.scopes import chat_owner, is_temporary
 from mnemoir.server.door.under_way import Departure, Headers, Outflow, Writer
@@ -109,7 +109,7 @@ class _Turn:
         ]
         if self.recorded.caller.memory:
             headers.append((b"x-memory-injected", b"%d" % self.recalled))
-        if skipped := self.skipped or self.recorded.caller.memory_skipped:
+        if skipped := self.skipped or self.recorded.caller.memory_skip_reason:
             headers.append((b"x-memory-skipped", skipped.encode()))
         if degraded := degraded_by(self.recorded):
             headers.append((b"x-mnemoir-degraded", degraded))
@@ -154,7 +154,7 @@ class ChatRoute:
             await self._load(chat, scope, receive, send)
             return
         workflows = self._site.parts.trees.workflows
-        chat = workflows.accepted(chat)
+        chat = workflows.answerable_chat(chat)
         answerer = workflows.answerer(chat)
         caller = self._caller(scope, body, chat, answerer)
         wishes = _Wishes(
@@ -180,16 +180,16 @@ class ChatRoute:
                     self._site.under_way.answering(answer_id, principal_of(scope), departure),
                     holding(answer_id, caller, departure) if may_go_on else nullcontext() as live,
                 ):
-                    turn = await self._begun(scope, chat, caller, wishes, answer_id, answerer.name, room)
+                    turn = await self._begin_turn(scope, chat, caller, wishes, answer_id, answerer.name, room)
                     if live is not None and not self._goes_on(turn, live):
                         departure.watch(receive)
                     turn.asked_model_at = perf_counter()
                     await answer(turn, departure, scope, receive, send)
         if departure.asked and not chat.stream:
-            raise _cancelled()
+            raise _cancellation_error()
         visit_of(scope).left = departure.happened
 
-    async def _begun(
+    async def _begin_turn(
         self,
         scope: Scope,
         chat: ChatRequest,
@@ -271,7 +271,7 @@ class ChatRoute:
                 await self._pass_on(turn, writer, out)
             except asyncio.CancelledError:
                 if departure.asked:  # the client is still connected and waits for the end
-                    await out.write(writer.error(_cancelled()), more=False)
+                    await out.write(writer.error(_cancellation_error()), more=False)
                 if departure.happened or not out.begun:
                     raise
                 await out.write(writer.error(stopping()), more=False)
@@ -281,7 +281,7 @@ class ChatRoute:
                 if not out.begun:
                     raise
                 if not isinstance(exc, MnemoirError):
-                    await out.write(writer.error(broken()), more=False)
+                    await out.write(writer.error(internal_error()), more=False)
                     raise
                 await out.write(writer.error(outward(exc)), more=False)
                 return
@@ -358,5 +358,5 @@ class ChatRoute:
             self._site.metrics.usage("chat", usage)
 
 
-def _cancelled() -> Cancelled:
+def _cancellation_error() -> Cancelled:
     return Cancelled("The request was cancelled.")

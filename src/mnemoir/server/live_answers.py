@@ -116,7 +116,7 @@ class LiveAnswer:
 
     def place(self, number: int) -> int:
         """The event that a reader goes on behind, who read `number` last; 0 when it must begin anew."""
-        return number if self._dropped <= number <= self.last else 0
+        return number if self._last_dropped_event <= number <= self.last else 0
 
     async def read(self, after: int) -> AsyncGenerator[bytes, None]:
         """The events behind that number, or with 0 all that came so far and the events behind it, to the end.
@@ -129,9 +129,9 @@ class LiveAnswer:
                 after = self.last
                 yield self._so_far()
                 self._note_sent(after)
-            while after >= self._dropped:
+            while after >= self._last_dropped_event:
                 if after < self.last:
-                    begin = after - self._dropped
+                    begin = after - self._last_dropped_event
                     events = self._events[begin : begin + _AT_ONCE]
                     yield b"".join(events)
                     after += len(events)
@@ -156,7 +156,7 @@ class LiveAnswer:
         self._on_readers()
 
     @property
-    def _dropped(self) -> int:
+    def _last_dropped_event(self) -> int:
         """The number of the newest event that is not held any more."""
         return self.last - len(self._events)
 
@@ -175,7 +175,7 @@ class LiveAnswer:
         """True where an event of that size may be added; events that were read make room, half of it at once."""
         if self._bytes + size <= MOST_BYTES:
             return True
-        read = max(0, self._sent - self._dropped)
+        read = max(0, self._sent - self._last_dropped_event)
         count = 0
         while count < read and self._bytes > MOST_BYTES // 2:
             self._bytes -= len(self._events[count])

@@ -164,14 +164,14 @@ class BodyOf(Generic[Model]):
 
     async def __call__(self, request: Request) -> Model:
         """Read and validate the body. Raises Invalid, InvalidRequest and TooLarge."""
-        return self._read(await self._sent(request))
+        return self._read(await self._body_bytes(request))
 
-    async def _sent(self, request: Request) -> bytes:
+    async def _body_bytes(self, request: Request) -> bytes:
         site = await _site(request)
         return await read_body(request.scope, request.receive, site.options.max_body_bytes)
 
     def _read(self, body: bytes) -> Model:
-        return checked(self.model, parse_json(body) if self.required or body.strip() else {}, "body")
+        return validated_body(self.model, parse_json(body) if self.required or body.strip() else {}, "body")
 
 
 class LargeBodyOf(BodyOf[Model]):
@@ -179,10 +179,10 @@ class LargeBodyOf(BodyOf[Model]):
 
     async def __call__(self, request: Request) -> Model:
         """Read and validate the body. Raises Invalid, InvalidRequest and TooLarge."""
-        return await asyncio.to_thread(self._read, await self._sent(request))
+        return await asyncio.to_thread(self._read, await self._body_bytes(request))
 
 
-def checked(model: type[Model], raw: object, *place: str | int) -> Model:
+def validated_body(model: type[Model], raw: object, *place: str | int) -> Model:
     """`raw` validated as `model`; raises Invalid with every problem, each located below `place`.
 
     A missing `user_id` is that of the caller's key, if it is bound to a user.

@@ -14,7 +14,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from mnemoir.core.errors import SettingsError
-from mnemoir.server.door.entry import bounded
+from mnemoir.server.door.entry import connection_class
 from mnemoir.server.door.options import ServerOptions, check_exposure
 
 T = TypeVar("T")
@@ -54,7 +54,7 @@ async def serve(
         most = _room_for(options)
         config = uvicorn.Config(
             app,
-            http=bounded(most, options.request_deadline_s),
+            http=connection_class(most, options.request_deadline_s),
             ws="none",
             lifespan="off",
             log_config=None,

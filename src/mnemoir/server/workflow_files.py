@@ -10,12 +10,12 @@ from pydantic import Field
 
 from mnemoir.core.errors import Conflict, Forbidden, NotFound
 from mnemoir.server.door.access import principal_of
-from mnemoir.server.door.changing import check_change, why_locked
+from mnemoir.server.door.changing import check_change, lock_reason
 from mnemoir.server.door.request import header
 from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, LargeBodyOf, Routes, Site, SiteHere
 from mnemoir.trees.workflow_edits import SavedWorkflow
-from mnemoir.trees.workflow_files import ConfigOverview, ConfigProblems, ConfigUser, counted
+from mnemoir.trees.workflow_files import ConfigOverview, ConfigProblems, ConfigUser, problems_for_display
 from mnemoir.workflows.config.files import MOST_BYTES
 from mnemoir.workflows.config.shown import ConfigText, absent
 from mnemoir.workflows.graph import WorkflowGraph
@@ -100,7 +100,7 @@ async def overview(request: Request, site: SiteHere) -> Answer[ConfigOverview]:
 @router.get("/saving", summary="Whether workflows may be saved by this caller, and if not, why")
 @says("admin")
 async def saving(request: Request, site: SiteHere) -> Answer[SavingState]:
-    reason = site.parts.trees.edits.refusal or why_locked(request.scope, site.options)
+    reason = site.parts.trees.edits.refusal or lock_reason(request.scope, site.options)
     return Answer({"is_on": not reason, "reason": reason})
 
 
@@ -111,7 +111,7 @@ async def problems(request: Request, site: SiteHere) -> Answer[ConfigProblems]:
     if users is None:
         return Answer(found)
     mine = [one for one in found.problems if any(_is_of(user, one.file) for user in users)]
-    return Answer(replace(counted(mine), checked_at=found.checked_at))
+    return Answer(replace(problems_for_display(mine), checked_at=found.checked_at))
 
 
 @router.get("/graph", summary="A workflow: its nodes, what they run and what they read")
@@ -143,7 +143,7 @@ async def text(request: Request, site: SiteHere, path: str) -> Answer[ConfigText
 async def save(
     request: Request, site: SiteHere, path: str, body: Annotated[TextBody, Depends(LargeBodyOf(TextBody))]
 ) -> Answer[SavedWorkflow]:
-    return Answer(await site.parts.trees.edits.save(path, body.text, _expected(request, may_be_new=True)))
+    return Answer(await site.parts.trees.edits.save(path, body.text, _expected_digest(request, may_be_new=True)))
 
 
 @router.post(
@@ -160,7 +160,7 @@ async def check(
 @says("admin")
 async def kept(request: Request, site: SiteHere, path: str) -> Answer[ConfigText]:
     await _whose(request, site, path)
-    return Answer(await site.parts.trees.edits.kept(path))
+    return Answer(await site.parts.trees.edits.earlier_version(path))
 
 
 @router.post(
@@ -172,10 +172,10 @@ async def kept(request: Request, site: SiteHere, path: str) -> Answer[ConfigText
 async def restore(
     request: Request, site: SiteHere, path: str, body: Annotated[NoBody, Depends(BodyOf(NoBody, required=False))]
 ) -> Answer[SavedWorkflow]:
-    return Answer(await site.parts.trees.edits.restore(path, _expected(request)))
+    return Answer(await site.parts.trees.edits.restore(path, _expected_digest(request)))
 
 
-def _expected(request: Request, *, may_be_new: bool = False) -> str | None:
+def _expected_digest(request: Request, *, may_be_new: bool = False) -> str | None:
     """The digest of the text to be replaced; None for a new file. Raises Conflict without either."""
     if may_be_new and header(request.scope, b"if-none-match") == "*":
         return None

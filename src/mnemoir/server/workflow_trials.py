@@ -14,7 +14,7 @@ from mnemoir.core.messages import ChatRequest
 from mnemoir.core.runs import RunTrace
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.budgets import check_budgets
-from mnemoir.server.door.errors import broken, failure
+from mnemoir.server.door.errors import failure, internal_error
 from mnemoir.server.door.request import visit_of
 from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import owner
@@ -88,7 +88,7 @@ async def try_it(
     chat = openai_chat.read_request({"model": body.model, "messages": list(body.messages), "stream": True})
     caller = Caller(scope=owner(project, body.user, "user"), request_id=visit_of(request.scope).request_id)
     return _TrialRun(
-        site, site.parts.trees.workflows.accepted(chat), caller, TypedWorkflow(path=body.path, text=body.text)
+        site, site.parts.trees.workflows.answerable_chat(chat), caller, TypedWorkflow(path=body.path, text=body.text)
     )
 
 
@@ -118,7 +118,7 @@ class _TrialRun(Response):
         assert trials is not None  # editing is refused without a tree
 
         async def pass_on(batch: Sequence[Event]) -> None:
-            if data := b"".join(_written(event) for event in batch):
+            if data := b"".join(_bytes_of_event(event) for event in batch):
                 await out.write(data)
 
         try:
@@ -126,7 +126,7 @@ class _TrialRun(Response):
         except Exception as exc:
             if not out.begun or isinstance(exc, MnemoirError):
                 raise
-            await out.write(_event({"error": _failure(broken())}), more=False)
+            await out.write(_event({"error": _failure(internal_error())}), more=False)
             raise
         last: TrialEvent = {}
         if trial.run is not None:
@@ -136,7 +136,7 @@ class _TrialRun(Response):
         await out.write(_event(last), more=False)
 
 
-def _written(event: Event) -> bytes:
+def _bytes_of_event(event: Event) -> bytes:
     if isinstance(event, Text):
         return _event({"text": event.text})
     return _event({"thinking": event.text}) if isinstance(event, Thinking) else b""

@@ -10,7 +10,7 @@ from pydantic.functional_validators import AfterValidator
 from mnemoir.ports.project_settings import PiiAction
 from mnemoir.settings.issuers import SignInIssuers, TokenIssuers
 from mnemoir.settings.memory_config import Section
-from mnemoir.settings.values import AbsolutePath, Names, listed, lower_or_off
+from mnemoir.settings.values import AbsolutePath, Names, lower_or_off, split_list
 
 COST_OF_INFERENCE = 4  # of an add from which a model extracts memories, in requests
 _REDIS_URL = re.compile(r"(?:redis|valkey)(?:s|\+unix)?://")
@@ -23,7 +23,7 @@ PlainPlace = Literal["conversations", "discussions", "etienne", "pii", "records"
 
 def _codes(raw: object) -> object:
     """Codes of countries; YAML reads that of Norway as false."""
-    parts = listed(raw)
+    parts = split_list(raw)
     return tuple("NO" if code is False else code for code in parts) if isinstance(parts, list | tuple) else parts
 
 
@@ -185,4 +185,4 @@ class Encryption(Section):
     key_variable: Annotated[str, Field(min_length=1)] = "ENCRYPTION_KEY"
     key_command: Names = ()
     store: AbsolutePath | None = None
-    allow_plain: Annotated[tuple[PlainPlace, ...], BeforeValidator(listed)] = ()
+    allow_plain: Annotated[tuple[PlainPlace, ...], BeforeValidator(split_list)] = ()

@@ -152,7 +152,9 @@ def explain(error: ValidationError, given: Mapping[str, tuple[Any, str]]) -> lis
         value, origin = given.get(key, (None, "default"))
         within = _within(key, detail["loc"])
         rule = _rule(detail["type"], detail["msg"], detail.get("ctx", {}), value)
-        lines[f"{origin}: {key}{within} {shown(key, value) if key in KEYS and not within else ''}{rule}."] = None
+        lines[f"{origin}: {key}{within} {shown_value(key, value) if key in KEYS and not within else ''}{rule}."] = (
+            None
+        )
     return list(lines)
 
 
@@ -164,7 +166,7 @@ def _within(key: str, loc: tuple[int | str, ...]) -> str:
     return "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in inner)
 
 
-def shown(key: str, value: object) -> str:
+def shown_value(key: str, value: object) -> str:
     """The part of a message that shows a value, without secrets and without passwords in URLs."""
     if key in SECRET_KEYS:
         return "(its value is not shown) "

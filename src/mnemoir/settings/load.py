@@ -128,7 +128,7 @@ def load_settings(
     given |= {key: (value, f"environment variable {name}") for key, (value, name) in from_environment.items()}
     problems += wrong_names
     problems += _take(given, overrides, COMMAND_LINE, warnings)
-    return _checked(given, problems, Source(file=path, warnings=tuple(warnings)))
+    return _checked_settings(given, problems, Source(file=path, warnings=tuple(warnings)))
 
 
 def _take_file(given: _Given, path: Path, environ: Mapping[str, str], warnings: list[str]) -> list[str]:
@@ -154,7 +154,7 @@ def _take(
     for key, value in _flat(layer):
         if key in KEYS:
             try:
-                filled = value if environ is None else _filled(value, environ)
+                filled = value if environ is None else _filled_value(value, environ)
             except ValueError as exc:
                 problems.append(f"{origin}: {key} {exc}.")
                 continue
@@ -179,13 +179,13 @@ def _flat(layer: Mapping[Any, Any], prefix: str = "") -> Iterator[tuple[str, Any
             yield key, value
 
 
-def _filled(value: object, environ: Mapping[str, str]) -> object:
+def _filled_value(value: object, environ: Mapping[str, str]) -> object:
     if isinstance(value, str):
         return fill_in(value, environ)
     if isinstance(value, list):
-        return [_filled(item, environ) for item in value]
+        return [_filled_value(item, environ) for item in value]
     if isinstance(value, Mapping):
-        return {name: _filled(item, environ) for name, item in value.items()}
+        return {name: _filled_value(item, environ) for name, item in value.items()}
     return value
 
 
@@ -211,11 +211,11 @@ def _excuse_decay_days(given: dict[str, tuple[str, str]]) -> list[str]:
     return [f"MEMORY_DECAY_DAYS is {value[:40]!r}, which is not a number of days: no memory decays."]
 
 
-def _checked(given: _Given, problems: list[str], source: Source) -> Settings:
+def _checked_settings(given: _Given, problems: list[str], source: Source) -> Settings:
     """The checked tree. Raises SettingsError with all problems of keys and values."""
     settings = None
     try:
-        settings = Settings.model_validate(_nested({key: value for key, (value, _) in given.items()}))
+        settings = Settings.model_validate(_tree_of({key: value for key, (value, _) in given.items()}))
     except ValidationError as exc:
         problems = problems + explain(exc, given)
     if problems or settings is None:
@@ -228,7 +228,7 @@ def _checked(given: _Given, problems: list[str], source: Source) -> Settings:
     return settings
 
 
-def _nested(flat: Mapping[str, Any]) -> dict[str, Any]:
+def _tree_of(flat: Mapping[str, Any]) -> dict[str, Any]:
     tree: dict[str, Any] = {}
     for key, value in flat.items():
         *sections, name = key.split(".")

@@ -96,7 +96,7 @@ class ModelFile:
                 raise ValueError(found.provider)
             url = checked_url(found.provider, found.url)
         except (ValueError, ValidationError):
-            raise self._damaged(path) from None
+            raise self._damage_error(path) from None
         key = None if found.key_file is None else self._read_key(data_dir / SAVED_MODELS / found.key_file, url)
         return SavedModel(provider=found.provider, url=url, model=found.model, key=key)
 
@@ -115,7 +115,7 @@ class ModelFile:
             _write(folder / self._name, told)
         except OSError as exc:
             self.drop_former_keys(data_dir)
-            raise self._not_saved(folder, exc) from exc
+            raise self._save_error(folder, exc) from exc
         self.drop_former_keys(data_dir)
 
     def forget(self, data_dir: Path) -> None:
@@ -126,7 +126,7 @@ class ModelFile:
                 (folder / self._name).unlink(missing_ok=True)
                 sync_folder(folder)
         except OSError as exc:
-            raise self._not_saved(folder, exc) from exc
+            raise self._save_error(folder, exc) from exc
         self.drop_former_keys(data_dir)
 
     def drop_former_keys(self, data_dir: Path) -> None:
@@ -157,16 +157,16 @@ class ModelFile:
         try:
             found = _KeyInFile.model_validate(orjson.loads(raw))
         except (ValueError, ValidationError):
-            raise self._damaged(path) from None
+            raise self._damage_error(path) from None
         return found.key if found.origin == origin_of(url) else None
 
-    def _damaged(self, path: Path) -> SettingsError:
+    def _damage_error(self, path: Path) -> SettingsError:
         return SettingsError(
             f"{path}: is damaged, so the {self._what} saved in it is unknown. Restore a copy of it, or remove it "
             f"and connect the model again: on the page Connect, or with `{self._to_do}`."
         )
 
-    def _not_saved(self, folder: Path, exc: OSError) -> StorageUnavailable:
+    def _save_error(self, folder: Path, exc: OSError) -> StorageUnavailable:
         return StorageUnavailable(f"{folder}: the {self._what} could not be saved there: {exc.strerror or exc}.")
 
 

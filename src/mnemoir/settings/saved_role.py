@@ -39,7 +39,7 @@ class SavedRole:
 
     def fixed_provider(self, settings: Settings) -> str | None:
         """The protocol that file, environment or command line name; None for none and for `auto`."""
-        provider: str | None = self._given(settings, "provider")
+        provider: str | None = self._given_value(settings, "provider")
         return None if provider == "auto" else provider
 
     def is_in_force(self, settings: Settings, saved: SavedModel) -> bool:
@@ -54,7 +54,7 @@ class SavedRole:
         if saved is None or not self.is_in_force(settings, saved):
             return settings
         own, at = self.own(settings), self.address(saved.provider)
-        url = self._given(settings, at) or saved.url
+        url = self._given_value(settings, at) or saved.url
         changes: dict[str, object] = {"provider": saved.provider, at: url}
         if self.key("model") not in settings.source.given:
             changes["model"] = saved.model
@@ -62,7 +62,7 @@ class SavedRole:
             changes["api_key"] = saved.key if origin_of(url) == origin_of(saved.url) else None
         return settings.model_copy(update={self.section: own.model_copy(update=changes)})
 
-    def _given(self, settings: Settings, name: str) -> Any:
+    def _given_value(self, settings: Settings, name: str) -> Any:
         """The value that file, environment or command line give a setting; None without one."""
         return getattr(self.own(settings), name) if self.key(name) in settings.source.given else None
 

@@ -27,7 +27,7 @@ from mnemoir.settings.addresses import (
     ollama_address,
 )
 from mnemoir.settings.memory_config import MemoryConfig, Section, VectorBackend, VectorProvider, VectorStoreConfig
-from mnemoir.settings.values import AbsolutePath, Key, Names, listed, lower, lower_or_off
+from mnemoir.settings.values import AbsolutePath, Key, Names, lower, lower_or_off, split_list
 
 OPENAI_URL = "https://api.openai.com/v1"
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
@@ -79,12 +79,12 @@ def _days(raw: object) -> object:
 
 Url = Annotated[str, AfterValidator(http_url)]
 Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
-HeaderNames = Annotated[tuple[Annotated[str, AfterValidator(_header)], ...], BeforeValidator(listed)]
-OutsideOrigins = Annotated[tuple[Literal["tool", "document"], ...], BeforeValidator(listed)]
-FieldNames = Annotated[tuple[Annotated[str, AfterValidator(_field)], ...], BeforeValidator(listed)]
-Networks = Annotated[tuple[Annotated[str, AfterValidator(network)], ...], BeforeValidator(listed)]
-Keys = Annotated[tuple[Key, ...], BeforeValidator(listed)]
-Paths = Annotated[tuple[AbsolutePath, ...], BeforeValidator(listed)]
+HeaderNames = Annotated[tuple[Annotated[str, AfterValidator(_header)], ...], BeforeValidator(split_list)]
+OutsideOrigins = Annotated[tuple[Literal["tool", "document"], ...], BeforeValidator(split_list)]
+FieldNames = Annotated[tuple[Annotated[str, AfterValidator(_field)], ...], BeforeValidator(split_list)]
+Networks = Annotated[tuple[Annotated[str, AfterValidator(network)], ...], BeforeValidator(split_list)]
+Keys = Annotated[tuple[Key, ...], BeforeValidator(split_list)]
+Paths = Annotated[tuple[AbsolutePath, ...], BeforeValidator(split_list)]
 
 
 class Server(Section):

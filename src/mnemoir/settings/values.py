@@ -17,7 +17,7 @@ def lower_or_off(raw: object) -> object:
     return "off" if raw is False else lower(raw)
 
 
-def listed(raw: object) -> object:
+def split_list(raw: object) -> object:
     """Split a comma-separated text into a tuple, so that a list fits into one environment variable."""
     if not isinstance(raw, str):
         return raw
@@ -37,4 +37,4 @@ def _path(raw: Path) -> Path:
 
 Key = Annotated[SecretStr, AfterValidator(_key)]
 AbsolutePath = Annotated[Path, AfterValidator(_path)]
-Names = Annotated[tuple[str, ...], BeforeValidator(listed)]
+Names = Annotated[tuple[str, ...], BeforeValidator(split_list)]

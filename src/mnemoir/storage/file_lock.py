@@ -39,7 +39,7 @@ def patiently(attempt: Callable[[], T | None], wait_s: float) -> T | None:
 
 
 @contextmanager
-def file_locked(folder: int, name: str, *, patience_s: float = _PATIENCE_S) -> Iterator[None]:
+def hold_file_lock(folder: int, name: str, *, patience_s: float = _PATIENCE_S) -> Iterator[None]:
     """Hold the lock on a file, created if missing, against other processes and other callers in this process."""
     lock = patiently(lambda: lock_file(folder, name), patience_s)
     if lock is None:
@@ -51,7 +51,7 @@ def file_locked(folder: int, name: str, *, patience_s: float = _PATIENCE_S) -> I
 
 
 @contextmanager
-def folder_locked(folder: int) -> Iterator[None]:
+def hold_folder_lock(folder: int) -> Iterator[None]:
     """Hold the lock on the folder itself, for writers that need no separate lock file.
 
     `folder` must be a descriptor opened for this lock alone, as the lock belongs to the open descriptor.

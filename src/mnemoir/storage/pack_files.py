@@ -49,7 +49,7 @@ class PackFiles:
         """The stored arrays; None without any. An unreadable file is deleted."""
         path = self._path(scope, model)
         try:
-            with path.open("rb") as file, np.load(self._opened(path, file), allow_pickle=False) as kept:
+            with path.open("rb") as file, np.load(self._plain_file(path, file), allow_pickle=False) as kept:
                 return dict(kept)
         except (FileNotFoundError, KeyUnavailable):  # it is made anew of rows, whose keys are asked for
             return None
@@ -91,7 +91,7 @@ class PackFiles:
                 shutil.rmtree(folder)
                 sync_folder(folder.parent)
 
-    def _opened(self, path: Path, file: BinaryIO) -> BinaryIO:
+    def _plain_file(self, path: Path, file: BinaryIO) -> BinaryIO:
         if self._cells is None:
             return file
         opened = self._cells.open(_place(path), file.read())

@@ -64,7 +64,7 @@ class Standing(Protocol):
     def same_text(self, content_hash: bytes) -> Iterable[Memory]:
         """The scope's current facts with this hash of the normal form of their text, in order of storing."""
 
-    def removed(self, memory_id: MemoryId) -> Memory | None:
+    def memory_at_removal(self, memory_id: MemoryId) -> Memory | None:
         """The memory as it was when it was removed from the scope; None when there is no record of it."""
 
     def in_past(self, memory: Memory) -> Memory | None:
@@ -89,13 +89,13 @@ class Effect:
     until: str | None = None
 
     @property
-    def applied(self) -> Applied:
+    def outcome(self) -> Applied:
         """The effect in the answer to the caller of the commit."""
         previous = self.before.text if self.before is not None and self.event == "UPDATE" else None
         return Applied(event=self.event, memory=self.memory, previous_text=previous, reason=self.reason)
 
 
-def planned(
+def planned_effects(
     standing: Standing,
     scope: Scope,
     changes: Sequence[Change],
@@ -120,7 +120,7 @@ def planned(
 
 def _are_alike(effects: Sequence[Effect], expected: Sequence[Applied]) -> bool:
     return len(effects) == len(expected) and all(
-        effect.applied.is_like(one) for effect, one in zip(effects, expected, strict=True)
+        effect.outcome.is_like(one) for effect, one in zip(effects, expected, strict=True)
     )
 
 
@@ -147,7 +147,7 @@ def is_within(memory: Memory, scope: Scope) -> bool:
     )
 
 
-def last_renewed(memories: Iterable[Memory]) -> Memory | None:
+def newest_memory(memories: Iterable[Memory]) -> Memory | None:
     """The memory with the newest effective time, of equal ones the last stored; None of none. Pass them as stored."""
     newest, newest_at = None, -math.inf
     for memory in memories:
@@ -178,7 +178,7 @@ class _Plan:
         if isinstance(change, Restore):
             return self._restore(change)
         target = self._find(change.target)
-        if target is None or not is_within(target, self._scope) or not _as_expected(target, change):
+        if target is None or not is_within(target, self._scope) or not _is_unchanged(target, change):
             self._refuse_stale(f"Memory {change.target} changed or vanished since it was read.")
             return self._add_instead(change) if isinstance(change, Update) else None
         if isinstance(change, Remove):
@@ -192,7 +192,7 @@ class _Plan:
 
     def _add(self, memory: Memory, entry: IndexEntry, reason: str) -> MemoryId | None:
         """The id of the stored memory, or of the existing one with the same text."""
-        memory = self._placed(memory)
+        memory = self._memory_in_scope(memory)
         if memory.kind == "fact" and memory.valid_to is None and (same := self._same_text(memory.text)):
             return same.id
         if (held := self._find(memory.id)) is not None:
@@ -210,7 +210,7 @@ class _Plan:
 
     def _restore(self, change: Restore) -> MemoryId | None:
         before = self._find(change.target)
-        memory = self._removed(change.target)
+        memory = self._memory_at_removal(change.target)
         is_current = before is not None and before.valid_to is None
         if (
             is_current
@@ -291,13 +291,13 @@ class _Plan:
                 for memory in standing
                 if memory.valid_to is None and content_hash(memory.text) == hashed
             }
-        return last_renewed(self._facts[hashed].values())
+        return newest_memory(self._facts[hashed].values())
 
-    def _removed(self, memory_id: MemoryId) -> Memory | None:
+    def _memory_at_removal(self, memory_id: MemoryId) -> Memory | None:
         after = self._after.get(memory_id)
-        return self._standing.removed(memory_id) if after is None else replace(after, valid_to=None)
+        return self._standing.memory_at_removal(memory_id) if after is None else replace(after, valid_to=None)
 
-    def _placed(self, memory: Memory) -> Memory:
+    def _memory_in_scope(self, memory: Memory) -> Memory:
         """The memory, its empty inner levels filled from the scope. Raises InvalidRequest outside the scope."""
         scope = self._scope
         placed = replace(
@@ -318,7 +318,7 @@ class _Plan:
             raise StaleChange(message)
 
 
-def _as_expected(memory: Memory, change: Update | Revert | Remove) -> bool:
+def _is_unchanged(memory: Memory, change: Update | Revert | Remove) -> bool:
     """True when the memory is current and unchanged since the change was decided."""
     is_past = isinstance(change, Remove) and change.is_past
     is_same = (memory.valid_to is not None) == is_past and memory.text == change.expected

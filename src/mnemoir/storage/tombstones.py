@@ -58,7 +58,7 @@ def read_tombstones(folder: Path) -> Tombstones:
 def parsed_tombstones(content: bytes, path: Path) -> Tombstones:
     """The erasures in the bytes of such a file. Raises StorageUnavailable."""
     with storage_errors(path, ValueError, KeyError, TypeError):
-        return Tombstones(_parsed(content)[0])
+        return Tombstones(_parsed_lines(content)[0])
 
 
 def add_tombstone(folder: Path, tenant: str, user: str, project: str | None, at: str) -> None:
@@ -94,10 +94,10 @@ def _lines_in(folder: Path) -> tuple[list[_Line], int]:
         finally:
             os.close(opened)
         content = b"" if found is None else found[0]
-        return _parsed(content)
+        return _parsed_lines(content)
 
 
-def _parsed(content: bytes) -> tuple[list[_Line], int]:
+def _parsed_lines(content: bytes) -> tuple[list[_Line], int]:
     whole = content[: content.rfind(b"\n") + 1]
     lines = map(json.loads, whole.splitlines())
     return [{name: line[name] for name in _MEMBERS} for line in lines], len(whole)

@@ -44,12 +44,12 @@ async def in_own_loop(work: Coroutine[Any, Any, T]) -> T:
     """
     begun: Future[Callable[[], object]] = Future()  # cancels the coroutine
 
-    async def run() -> T:
+    async def run_cancellable() -> T:
         task, loop = asyncio.ensure_future(work), asyncio.get_running_loop()
         begun.set_result(lambda: loop.call_soon_threadsafe(task.cancel))
         return await task
 
-    running = asyncio.ensure_future(asyncio.to_thread(asyncio.run, run()))
+    running = asyncio.ensure_future(asyncio.to_thread(asyncio.run, run_cancellable()))
     try:
         return await asyncio.shield(running)
     except asyncio.CancelledError:
@@ -88,7 +88,7 @@ class UserPool(Generic[Key, Value]):
         """The open value of a key, held until the context ends. Raises what `open` raises."""
         async with self._using(key) as place:
             async with place.lock:
-                value = await in_thread(self._opened, key, place) if place.value is None else place.value
+                value = await in_thread(self._open_value, key, place) if place.value is None else place.value
                 place.holders += 1
             try:
                 yield value
@@ -112,7 +112,7 @@ class UserPool(Generic[Key, Value]):
                 place.lock.release()
 
     @asynccontextmanager
-    async def untouched(self, key: Key) -> AsyncIterator[None]:
+    async def shared_lock(self, key: Key) -> AsyncIterator[None]:
         """A context in which no caller has the value of a key `alone`. It opens nothing."""
         async with self._using(key) as place:
             async with place.lock:
@@ -148,7 +148,7 @@ class UserPool(Generic[Key, Value]):
             if not place.users:
                 self._rests(key, place)
 
-    def _opened(self, key: Key, place: _Place[Value]) -> Value:
+    def _open_value(self, key: Key, place: _Place[Value]) -> Value:
         """Open a value and store it in the worker thread: the caller may be cancelled before opening finishes."""
         place.value = value = self._open(key)
         return value

@@ -115,7 +115,7 @@ def plain_discussions(settings: Settings) -> dict[str, str]:
     return {}
 
 
-def fitted(settings: Settings, *, logging_dir: str | None = None, file_logging: bool = False) -> Settings:
+def with_tree_settings(settings: Settings, *, logging_dir: str | None = None, file_logging: bool = False) -> Settings:
     """The settings with the port and log file of the tree's user, where no other setting gives them.
 
     `<user>` in `logging_dir` becomes the user's name, and nothing where several are served.

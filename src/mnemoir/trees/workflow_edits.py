@@ -14,7 +14,7 @@ from mnemoir.core.errors import Forbidden, InvalidRequest, NotFound
 from mnemoir.storage.files.tree_files import TreeFiles, changed_meanwhile
 from mnemoir.storage.user_pool import in_thread
 from mnemoir.trees.served import Served
-from mnemoir.trees.workflow_files import ConfigProblems, WorkflowFiles, counted, discussion_settings
+from mnemoir.trees.workflow_files import ConfigProblems, WorkflowFiles, discussion_settings, problems_for_display
 from mnemoir.workflows.checking import Edit, Outside, Problem, check_edit
 from mnemoir.workflows.config.lookup import EXTENSION
 from mnemoir.workflows.config.shown import ConfigText, check_path, config_text, kind_of
@@ -71,7 +71,7 @@ class WorkflowEdits:
     async def check(self, path: str, text: str) -> ConfigProblems:
         """What keeps this text from being saved, as errors, and the warnings of its check."""
         await self.check_path(path)
-        return counted(await self._problems(path, await in_thread(self._read, path), text.encode()))
+        return problems_for_display(await self._problems(path, await in_thread(self._read, path), text.encode()))
 
     async def save(self, path: str, text: str, digest: str | None) -> SavedWorkflow:
         """Save the text in place of the one of that digest; with None as a new file.
@@ -81,15 +81,15 @@ class WorkflowEdits:
         """
         return await self._save(path, text.encode(), digest)
 
-    async def kept(self, path: str) -> ConfigText:
+    async def earlier_version(self, path: str) -> ConfigText:
         """The earlier version of the file, secrets covered. Raises NotFound without one."""
         await self.check_path(path)
-        return config_text(path, await in_thread(self._kept, path))
+        return config_text(path, await in_thread(self._earlier_bytes, path))
 
     async def restore(self, path: str, digest: str | None) -> SavedWorkflow:
         """Save the earlier version in place of the text of that digest, which is kept in turn. Raises like `save`."""
         await self.check_path(path)
-        content = await in_thread(self._kept, path)
+        content = await in_thread(self._earlier_bytes, path)
         return await self._save(path, content, digest, may_hold_cover=True)
 
     async def _save(
@@ -104,10 +104,10 @@ class WorkflowEdits:
             problems = await self._problems(path, before, content, may_hold_cover=may_hold_cover)
             errors = [one for one in problems if one.level == "error"]
             if errors:
-                raise InvalidRequest(_told(path, errors), code="check_failed")
+                raise InvalidRequest(_text_of_errors(path, errors), code="check_failed")
             was_sound = before is not None and await self._is_sound(path)
             await in_thread(self._write, path, before, content, keeps=was_sound)
-        return SavedWorkflow(file=await self.text(path), warnings=counted(problems).problems)
+        return SavedWorkflow(file=await self.text(path), warnings=problems_for_display(problems).problems)
 
     def _write(self, path: str, before: bytes | None, content: bytes, *, keeps: bool) -> None:
         assert self._disk is not None
@@ -123,14 +123,14 @@ class WorkflowEdits:
         place = os.path.join(str(self._served.tree.root), *path.split("/"))
         edit = Edit(place=place, before=before, after=after, may_hold_cover=may_hold_cover)
         known = {(one.file, one.path, one.cause) for one in (await self._files.problems()).problems}
-        found = counted(await in_thread(self._checked, path, edit)).problems
+        found = problems_for_display(await in_thread(self._problems_of_edit, path, edit)).problems
         return [
             one
             for one in found
             if one.file == path or (one.level == "error" and (one.file, one.path, one.cause) not in known)
         ]
 
-    def _checked(self, path: str, edit: Edit) -> Sequence[Problem]:
+    def _problems_of_edit(self, path: str, edit: Edit) -> Sequence[Problem]:
         assert self._served is not None
         tree = ConfigTree(self._served.tree.root)
         user = user_of(path, self._files.sound_users(tree))
@@ -144,9 +144,9 @@ class WorkflowEdits:
         assert self._disk is not None
         return self._disk.read(path)
 
-    def _kept(self, path: str) -> bytes:
+    def _earlier_bytes(self, path: str) -> bytes:
         assert self._disk is not None
-        found = self._disk.kept(path)
+        found = self._disk.kept_version(path)
         if found is None:
             raise NotFound(f"No earlier version of {path} is kept.", code="no_kept_version")
         return found
@@ -154,7 +154,7 @@ class WorkflowEdits:
     def _has_kept(self, file: ConfigText) -> bool:
         """True when the kept version is another one than the present."""
         assert self._disk is not None
-        found = self._disk.kept(file.path)
+        found = self._disk.kept_version(file.path)
         return found is not None and config_text(file.path, found).text != file.text
 
     def _check_path(self, path: str) -> None:
@@ -171,7 +171,7 @@ class WorkflowEdits:
             )
 
 
-def _told(path: str, errors: Sequence[Problem]) -> str:
+def _text_of_errors(path: str, errors: Sequence[Problem]) -> str:
     told = " ".join(f"{one.file} {one.path}: {one.cause} {one.fix}" for one in errors[:_MOST_TOLD])
     more = f" And {len(errors) - _MOST_TOLD} more." if len(errors) > _MOST_TOLD else ""
     return f"{path} was not saved: its check finds errors. {told}{more}"

@@ -97,7 +97,9 @@ class WorkflowFiles:
     def __init__(self, served: Served | None, outside: Outside) -> None:
         self._served = served
         self._checking = asyncio.Lock()
-        self._problems = None if served is None else UntilChanged(served.tree.root, partial(_checked, outside))
+        self._problems = (
+            None if served is None else UntilChanged(served.tree.root, partial(_problems_of_tree, outside))
+        )
 
     async def overview(self, models: Sequence[str]) -> ConfigOverview:
         """All files and users; `models` are the model names that clients may use."""
@@ -116,7 +118,7 @@ class WorkflowFiles:
     async def problems(self) -> ConfigProblems:
         """The result of the whole check. Concurrent callers share one check."""
         if self._problems is None:
-            return counted([])
+            return problems_for_display([])
         async with self._checking:
             return await in_thread(self._problems.get)
 
@@ -167,7 +169,7 @@ class WorkflowFiles:
         survey = Survey(tree, node_types())
         workflow = workflow_at(survey, os.path.join(str(tree.root), *path.split("/")))
         if workflow is None:
-            raise InvalidRequest(_told(survey.problems()), code="broken_workflow")
+            raise InvalidRequest(_text_of_problems(survey.problems()), code="broken_workflow")
         return graph_of(survey, workflow, self._whose(tree, path, user))
 
     def sound_users(self, tree: ConfigTree) -> Sequence[UserTree]:
@@ -258,18 +260,18 @@ def _is_sound(user: UserTree) -> bool:
     return True
 
 
-def _checked(outside: Outside, tree: ConfigTree) -> ConfigProblems:
-    return counted(check(tree, [], node_types(), outside))
+def _problems_of_tree(outside: Outside, tree: ConfigTree) -> ConfigProblems:
+    return problems_for_display(check(tree, [], node_types(), outside))
 
 
-def counted(problems: Sequence[Problem]) -> ConfigProblems:
+def problems_for_display(problems: Sequence[Problem]) -> ConfigProblems:
     """The problems for display, with their numbers."""
     shown = [replace(one, file=_printable(one.file), cause=_safe(one.cause), fix=_safe(one.fix)) for one in problems]
     errors = sum(one.level == "error" for one in shown)
     return ConfigProblems(problems=shown, errors=errors, warnings=len(shown) - errors, checked_at=now_text())
 
 
-def _told(problems: Sequence[Problem]) -> str:
+def _text_of_problems(problems: Sequence[Problem]) -> str:
     return _safe(" ".join(f"{one.cause} {one.fix}" for one in problems))
 
 

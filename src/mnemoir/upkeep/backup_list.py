@@ -32,15 +32,15 @@ def note_backup(data_dir: Path, backup: KnownBackup) -> None:
 
 def known_backups(data_dir: Path, days: int | None) -> Sequence[KnownBackup]:
     """The backups that are still there, oldest first; each goes `days` after it was made. Blocks."""
-    return [backup for backup in _listed(data_dir, days) if os.path.isdir(backup.path)]
+    return [backup for backup in _listed_backups(data_dir, days) if os.path.isdir(backup.path)]
 
 
 def is_listed(data_dir: Path, made_at: str) -> bool:
     """Whether a backup of that time was made of this data directory. Blocks."""
-    return any(backup.made_at == made_at for backup in _listed(data_dir, None))
+    return any(backup.made_at == made_at for backup in _listed_backups(data_dir, None))
 
 
-def _listed(data_dir: Path, days: int | None) -> list[KnownBackup]:
+def _listed_backups(data_dir: Path, days: int | None) -> list[KnownBackup]:
     try:
         lines = (data_dir / LIST_FILE).read_text("utf-8", "replace").splitlines()
     except FileNotFoundError:

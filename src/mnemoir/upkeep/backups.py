@@ -64,7 +64,7 @@ def create_backup(
     target = _apart(settings, target)
     if target.exists() and not _is_backup(target) and (not target.is_dir() or any(target.iterdir())):
         raise InvalidRequest(f"{target} exists and is no backup, so it was left as it is. Name a new folder.")
-    return target, _made(settings, target, choice, key=key)
+    return target, _write_backup(settings, target, choice, key=key)
 
 
 def create_kept_backup(
@@ -85,7 +85,7 @@ def create_kept_backup(
             )
     path = target / utc_now().strftime(_NAME)
     former = newest_in(target)
-    made = _made(settings, path, choice, former, key=key, keep=most)
+    made = _write_backup(settings, path, choice, former, key=key, keep=most)
     with storage_errors(target, OSError), alone_in(target) as is_alone:
         if is_alone:
             _remove_old(target, most)
@@ -138,7 +138,7 @@ def _remove_old(folder: Path, most: int) -> None:
         shutil.rmtree(old)
 
 
-def _made(
+def _write_backup(
     settings: Settings,
     path: Path,
     choice: Choice,

@@ -128,12 +128,12 @@ class Encryption:
             for scope in found:
                 last = scope.id
                 try:
-                    done += await self._scope_done(database, packs, scope)
+                    done += await self._bring_scope_up_to_date(database, packs, scope)
                 except KeyUnavailable as exc:
                     failed += 1
                     _log.warning("cells of a user not written anew", scope=scope.id, cause=exc.message)
         try:
-            done_here = await self._unscoped_done(database)
+            done_here = await self._bring_rest_up_to_date(database)
         except KeyUnavailable as exc:
             done_here, failed = False, failed + 1
             _log.warning("jobs and runs not written anew", cause=exc.message)
@@ -225,7 +225,7 @@ class Encryption:
                 await asyncio.sleep(_LOOK_S)
                 waited_s += _LOOK_S
 
-    async def _scope_done(self, database: Engine, packs: IndexPacks, scope: ScopeKeys) -> bool:
+    async def _bring_scope_up_to_date(self, database: Engine, packs: IndexPacks, scope: ScopeKeys) -> bool:
         """Bring a scope up to date, and delete what no key opens any more; False when there was nothing to do."""
         assert self.ring is not None
         tenant, project, user = scope.owner
@@ -241,33 +241,33 @@ class Encryption:
         file = main_file()
         for table in file.tables:
             if table not in file.unscoped:
-                await self._table_done(database, table, scope=scope.id, key=key)
+                await self._reseal_table(database, table, scope=scope.id, key=key)
         await database.write(None, lambda sql: finish_scope(sql.within(scope.id), key))
         return True
 
-    async def _unscoped_done(self, database: Engine) -> bool:
+    async def _bring_rest_up_to_date(self, database: Engine) -> bool:
         unscoped = [name for name in main_file().unscoped if name in TABLES]
-        moved = any([await self._table_done(database, name) for name in unscoped])
+        moved = any([await self._reseal_table(database, name) for name in unscoped])
         runs = self._settings.storage.data_dir / RUNS_FILE
         if runs.exists():
-            await asyncio.to_thread(self._runs_done, runs)
+            await asyncio.to_thread(self._reseal_runs, runs)
         return moved
 
-    async def _table_done(
+    async def _reseal_table(
         self, database: Engine, table: str, *, scope: int | None = None, key: int | None = None
     ) -> bool:
         cells, file, moved = self.cells, main_file(), False
         after = before_first(file, table)
         assert cells is not None
 
-        def work(sql: Sql) -> Value:
+        def reseal_batch(sql: Sql) -> Value:
             return reseal_rows(sql.within(scope), cells, table, after, key, file=file)
 
-        while (reached := await database.write(None, work)) is not None:
+        while (reached := await database.write(None, reseal_batch)) is not None:
             after, moved = reached, True
         return moved
 
-    def _runs_done(self, path: Path) -> None:
+    def _reseal_runs(self, path: Path) -> None:
         cells, kind, is_moved = self.cells, main_file(), False
         assert cells is not None
         file: FileEngine = open_run_file(path, self.open_sql)

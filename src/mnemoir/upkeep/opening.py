@@ -90,7 +90,7 @@ def open_upkeep(
         begun=Adoptions(memory.database),
         background=background,
         holds=stores.holds,
-        why_not=_why_nothing_is_given(settings, encryption),
+        why_not=_reason_not_to_give(settings, encryption),
     )
     return Upkeep(
         encryption=encryption,
@@ -118,7 +118,7 @@ def open_upkeep(
     )
 
 
-def _why_nothing_is_given(settings: Settings, encryption: Encryption) -> str | None:
+def _reason_not_to_give(settings: Settings, encryption: Encryption) -> str | None:
     """Why memories of one user cannot become those of another; None where they can."""
     if encryption.cells is not None:  # also where it was switched off: something may still be encrypted
         return "What is, or was, encrypted belongs to the key of its user and cannot be moved. Export and import it."

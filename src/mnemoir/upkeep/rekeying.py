@@ -30,7 +30,7 @@ async def rekey(
 
     None stands for no key: plain files outside the folders of keys. Raises InvalidRequest and SettingsError.
     """
-    tree, places = _served(settings, user)
+    tree, places = _tree_and_places(settings, user)
     if new is not None and not tree.settings.encrypts_discussions:
         raise InvalidRequest(
             f"Users/{tree.name.lower()}.json has no encryptUsingApiKey, so nothing is encrypted. Set it to true."
@@ -40,12 +40,12 @@ async def rekey(
     for root in _roots(places, tree, has_owners=old is not None and new is not None):
         legacy = tree.tree.public if before is None else None
         source, target = _place(root, before), _place(root, after)
-        for one in await files.listed(source, legacy, before):
+        for one in await files.discussions_in(source, legacy, before):
             if not is_allowed(one.id) or (ids and one.id not in ids):
                 continue
-            was = await files.located(source, one.id, legacy, before)
+            was = await files.named_discussion(source, one.id, legacy, before)
             try:
-                is_moved = await files.move(was, await files.located(target, one.id, None, after))
+                is_moved = await files.move(was, await files.named_discussion(target, one.id, None, after))
             except (KeyUnavailable, StorageUnavailable) as exc:
                 done.left[one.id] = exc.message
                 continue
@@ -77,7 +77,7 @@ def _may_call(key: ApiKey, name: str) -> bool:
     return key.configs is None or name.lower() in (own.lower() for own in key.configs)
 
 
-def _served(settings: Settings, user: str | None) -> tuple[UserTree, DiscussionPlaces]:
+def _tree_and_places(settings: Settings, user: str | None) -> tuple[UserTree, DiscussionPlaces]:
     served = open_tree(settings)
     if served is None:
         raise InvalidRequest("No config tree is served, so no discussions have keys. Set workflows.config_dir.")

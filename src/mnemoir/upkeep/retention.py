@@ -27,9 +27,9 @@ class RetentionOf:
 
     async def project(self, project: Project) -> KeptDays:
         """For how long the memories of a project are kept."""
-        return kept_days(*await self.said(project))
+        return kept_days(*await self.own_and_default(project))
 
-    async def said(self, project: Project) -> tuple[Retention, Retention]:
+    async def own_and_default(self, project: Project) -> tuple[Retention, Retention]:
         """What a project says itself, and what holds where it says nothing, which names all."""
         own = await self._projects.load(project)
         of_tenant = await asyncio.to_thread(self._tenants.retention_of, project.tenant)

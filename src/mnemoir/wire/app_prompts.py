@@ -179,7 +179,7 @@ def document_in(text: str) -> str:
     return next((document for document in found if document), "")
 
 
-def typed(text: str) -> str:
+def typed_text(text: str) -> str:
     """The text of a message that a person typed: without recalled memories and document frame; trimmed."""
     said = take_down(text)
     question = question_in(said)

@@ -39,7 +39,7 @@ def read_tokens(body: Json, field: str) -> tuple[tuple[int, ...], ...]:
     return (_numbers(value, field),)
 
 
-def as_sent(request: EmbeddingRequest) -> object:
+def inputs_of(request: EmbeddingRequest) -> object:
     """The texts or tokens in the shape in which the client sent them."""
     inputs: Sequence[object] = list(request.texts) or [list(tokens) for tokens in request.tokens]
     return inputs[0] if request.is_single else inputs

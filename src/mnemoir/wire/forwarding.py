@@ -14,7 +14,7 @@ from mnemoir.core.errors import NotSupported
 from mnemoir.core.messages import AS_THE_SERVER_LIKES, Extra, Message, ModelRequest, OpaquePart, Route
 from mnemoir.wire.members import members_for
 from mnemoir.wire.openai_messages import is_reasoning_model
-from mnemoir.wire.passed_members import Forward, names_in, names_left, passed_on
+from mnemoir.wire.passed_members import Forward, left_out_names, names_in, passed_on
 
 ThinkAs = Literal["none", "reasoning_effort", "chat_template_kwargs"]
 
@@ -69,10 +69,12 @@ def plain(request: ModelRequest) -> ModelRequest:
         raise NotSupported(
             "prompt must be one text: this model cannot be asked for several, or by tokens.", field="prompt"
         )
-    return replace(request, raw=False, extra=None, dropped=(*request.dropped, *names_left(extra)))
+    return replace(request, raw=False, extra=None, dropped=(*request.dropped, *left_out_names(extra)))
 
 
-def prepared(request: ModelRequest, provider: str, forwarding: Forwarding) -> tuple[ModelRequest, Sequence[str]]:
+def request_for_provider(
+    request: ModelRequest, provider: str, forwarding: Forwarding
+) -> tuple[ModelRequest, Sequence[str]]:
     """The request for this provider's server, and the names of the client's members that are left out.
 
     `provider` is a `ChatModel.provider`. Names of options and of members of messages are paths: `options.num_ctx`.
@@ -84,7 +86,7 @@ def prepared(request: ModelRequest, provider: str, forwarding: Forwarding) -> tu
         request, dropped = replace(request, extra=extra), [*dropped, *left]
     if request.think is not None and not provider.startswith("ollama"):
         request = _with_think(request, provider, forwarding.think_as, dropped)
-    dropped += lost(request, provider, forwards=forwarding.forwards)
+    dropped += lost_members(request, provider, forwards=forwarding.forwards)
     if not forwarding.forwards:
         request = replace(request, messages=[without_extra(message) for message in request.messages])
     return request, tuple(dict.fromkeys(dropped))
@@ -140,7 +142,7 @@ def _with_think(request: ModelRequest, provider: str, think_as: ThinkAs, dropped
 # --- members that a protocol cannot express: each function belongs to a `write_request`, and changes with it
 
 
-def lost(request: ModelRequest, provider: str, *, forwards: bool) -> Iterator[str]:
+def lost_members(request: ModelRequest, provider: str, *, forwards: bool) -> Iterator[str]:
     """Lost members, named as in OpenAI's chat protocol, paths for those of messages; `provider` as in ChatModel."""
     losing = _LOSING.get(provider)
     if losing is not None:
@@ -166,7 +168,9 @@ def lost_of_messages(messages: Sequence[Message], provider: str, *, forwards: bo
 
 def given_names(request: ModelRequest) -> Iterator[str]:
     """The names of all members that control the model's answer, and of the client's own members."""
-    yield from _given(request, "temperature", "top_p", "max_tokens", "seed", "presence_penalty", "frequency_penalty")
+    yield from _given_options(
+        request, "temperature", "top_p", "max_tokens", "seed", "presence_penalty", "frequency_penalty"
+    )
     if request.sampling.stop:
         yield "stop"
     if request.reasoning_effort is not None:
@@ -180,12 +184,12 @@ def given_names(request: ModelRequest) -> Iterator[str]:
 def _lost_by_openai(request: ModelRequest) -> Iterator[str]:
     """Sampling members that OpenAI's reasoning models refuse."""
     if is_reasoning_model(request.model):
-        yield from _given(request, "temperature", "top_p")
+        yield from _given_options(request, "temperature", "top_p")
 
 
 def _lost_by_responses(request: ModelRequest) -> Iterator[str]:
     yield from _lost_by_openai(request)
-    yield from _given(request, "seed", "presence_penalty", "frequency_penalty")
+    yield from _given_options(request, "seed", "presence_penalty", "frequency_penalty")
     for tool in request.tools:
         yield from (f"tools.{name}" for name in tool if name not in ("type", tool.get("type"), "function"))
 
@@ -224,7 +228,7 @@ def _tools(request: ModelRequest) -> Iterator[str]:
         yield "tool_choice"
 
 
-def _given(request: ModelRequest, *names: str) -> Sequence[str]:
+def _given_options(request: ModelRequest, *names: str) -> Sequence[str]:
     sampling = request.sampling
     if sampling == AS_THE_SERVER_LIKES:  # nearly all chats leave it to the model's server
         return ()

@@ -162,7 +162,7 @@ def members_for(extra: Extra | None, route: Route) -> Mapping[str, Any]:
     return extra.members if extra is not None and extra.route == route else {}
 
 
-def merged(extra: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
+def merged_members(extra: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
     """`body` with the extra members that it lacks; of two objects of one name the members are merged alike."""
     joined = {**extra, **body}
     for name in extra.keys() & body.keys():

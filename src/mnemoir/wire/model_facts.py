@@ -37,7 +37,7 @@ def read_shown(body: Json) -> ModelFacts:
     told = upstream.member(body, "capabilities")
     return ModelFacts(
         capabilities=_texts(told) if isinstance(told, list) else None,
-        context_tokens=_context_of_shown(upstream.member(body, "model_info")),
+        context_tokens=_context_of_model_info(upstream.member(body, "model_info")),
         parameters=_text(body, "parameters"),
         template=_text(body, "template"),
         details={name: text for name in _DETAILS if (text := _text(body.get("details"), name))},
@@ -84,7 +84,7 @@ def _abilities(card: Json) -> dict[str, bool]:
     return able
 
 
-def _context_of_shown(info: object) -> int | None:
+def _context_of_model_info(info: object) -> int | None:
     if not isinstance(info, Mapping):
         return None
     lengths = (upstream.count(value) for name, value in info.items() if str(name).endswith(".context_length"))

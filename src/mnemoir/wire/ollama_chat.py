@@ -13,7 +13,7 @@ from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.events import Reply
 from mnemoir.core.messages import ChatRequest, ImagePart, Message, ModelRequest, OpaquePart, TextPart
 from mnemoir.wire import members, ollama_options, upstream
-from mnemoir.wire.members import Json, asked_extra, members_for, merged
+from mnemoir.wire.members import Json, asked_extra, members_for, merged_members
 from mnemoir.wire.ollama_options import write_error
 from mnemoir.wire.ollama_stream import LineReader, LineWriter
 from mnemoir.wire.ollama_tool_calls import read_tool_calls, write_answered_calls, write_asked_calls
@@ -124,7 +124,7 @@ def _write_message(message: Message, names: Mapping[str, str]) -> dict[str, Any]
     if message.tool_call_id is not None:
         body["tool_call_id"] = message.tool_call_id
         body["tool_name"] = names.get(message.tool_call_id, message.name or "")
-    return body if message.extra is None else merged(members_for(message.extra, ollama_options.ROUTE), body)
+    return body if message.extra is None else merged_members(members_for(message.extra, ollama_options.ROUTE), body)
 
 
 # --- replies
@@ -140,7 +140,7 @@ def write_reply(reply: Reply, *, model: str, reply_id: str, created: int, took_n
         value["tool_calls"] = write_answered_calls(reply.tool_calls)
     ending = ollama_options.closing(reply.reason, reply.usage, took_ns=took_ns)
     line = {**ollama_options.head(model=model, reply_id=reply_id, created=created), **_around(value), **ending}
-    return orjson.dumps(ollama_options.with_passed(line, reply.passed))
+    return orjson.dumps(ollama_options.with_passed_members(line, reply.passed))
 
 
 def read_reply(body: Json) -> Reply:

@@ -9,8 +9,8 @@ import orjson
 from mnemoir.core.embeddings import EmbeddingReply, EmbeddingRequest
 from mnemoir.core.messages import Route
 from mnemoir.wire import members, upstream
-from mnemoir.wire.embedding_request import Vectors, as_sent, read_exact_vectors, read_texts, read_vectors
-from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, extra_of, members_for, merged
+from mnemoir.wire.embedding_request import Vectors, inputs_of, read_exact_vectors, read_texts, read_vectors
+from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, extra_of, members_for, merged_members
 from mnemoir.wire.ollama_options import write_error
 
 __all__ = [
@@ -69,10 +69,10 @@ def write_prompt(texts: Sequence[str], *, model: str) -> dict[str, Any]:
 
 def write_client_request(request: EmbeddingRequest, *, model: str) -> dict[str, Any]:
     """The request for a client: its texts as it sent them, with the members that are forwarded."""
-    body: dict[str, Any] = {"model": model, "input": as_sent(request)}
+    body: dict[str, Any] = {"model": model, "input": inputs_of(request)}
     if request.dimension is not None:
         body["dimensions"] = request.dimension
-    return merged(members_for(request.extra, ROUTE), body)
+    return merged_members(members_for(request.extra, ROUTE), body)
 
 
 def write_reply(reply: EmbeddingReply, *, model: str, took_ns: int = 0) -> bytes:

@@ -59,7 +59,7 @@ def read_request(body: Json) -> ChatRequest:
     raw = marked is None and (bool(own) or loading is not None)
     known = _OF_RAW_REQUESTS if raw else _OF_REQUESTS
     request = ModelRequest(
-        messages=_with_pictures(marked or _unmarked(system, prompt), _read_pictures(body)),
+        messages=_with_pictures(marked or _messages_without_marks(system, prompt), _read_pictures(body)),
         model=model,
         sampling=ollama_options.read_sampling(body),
         output=ollama_options.read_format(body),
@@ -115,7 +115,7 @@ def _exactly(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
     return {**body, **_write_pictures(request.messages), **ollama_options.write_options(request)}
 
 
-def _unmarked(system: str, prompt: str) -> tuple[Message, ...]:
+def _messages_without_marks(system: str, prompt: str) -> tuple[Message, ...]:
     user = text_message("user", prompt)
     return (text_message("system", system), user) if system else (user,)
 
@@ -165,7 +165,7 @@ def write_reply(reply: Reply, *, model: str, reply_id: str, created: int, took_n
     }
     ending = ollama_options.closing(reply.reason, reply.usage, took_ns=took_ns)
     line = {**ollama_options.head(model=model, reply_id=reply_id, created=created), **completion, **said, **ending}
-    return orjson.dumps(ollama_options.with_passed(line, reply.passed))
+    return orjson.dumps(ollama_options.with_passed_members(line, reply.passed))
 
 
 def read_reply(body: Json) -> Reply:

@@ -13,7 +13,7 @@ from mnemoir.core.events import FinishReason, Passed, Reply, Usage
 from mnemoir.core.messages import Extra, JsonSchema, Loading, ModelRequest, Route, Sampling
 from mnemoir.wire import members, upstream
 from mnemoir.wire.json_output import ANY_OBJECT, is_closed
-from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, members_for, merged, unread, within
+from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, members_for, merged_members, unread, within
 from mnemoir.wire.ollama_tool_calls import read_upstream_calls
 
 ROUTE: Route = "ollama-chat"
@@ -97,11 +97,11 @@ def write_options(request: ModelRequest) -> dict[str, Any]:
     """
     route: Route = request.extra.route if request.raw and request.extra is not None else ROUTE
     extra = members_for(request.extra, route)
-    of_client = merged(extra, _written(request))
-    return of_client if request.options is None else merged(of_client, _exactly(request.options))
+    of_client = merged_members(extra, _write_members(request))
+    return of_client if request.options is None else merged_members(of_client, _exactly(request.options))
 
 
-def _written(request: ModelRequest) -> dict[str, Any]:
+def _write_members(request: ModelRequest) -> dict[str, Any]:
     sampling = request.sampling
     options = {
         "temperature": sampling.temperature,
@@ -229,7 +229,7 @@ def passed_of(body: Json) -> Passed | None:
     return None if answer is None and within is None else Passed(route=ROUTE, answer=answer, message=within)
 
 
-def with_passed(line: dict[str, Any], passed: Passed | None) -> dict[str, Any]:
+def with_passed_members(line: dict[str, Any], passed: Passed | None) -> dict[str, Any]:
     """A line of an answer with the unread members sent by the model's server."""
     if passed is None or passed.route != ROUTE:
         return line

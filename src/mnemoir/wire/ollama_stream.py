@@ -25,7 +25,7 @@ from mnemoir.core.events import (
 from mnemoir.core.messages import ToolCall
 from mnemoir.wire import upstream
 from mnemoir.wire.members import Json
-from mnemoir.wire.ollama_options import closing, head, passed_of, read_usage, with_passed, write_error
+from mnemoir.wire.ollama_options import closing, head, passed_of, read_usage, with_passed_members, write_error
 from mnemoir.wire.ollama_tool_calls import read_upstream_calls, write_answered_calls
 from mnemoir.wire.stream_readers import NdjsonReader
 
@@ -102,7 +102,7 @@ class LineWriter:
     def _line(self, value: Json, **end: Any) -> bytes:
         line = {**self._head, **self._around(value), "done": False, **end}
         waiting, self._waiting = self._waiting, None
-        return orjson.dumps(with_passed(line, waiting)) + b"\n"
+        return orjson.dumps(with_passed_members(line, waiting)) + b"\n"
 
     def _end(self, reason: FinishReason) -> dict[str, Any]:
         now = time.perf_counter_ns()

@@ -13,7 +13,7 @@ import orjson
 from mnemoir.core.errors import InvalidRequest, ProviderInvalidOutput
 from mnemoir.core.messages import Extra, Route, ToolCall
 from mnemoir.wire import members, upstream
-from mnemoir.wire.members import Json, asked_extra, members_for, merged, within
+from mnemoir.wire.members import Json, asked_extra, members_for, merged_members, within
 
 _ROUTE: Route = "ollama-chat"
 _OF_CALLS = frozenset({"id", "function"})
@@ -52,7 +52,7 @@ def write_asked_calls(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
             "Ollama's protocol takes nothing else. Correct the call, or leave it out.",
             field="messages.tool_calls",
         )
-    return _written(calls)
+    return _write_calls(calls)
 
 
 def write_answered_calls(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
@@ -63,14 +63,14 @@ def write_answered_calls(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
             f"The model called the tool {broken.name!r} with arguments that are not a JSON object: "
             f"{upstream.excerpt(broken.arguments.encode())}. Ask again, or ask a model that is better at tools."
         )
-    return _written(calls)
+    return _write_calls(calls)
 
 
-def _written(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
+def _write_calls(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
     written: list[dict[str, Any]] = []
     for n, call in enumerate(calls):
         body = {"id": call.id, "function": {"index": n, "name": call.name, "arguments": _object(call.arguments)}}
-        written.append(body if call.extra is None else merged(members_for(call.extra, _ROUTE), body))
+        written.append(body if call.extra is None else merged_members(members_for(call.extra, _ROUTE), body))
     return written
 
 

@@ -13,7 +13,7 @@ from mnemoir.core.errors import NotSupported
 from mnemoir.core.messages import AS_THE_SERVER_LIKES, ChatRequest, ModelRequest, Sampling
 from mnemoir.wire import members
 from mnemoir.wire.json_output import read_response_format, write_response_format
-from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, members_for, merged, within
+from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, members_for, merged_members, within
 from mnemoir.wire.openai_chat_answers import (
     FUNCTION_CALL,
     FunctionStreamWriter,
@@ -191,7 +191,7 @@ def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
         body |= request.options
     elif stream:
         body |= {"stream": True, "stream_options": {"include_usage": True}}
-    return body if request.extra is None else merged(members_for(request.extra, ROUTE), body)
+    return body if request.extra is None else merged_members(members_for(request.extra, ROUTE), body)
 
 
 def _names_model(request: ModelRequest) -> bool:

@@ -12,7 +12,7 @@ import orjson
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.events import Event, FinishReason, ModelEvent, Refusal, Reply, Text, Thinking, ToolCallPart
 from mnemoir.wire import upstream
-from mnemoir.wire.members import Json, members_for, merged, unread
+from mnemoir.wire.members import Json, members_for, merged_members, unread
 from mnemoir.wire.openai_messages import ROUTE, extra_of_call, read_tool_calls, write_tool_calls
 from mnemoir.wire.openai_shapes import read_usage, write_usage
 from mnemoir.wire.openai_stream import ChunkReader, ChunkWriter, head, passed_of
@@ -231,4 +231,4 @@ def _write_call_part(part: ToolCallPart) -> dict[str, Any]:
     body: dict[str, Any] = {"index": part.index, kind: {**named, words: part.arguments}}
     if part.id is not None:
         body |= {"id": part.id, "type": kind}
-    return body if part.extra is None else merged(members_for(part.extra, ROUTE), body)
+    return body if part.extra is None else merged_members(members_for(part.extra, ROUTE), body)

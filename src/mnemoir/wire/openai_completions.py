@@ -12,7 +12,7 @@ import orjson
 from mnemoir.core.events import Event, FinishReason, ModelEvent, Refusal, Reply, Text
 from mnemoir.core.messages import ChatRequest, ModelRequest, Route, text_message
 from mnemoir.wire import members, upstream
-from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, members_for, merged, within
+from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, members_for, merged_members, within
 from mnemoir.wire.openai_chat import SAMPLING, read_choices, read_sampling, write_sampling
 from mnemoir.wire.openai_shapes import read_usage, write_usage
 from mnemoir.wire.openai_stream import ChunkReader, ChunkWriter, head, passed_of, write_error
@@ -84,13 +84,13 @@ def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
     named = {} if request.model is None else {"model": request.model}
     body |= write_sampling(request.sampling)
     if request.options is not None:
-        return merged(members_for(request.extra, ROUTE), {**body, **request.options, **named})
+        return merged_members(members_for(request.extra, ROUTE), {**body, **request.options, **named})
     body |= named if request.model else {}
     if request.choices > 1:
         body["n"] = request.choices
     if stream:
         body |= {"stream": True, "stream_options": {"include_usage": True}}
-    return merged(members_for(request.extra, ROUTE), body)
+    return merged_members(members_for(request.extra, ROUTE), body)
 
 
 def _read_prompt(value: object) -> tuple[str, bool]:

@@ -14,13 +14,13 @@ from mnemoir.core.messages import Route
 from mnemoir.wire import members, upstream
 from mnemoir.wire.embedding_request import (
     Vectors,
-    as_sent,
+    inputs_of,
     read_exact_vectors,
     read_texts,
     read_tokens,
     read_vectors,
 )
-from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, extra_of, members_for, merged
+from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, extra_of, members_for, merged_members
 from mnemoir.wire.openai_chat import write_error
 
 __all__ = [
@@ -63,10 +63,10 @@ def write_request(texts: Sequence[str], *, model: str) -> dict[str, Any]:
 
 def write_client_request(request: EmbeddingRequest, *, model: str) -> dict[str, Any]:
     """The request for a client: its texts or tokens as it sent them, with the members that are forwarded."""
-    body: dict[str, Any] = {"model": model, "input": as_sent(request), "encoding_format": "float"}
+    body: dict[str, Any] = {"model": model, "input": inputs_of(request), "encoding_format": "float"}
     if request.dimension is not None:
         body["dimensions"] = request.dimension
-    return merged(members_for(request.extra, ROUTE), body)
+    return merged_members(members_for(request.extra, ROUTE), body)
 
 
 def write_reply(reply: EmbeddingReply, *, request: EmbeddingRequest, model: str) -> bytes:

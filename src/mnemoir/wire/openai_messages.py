@@ -20,7 +20,7 @@ from mnemoir.core.messages import (
     ToolCall,
 )
 from mnemoir.wire import members, upstream
-from mnemoir.wire.members import Json, asked_extra, extra_of, members_for, merged, within
+from mnemoir.wire.members import Json, asked_extra, extra_of, members_for, merged_members, within
 from mnemoir.wire.pictures import check_address, read_picture
 
 _REASONING = ("gpt-5", "o1", "o3", "o4")
@@ -83,7 +83,7 @@ def write_message(message: Message) -> dict[str, Any]:
         body["tool_calls"] = write_tool_calls(message.tool_calls)
     if message.tool_call_id is not None:
         body["tool_call_id"] = message.tool_call_id
-    return merged(extra, body) if extra else body
+    return merged_members(extra, body) if extra else body
 
 
 def write_tool_calls(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
@@ -96,7 +96,7 @@ def _write_call(call: ToolCall) -> dict[str, Any]:
         said: dict[str, Any] = {"type": "custom", "custom": {"name": call.name, "input": call.arguments}}
     else:
         said = {"type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-    return merged(members_for(call.extra, ROUTE), {"id": call.id, **said})
+    return merged_members(members_for(call.extra, ROUTE), {"id": call.id, **said})
 
 
 def extra_of_call(body: Json) -> Extra | None:
@@ -251,4 +251,4 @@ def _write_part(part: Part) -> dict[str, Any]:
         kind = "refusal" if extra.get("type") == "refusal" else "text"
         return {**extra, "type": kind, kind: part.text}
     detail = {} if part.detail is None else {"detail": part.detail}
-    return merged(extra, {"type": "image_url", "image_url": {"url": part.url, **detail}})
+    return merged_members(extra, {"type": "image_url", "image_url": {"url": part.url, **detail}})

@@ -22,7 +22,7 @@ from mnemoir.core.events import (
 from mnemoir.core.messages import ImagePart, Message, ModelRequest, OpaquePart, Part, Route, TextPart, ToolCall
 from mnemoir.wire import upstream
 from mnemoir.wire.json_output import ANY_OBJECT, named_schema
-from mnemoir.wire.members import Json, members_for, merged
+from mnemoir.wire.members import Json, members_for, merged_members
 from mnemoir.wire.openai_messages import effort_of, is_reasoning_model
 from mnemoir.wire.pictures import unpassable
 from mnemoir.wire.stream_readers import SseReader
@@ -50,7 +50,7 @@ def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
     custom = {call.id for message in messages for call in message.tool_calls if call.custom}
     body["input"] = [item for message in messages[begun:] for item in _items(message, custom)]
     body |= _options(request)
-    body = merged(members_for(request.extra, ROUTE), body)
+    body = merged_members(members_for(request.extra, ROUTE), body)
     return {**body, "store": False, "stream": True} if stream else {**body, "store": False}
 
 
@@ -84,7 +84,7 @@ def _items(message: Message, custom: Collection[str]) -> Iterator[dict[str, Any]
     if message.role == "assistant":
         texts = [part for part in message.parts if isinstance(part, TextPart)]
         if texts:
-            yield {"role": "assistant", "content": [_said(part) for part in texts]}
+            yield {"role": "assistant", "content": [_output_part(part) for part in texts]}
     else:
         yield {"role": "user", "content": _user_content(message.parts)}
     for call in message.tool_calls:
@@ -92,7 +92,7 @@ def _items(message: Message, custom: Collection[str]) -> Iterator[dict[str, Any]
         yield {"type": kind, "call_id": call.id, "name": call.name, _CALLS[kind]: call.arguments}
 
 
-def _said(part: TextPart) -> dict[str, Any]:
+def _output_part(part: TextPart) -> dict[str, Any]:
     if part.extra is not None and part.extra.members.get("type") == "refusal":
         return {"type": "refusal", "refusal": part.text}
     return {"type": "output_text", "text": part.text}
@@ -262,7 +262,7 @@ class StreamReader:
             self._refusal_begun = True
             yield Refusal(text)
 
-    def _item_added(self, event: Json) -> Iterator[ModelEvent]:
+    def _item_start(self, event: Json) -> Iterator[ModelEvent]:
         item = event.get("item")
         if upstream.member(item, "type") in _CALLS:
             call = _call(item)
@@ -277,18 +277,18 @@ class StreamReader:
             custom = event.get("type") == "response.custom_tool_call_input.delta"
             yield ToolCallPart(index=index, arguments=text, custom=custom)
 
-    def _item_done(self, event: Json) -> Iterator[ModelEvent]:
+    def _item_end(self, event: Json) -> Iterator[ModelEvent]:
         """Read a finished call, which servers that send no pieces send whole."""
         if upstream.member(event.get("item"), "type") not in _CALLS:
             return
         if event.get("output_index") not in self._calls:
-            yield from self._item_added(event)
+            yield from self._item_start(event)
         index = self._calls[event.get("output_index")]
         call = _call(event.get("item"))
         if index not in self._argued and call.arguments:
             yield ToolCallPart(index=index, arguments=call.arguments, custom=call.custom)
 
-    def _ended(self, event: Json) -> Iterator[ModelEvent]:
+    def _response_end(self, event: Json) -> Iterator[ModelEvent]:
         response = event.get("response")
         if not isinstance(response, Mapping):
             raise upstream.unusable("no response in its last event")
@@ -296,7 +296,7 @@ class StreamReader:
         yield _usage(response)
         yield Finished(reason=_reason(response, has_calls=bool(self._calls)))
 
-    def _failed(self, event: Json) -> Iterator[ModelEvent]:
+    def _failure(self, event: Json) -> Iterator[ModelEvent]:
         raise upstream.error_in_body(upstream.member(event.get("response"), "error") or event)
 
     def _error(self, event: Json) -> Iterator[ModelEvent]:
@@ -311,12 +311,12 @@ _EVENTS: Mapping[object, Callable[[StreamReader, Json], Iterator[ModelEvent]]] =
     "response.reasoning_text.delta": StreamReader._thinking,
     "response.refusal.delta": StreamReader._refusal,
     "response.refusal.done": StreamReader._refusal,
-    "response.output_item.added": StreamReader._item_added,
-    "response.output_item.done": StreamReader._item_done,
+    "response.output_item.added": StreamReader._item_start,
+    "response.output_item.done": StreamReader._item_end,
     "response.function_call_arguments.delta": StreamReader._arguments,
     "response.custom_tool_call_input.delta": StreamReader._arguments,
-    "response.completed": StreamReader._ended,
-    "response.incomplete": StreamReader._ended,
-    "response.failed": StreamReader._failed,
+    "response.completed": StreamReader._response_end,
+    "response.incomplete": StreamReader._response_end,
+    "response.failed": StreamReader._failure,
     "error": StreamReader._error,
 }

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict  # before Python 3.12 pydantic accepts n
 from mnemoir.core.events import Usage
 from mnemoir.core.messages import Extra
 from mnemoir.wire import upstream
-from mnemoir.wire.members import members_for, merged, unread
+from mnemoir.wire.members import members_for, merged_members, unread
 
 _COUNTS = frozenset({"prompt_tokens", "completion_tokens", "total_tokens"})
 _CACHED = frozenset({"cached_tokens"})
@@ -46,7 +46,7 @@ def write_usage(usage: Usage) -> dict[str, Any]:
     details = members_for(usage.extra, "openai-chat")
     if "total_tokens" in details:
         written["total_tokens"] = details["total_tokens"]
-    return merged(details, written) if details else written
+    return merged_members(details, written) if details else written
 
 
 def _details(value: object) -> Extra | None:

@@ -78,14 +78,14 @@ def passed_on(extra: Extra, route: Route | None, forward: Forward) -> tuple[Extr
     else:
         table = _TRANSLATED.get((extra.route, route), {}) if route else {}
         passed = {name: value for name, value in passed.items() if name in table}
-        going = _placed(passed, table)
+        going = _nested_members(passed, table)
     left = {name: value for name, value in extra.members.items() if name not in passed}
     return Extra(route=route, members=going) if going and route else None, tuple(
-        names_left(replace(extra, members=left))
+        left_out_names(replace(extra, members=left))
     )
 
 
-def names_left(left: Extra) -> Iterator[str]:
+def left_out_names(left: Extra) -> Iterator[str]:
     """The names of members that are not forwarded, except a prompt, which is always forwarded."""
     prompts = _PROMPTS.get(left.route, frozenset())
     return (name for name in names_in(left.members) if name not in prompts)
@@ -109,7 +109,7 @@ def _is_allowed(name: str, route: Route, forward: Forward) -> bool:
     return forward == "all" or name in _LISTED[route] or name.startswith(_LISTED_BEGINNINGS)
 
 
-def _placed(members: Json, places: Mapping[str, str]) -> Json:
+def _nested_members(members: Json, places: Mapping[str, str]) -> Json:
     placed: dict[str, Any] = {}
     for name, value in members.items():
         outer, _, inner = places[name].rpartition(".")

@@ -24,7 +24,7 @@ class StopTexts:
             if isinstance(event, Text):
                 out += self._text(event.text)
             elif isinstance(event, Finished):
-                out += [*self._released(), event]
+                out += [*self._release_text(), event]
             else:
                 out.append(event)
             if self.met:
@@ -40,7 +40,7 @@ class StopTexts:
             self._held = said[end:]
         return [Text(said[:end])] if end else []
 
-    def _released(self) -> list[ModelEvent]:
+    def _release_text(self) -> list[ModelEvent]:
         held, self._held = self._held, ""
         return [Text(held)] if held else []
 

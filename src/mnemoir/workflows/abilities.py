@@ -31,7 +31,7 @@ def abilities_of(user: UserTree, workflow: WorkflowDefinition, compiler: Compile
     seen: set[tuple[str, str]] = set()  # by name: a recently written file is a new object each time it is read
     while (workflow.folder, workflow.name) not in seen:
         seen.add((workflow.folder, workflow.name))
-        compiled = compiler.compiled(workflow)
+        compiled = compiler.compiled_workflow(workflow)
         if compiled.responder < 0:
             break
         found = compiled.nodes[compiled.responder]

@@ -22,13 +22,13 @@ from mnemoir.core.events import (
     as_events,
 )
 from mnemoir.core.messages import Message, ModelRequest
-from mnemoir.core.thinking import spoken
+from mnemoir.core.thinking import without_thinking_members
 from mnemoir.ports.llm import ChatModel, ModelServer
 from mnemoir.wire.forwarding import Forwarding
 from mnemoir.workflows.call_options import (
     answering_request,
-    as_answered,
     as_inner,
+    as_responder,
     inner_request,
     lost_of,
     overridden,
@@ -57,7 +57,7 @@ async def ask_and_name(step: Step, question: Question) -> tuple[Reply, str]:
 
     Raises ProviderError as `ask` does.
     """
-    reply, call = await _asked(step, question)
+    reply, call = await _reply_and_call(step, question)
     return reply, call.name
 
 
@@ -71,10 +71,10 @@ async def answer(step: Step, question: Question) -> AsyncGenerator[Sequence[Even
     call = await _call(step, question, [question.endpoint], stream=step.streams)
     if call.dropped:
         turn = step.run.turn
-        turn.trace.dropped = turn.chat.spelled(call.dropped)
+        turn.trace.dropped = turn.chat.client_spellings(call.dropped)
         yield [MembersDropped(names=turn.trace.dropped)]
     if not step.streams:
-        reply, _ = await _replied(step, question, call)
+        reply, _ = await _reply_of_call(step, question, call)
         yield as_events(reply)
         return
     while True:
@@ -87,7 +87,7 @@ async def answer(step: Step, question: Question) -> AsyncGenerator[Sequence[Even
                     said: Sequence[Event] = batch
                     if not stream.passes_through or any(event.__class__ is not Text for event in batch):
                         usage = next((event for event in batch if isinstance(event, Usage)), usage)
-                        said = _cleaned(batch, stream)
+                        said = _cleaned_events(batch, stream)
                     if said:
                         call.has_begun = True
                         yield said
@@ -99,11 +99,11 @@ async def answer(step: Step, question: Question) -> AsyncGenerator[Sequence[Even
                 add_tokens(step.trace, usage, asked, step.run.turn.answer)
 
 
-async def _asked(step: Step, question: Question) -> tuple[Reply, "_Call"]:
-    return await _replied(step, question, await _call(step, question, [question.endpoint], stream=False))
+async def _reply_and_call(step: Step, question: Question) -> tuple[Reply, "_Call"]:
+    return await _reply_of_call(step, question, await _call(step, question, [question.endpoint], stream=False))
 
 
-async def _replied(step: Step, question: Question, call: "_Call") -> tuple[Reply, "_Call"]:
+async def _reply_of_call(step: Step, question: Question, call: "_Call") -> tuple[Reply, "_Call"]:
     while True:
         try:
             reply = await call.model.ask(call.request)
@@ -111,7 +111,10 @@ async def _replied(step: Step, question: Question, call: "_Call") -> tuple[Reply
             call = await _backup(step, question, call, exc, stream=False)
             continue
         add_tokens(step.trace, reply.usage, call.request.messages, [reply.words])
-        text, passed = clean(reply.text, call.cleaning), spoken(reply.passed) if reply.passed else None
+        text, passed = (
+            clean(reply.text, call.cleaning),
+            without_thinking_members(reply.passed) if reply.passed else None,
+        )
         if text != reply.text or reply.thinking or passed is not reply.passed:
             reply = replace(reply, text=text, thinking="", passed=passed)
         return reply, call
@@ -132,7 +135,7 @@ async def _backup(step: Step, question: Question, call: "_Call", exc: ProviderEr
     return await _call(step, question, names, stream=stream)
 
 
-def _cleaned(batch: Sequence[ModelEvent], stream: CleaningStream) -> list[Event]:
+def _cleaned_events(batch: Sequence[ModelEvent], stream: CleaningStream) -> list[Event]:
     events: list[Event] = []
     for event in batch:
         if isinstance(event, Text):
@@ -142,7 +145,7 @@ def _cleaned(batch: Sequence[ModelEvent], stream: CleaningStream) -> list[Event]
             text = stream.end()
             events += [Text(text), event] if text else [event]
         elif isinstance(event, Passed):
-            events.append(spoken(event))
+            events.append(without_thinking_members(event))
         elif not isinstance(event, Thinking):
             events.append(event)
     return events
@@ -233,7 +236,7 @@ def _messages(
         return as_inner(sent), ()
     asked = step.run.turn.chat.request.messages
     lost = lost_of(asked, sent, question.properties, target.kind, forwards=forwards)
-    return as_answered(sent, forwards=forwards), lost
+    return as_responder(sent, forwards=forwards), lost
 
 
 def _model_server(step: Step, target: Target) -> ModelServer:

@@ -16,9 +16,9 @@ import structlog
 from mnemoir.core.errors import NotSupported
 from mnemoir.core.messages import ImagePart, Message, ModelRequest, OpaquePart, is_all_text
 from mnemoir.ports.llm import ModelServerKind
-from mnemoir.wire.forwarding import Forwarding, given_names, lost_of_messages, prepared, without_extra
+from mnemoir.wire.forwarding import Forwarding, given_names, lost_of_messages, request_for_provider, without_extra
 from mnemoir.workflows.node import ModelProperties
-from mnemoir.workflows.prompting.options import left_out, translated
+from mnemoir.workflows.prompting.options import left_out, members_of_samplers
 from mnemoir.workflows.question import Target
 from mnemoir.workflows.step import Step
 
@@ -36,7 +36,7 @@ def preset_of(step: Step, name: str, target: Target) -> Sequence[Mapping[str, An
     if samplers is None:
         lowest = user.preset(name, api_type)
     else:
-        lowest = translated(samplers, api_type)
+        lowest = members_of_samplers(samplers, api_type)
         _note(step, name, target, left_out(samplers, api_type, target.endpoint.api_type))
     return lowest, user.preset(target.endpoint.appended_preset, api_type)
 
@@ -90,7 +90,7 @@ def answering_request(
         output=output,
         sampling=replace(asked.sampling, max_tokens=None),
     )
-    part, lost = prepared(part, kind, chosen)
+    part, lost = request_for_provider(part, kind, chosen)
     return part, [*dropped, *lost]
 
 
@@ -99,7 +99,7 @@ def overridden(part: ModelRequest, options: Mapping[str, Any]) -> Iterator[str]:
     return (name for name in given_names(part) if name.removeprefix("options.") in options)
 
 
-def as_answered(messages: Sequence[Message], *, forwards: bool) -> Sequence[Message]:
+def as_responder(messages: Sequence[Message], *, forwards: bool) -> Sequence[Message]:
     """The messages of the answering node. Raises NotSupported for parts that need a forwarding endpoint."""
     if forwards or all(map(is_all_text, messages)):
         return messages

@@ -59,7 +59,7 @@ class Compiler:
         self._services = services
         self._done: WeakKeyDictionary[WorkflowDefinition, CompiledWorkflow] = WeakKeyDictionary()
 
-    def compiled(self, workflow: WorkflowDefinition) -> CompiledWorkflow:
+    def compiled_workflow(self, workflow: WorkflowDefinition) -> CompiledWorkflow:
         """The compiled workflow. Raises SettingsError naming the workflow, the node and the property at fault."""
         found = self._done.get(workflow)
         if found is None:

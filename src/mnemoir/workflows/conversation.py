@@ -56,12 +56,12 @@ def time_context(known: Mapping[str, str], now: datetime) -> str:
     return f"[Time Context: This conversation started {began} ago. The most recent message was sent {latest} ago.]"
 
 
-def stamped(
+def with_times(
     messages: Sequence[Message], known: Mapping[str, str], *, relative: bool, now: datetime
 ) -> Sequence[Message]:
     """The messages with known times in front, as copies; messages without a time are the same objects."""
     dated = _without_generation_prompt(messages)
-    return [*(_stamped(message, known, relative, now) for message in dated), *messages[len(dated) :]]
+    return [*(_with_time(message, known, relative, now) for message in dated), *messages[len(dated) :]]
 
 
 def settle(times: MutableMapping[str, str], messages: Sequence[Message], now: datetime) -> None:
@@ -138,9 +138,9 @@ def _lookup(times: Mapping[str, str], message: Message) -> str | None:
     return next((times[hash] for hash in hashes(message) if hash in times), None)
 
 
-def _stamped(message: Message, known: Mapping[str, str], relative: bool, now: datetime) -> Message:
+def _with_time(message: Message, known: Mapping[str, str], relative: bool, now: datetime) -> Message:
     found = _lookup(known, message) if _has_time(message) else None
-    prefix = _sent(found, now) if relative and found is not None else found
+    prefix = _distance_prefix(found, now) if relative and found is not None else found
     if prefix is None or message.text.startswith(prefix):
         return message
     return replace(message, parts=_with_prefix(f"{prefix} ", message.parts))
@@ -154,7 +154,7 @@ def _with_prefix(prefix: str, parts: Sequence[Part]) -> Sequence[Part]:
     return (TextPart(text=prefix), *parts)
 
 
-def _sent(text: str, now: datetime) -> str | None:
+def _distance_prefix(text: str, now: datetime) -> str | None:
     """The distance of a stored time from now, as text; None if the text is not a time."""
     time = _read(text)
     return None if time is None else f"[Sent {distance(time, _wall_clock(now))} ago]"
@@ -216,14 +216,14 @@ def _messages(chat: ChatRequest) -> Sequence[Message]:
 
 def _with_role_names(messages: Sequence[Message], settings: UserSettings) -> Sequence[Message]:
     if settings.adds_role_names:
-        messages = [_named(message) for message in messages]
+        messages = [_with_role_name(message) for message in messages]
     if settings.adds_missing_assistant and messages and messages[-1].role != "assistant":
         # without role names the added turn is blank, and blank messages are removed
         messages = [*messages, text_message("assistant", "Assistant:" if settings.adds_role_names else "")]
     return messages
 
 
-def _named(message: Message) -> Message:
+def _with_role_name(message: Message) -> Message:
     name = _NAMES.get(message.role)
     if name is None or message.tool_calls:
         return message

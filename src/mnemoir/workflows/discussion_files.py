@@ -69,14 +69,14 @@ class DiscussionPlaces:
         One of the previous key is moved to the current one first. Raises KeyUnavailable when there is one of other
         keys only, or when a key is needed; StorageUnavailable.
         """
-        return self._checked(user, await self._found(user, id, owner, keys))
+        return self._checked_discussion(user, await self._discussion_of(user, id, owner, keys))
 
-    async def stored(
+    async def stored_discussion(
         self, user: UserTree | None, id: str, owner: Scope | None = None, keys: ClientKeys | None = None
     ) -> Discussion | None:
         """Like `of`, but None where that has no files."""
-        found = await self._found(user, id, owner, keys)
-        return self._checked(user, found) if await self._files.exists(found) else None
+        found = await self._discussion_of(user, id, owner, keys)
+        return self._checked_discussion(user, found) if await self._files.exists(found) else None
 
     async def is_of_a_key(self, user: UserTree | None, id: str, owner: Scope | None = None) -> bool:
         """True when a discussion of that id is there for the key of some client."""
@@ -103,13 +103,13 @@ class DiscussionPlaces:
         keyed: list[tuple[Path, ClientFolder | None]] = [(root / own.name, own) for root, _ in roots]
         return keyed if encrypts else roots + keyed
 
-    async def _found(
+    async def _discussion_of(
         self, user: UserTree | None, id: str, owner: Scope | None, keys: ClientKeys | None
     ) -> Discussion:
         keyed = None if user is None or keys is None else await self._of_key(user, id, owner, keys)
         return keyed or await self._of_none(user, id, owner)
 
-    def _checked(self, user: UserTree | None, found: Discussion) -> Discussion:
+    def _checked_discussion(self, user: UserTree | None, found: Discussion) -> Discussion:
         is_plain = found.client is None or found.client.secret is None
         if user is not None and is_plain and self._is_plain_refused:
             raise KeyUnavailable(
@@ -123,24 +123,24 @@ class DiscussionPlaces:
         legacy = None if user is None or owner is not None else user.tree.public
         roots = self.roots(user, owner)
         for root in roots[1:]:
-            discussion = await self._files.located(root, id, legacy)
+            discussion = await self._files.named_discussion(root, id, legacy)
             if await self._files.exists(discussion):
                 return discussion
-        return await self._files.located(roots[0], id, legacy)
+        return await self._files.named_discussion(roots[0], id, legacy)
 
     async def _of_key(self, user: UserTree, id: str, owner: Scope | None, keys: ClientKeys) -> Discussion | None:
         """The discussion in the folder of a key; None for one that belongs to no key."""
         encrypts, roots = user.settings.encrypts_discussions, self.roots(user, owner)
         own = await self._files.client_folder(keys.current, None)
-        mine = [await self._files.located(root / own.name, id, None, own) for root in roots]
+        mine = [await self._files.named_discussion(root / own.name, id, None, own) for root in roots]
         found = [one for one in mine if await self._files.exists(one)]
         if found:
-            return await self._keyed(found[0], user, keys.current)
+            return await self._with_secret(found[0], user, keys.current)
         if not encrypts and keys.previous is None:
             return None
         others = [one for root in roots for one in await self._of_keys(root, id)]
         if keys.previous is not None and others:
-            new = await self._keyed(mine[0], user, keys.current)
+            new = await self._with_secret(mine[0], user, keys.current)
             if await self._is_taken_over(user, others, keys.previous, new):
                 return new
         if not encrypts:
@@ -150,9 +150,9 @@ class DiscussionPlaces:
                 f"Discussion {id[:80]!r} is there for another key. Nothing was changed. Send that key; or send it "
                 f"once as {PREVIOUS_KEY}, beside this one, which the discussion will then have; or choose another id."
             )
-        return await self._keyed(mine[0], user, keys.current)
+        return await self._with_secret(mine[0], user, keys.current)
 
-    async def _keyed(self, discussion: Discussion, user: UserTree, key: str) -> Discussion:
+    async def _with_secret(self, discussion: Discussion, user: UserTree, key: str) -> Discussion:
         """The discussion with the secret of its files, which takes a while to derive; wrong keys never get here."""
         encrypts = user.settings.encrypts_discussions
         return replace(discussion, client=await self._files.client_folder(key, user.name if encrypts else None))
@@ -169,7 +169,7 @@ class DiscussionPlaces:
     async def _of_keys(self, root: Path, id: str) -> list[Discussion]:
         """The stored discussions of that id in the folders of clients' keys."""
         clients = await self._files.client_folders(root)
-        found = [await self._files.located(root / client.name, id, None, client) for client in clients]
+        found = [await self._files.named_discussion(root / client.name, id, None, client) for client in clients]
         return [one for one in found if await self._files.exists(one)]
 
     def roots(self, user: UserTree | None, owner: Scope | None = None) -> Sequence[Path]:

@@ -21,9 +21,9 @@ from mnemoir.memory.discussions.records import (
     EXTRACTION_PROMPT,
     EXTRACTION_SYSTEM_PROMPT,
     Extract,
+    chunk_for_prompt,
     make_records,
     plan_records,
-    quoted,
 )
 from mnemoir.workflows.asking import Question
 from mnemoir.workflows.config.memory import DiscussionSettings
@@ -42,14 +42,14 @@ from mnemoir.workflows.node import ModelProperties
 from mnemoir.workflows.remembering import read_or
 from mnemoir.workflows.run import NO_OVERRIDES
 from mnemoir.workflows.step import Step
-from mnemoir.workflows.tracing import shown
+from mnemoir.workflows.tracing import output_text
 
 _log = structlog.get_logger(__name__)
 
 FEWEST_MESSAGES = 3  # no memories are made of a conversation with fewer
 
 
-def spoken(messages: Sequence[Message]) -> list[Message]:
+def without_system_messages(messages: Sequence[Message]) -> list[Message]:
     """The messages that memories are made of: all but system messages."""
     return [message for message in messages if message.role != "system"]
 
@@ -68,7 +68,7 @@ class MemoryMaker:
         return await make_chunk_summaries(
             self._memory,
             self._discussion,
-            spoken(self._step.run.turn.messages),
+            without_system_messages(self._step.run.turn.messages),
             policy or self.policy(records=False),
             self._summarising(),
             reads_earlier=self._reads(RECENT, ALL),
@@ -81,7 +81,7 @@ class MemoryMaker:
         return await make_records(
             self._memory,
             self._discussion,
-            spoken(self._step.run.turn.messages),
+            without_system_messages(self._step.run.turn.messages),
             policy or self.policy(records=True),
             self._extracting(),
             control=control,
@@ -90,7 +90,7 @@ class MemoryMaker:
     async def plan(self, policy: ChunkPolicy | None = None) -> Plan:
         """The work that making memories would do now, for the kind that the settings name."""
         plan = plan_records if self._settings.uses_records else plan_chunk_summaries
-        said = spoken(self._step.run.turn.messages)
+        said = without_system_messages(self._step.run.turn.messages)
         return await plan(
             self._memory, self._discussion, said, policy or self.policy(records=self._settings.uses_records)
         )
@@ -167,7 +167,7 @@ class MemoryMaker:
             question = self._question(
                 endpoint, preset, EXTRACTION_SYSTEM_PROMPT, EXTRACTION_PROMPT, said.record_max_tokens
             )
-            asked = with_marks(question, {CHUNK: quoted(chunk)})
+            asked = with_marks(question, {CHUNK: chunk_for_prompt(chunk)})
             asked = replace(asked, prompt=_with_complaint(asked.prompt or "", complaint))
             return await written_answer(self._step, asked)
 
@@ -176,7 +176,7 @@ class MemoryMaker:
     async def _output_of(self, workflow: str, inputs: Sequence[str]) -> Written:
         """The output of a workflow with these inputs, not sent to the client."""
         output = await self._step.engine.run_child(self._step, workflow, inputs=inputs)
-        return Written(text=without_thinking(shown(output)), by=f"workflow {workflow}")
+        return Written(text=without_thinking(output_text(output)), by=f"workflow {workflow}")
 
     def _question(self, endpoint: str, preset: str, system: str, prompt: str, max_tokens: int | str) -> Question:
         if not endpoint:

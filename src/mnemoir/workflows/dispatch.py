@@ -79,7 +79,7 @@ class Workflows:
         asked = chat.request.model
         if self._tree is None:
             return Answerer(name=asked or OWN_MODEL)
-        name, wanted = self._asked(asked or "")
+        name, wanted = self._user_and_folder(asked or "")
         user = self._tree.glance(name)
         folder = _folder(user, wanted)
         return Answerer(name=f"{name}:{folder}" if folder else name, user=user, folder=folder)
@@ -92,14 +92,14 @@ class Workflows:
         if self._tree is None:
             return None
         try:
-            name, wanted = self._asked(model)
+            name, wanted = self._user_and_folder(model)
             user = self._tree.glance(name)
-            workflow = self._named(user, _folder(user, wanted)) or user.workflow(DEFAULT_ROUTE)
+            workflow = self._fixed_workflow(user, _folder(user, wanted)) or user.workflow(DEFAULT_ROUTE)
             return self._engine.abilities(user, workflow)
         except (SettingsError, InvalidRequest):
             return None
 
-    def accepted(self, chat: ChatRequest) -> ChatRequest:
+    def answerable_chat(self, chat: ChatRequest) -> ChatRequest:
         """The chat in a form that can be answered: a raw request that cannot be passed on becomes a plain one.
 
         Raises NotSupported for several prompts or several answers if they cannot be passed on.
@@ -122,7 +122,7 @@ class Workflows:
         No workflow runs, and nothing is recorded. Endpoints of a tree are not asked. Raises ProviderError.
         """
         reply, dropped = await self._engine.load(chat) if self._tree is None else answered_here(chat)
-        return reply, chat.spelled(dropped)
+        return reply, chat.client_spellings(dropped)
 
     async def answer(self, chat: ChatRequest, caller: Caller, emit: Emit) -> None:
         """Answer a chat: `emit` gets the events, batch by batch; a complete answer ends with Finished.
@@ -139,16 +139,16 @@ class Workflows:
             await emit([Finished(reason="tool_calls")])
             return
         turn.trace.question = beginning(turn.user_text, MOST_QUESTION_CHARACTERS)
-        self._runs.begun(turn.trace)
+        self._runs.note_begin(turn.trace)
         try:
             await self._engine.place(turn)
-            workflow = await self._chosen(turn, answerer)
+            workflow = await self._workflow_for(turn, answerer)
             if turn.trace.memory_skipped is None and not can_remember(workflow, turn.user):
                 turn.trace.memory_skipped = "workflow"
                 await turn.say([MemorySkipped(reason="workflow")])
             await self._engine.answer(turn, workflow)
         except (Exception, asyncio.CancelledError) as exc:
-            await self._broken(turn, exc)
+            await self._break_off(turn, exc)
             raise
         self._go_on(turn)  # before the client receives the end of the answer: it may disconnect at once
         await emit([turn.finished or Finished()])
@@ -169,12 +169,12 @@ class Workflows:
             scope=caller.recorded_scope,
             model=chat.request.model or "",
             stream=chat.stream,
-            memory_skipped=caller.memory_skipped,
+            memory_skipped=caller.memory_skip_reason,
             is_temporary=caller.is_temporary,
             message_uids=caller.recorded.message_uids if caller.recorded else [],
             asked=traced_messages(chat.request.messages, _MOST_ASKED),
         )
-        told = self._runs.moved
+        told = self._runs.note_node
         answerer = caller.answerer or self.answerer(chat)
         user = answerer.user
         if user is None:
@@ -196,7 +196,7 @@ class Workflows:
         )
         return turn, answerer
 
-    def _asked(self, model: str) -> tuple[str, str]:
+    def _user_and_folder(self, model: str) -> tuple[str, str]:
         """The user of a model name, and the possible name of a shared folder, "" for none."""
         name, users = model.removesuffix(":latest"), self.users
         if not users:
@@ -213,20 +213,24 @@ class Workflows:
             )
         return found, folder
 
-    async def _chosen(self, turn: Turn, answerer: Answerer) -> WorkflowDefinition:
+    async def _workflow_for(self, turn: Turn, answerer: Answerer) -> WorkflowDefinition:
         user = turn.user
         if user is None:
             return self._default
-        return answerer.workflow or self._named(user, answerer.folder) or await self._routed(turn, user)
+        return (
+            answerer.workflow
+            or self._fixed_workflow(user, answerer.folder)
+            or await self._workflow_by_category(turn, user)
+        )
 
-    def _named(self, user: UserTree, folder: str) -> WorkflowDefinition | None:
+    def _fixed_workflow(self, user: UserTree, folder: str) -> WorkflowDefinition | None:
         """The workflow that answers every message; None when a category chooses it."""
         settings = user.settings
         if folder:
             return user.workflow(DEFAULT_ROUTE, f"{settings.shared_folder}/{folder}")
         return user.workflow(settings.custom_workflow) if settings.always_custom_workflow else None
 
-    async def _routed(self, turn: Turn, user: UserTree) -> WorkflowDefinition:
+    async def _workflow_by_category(self, turn: Turn, user: UserTree) -> WorkflowDefinition:
         settings = user.settings
         table = user.routing(settings.routing)
         categoriser = user.workflow(settings.categorization_workflow)
@@ -239,7 +243,7 @@ class Workflows:
         turn.trace.category = ""
         return user.workflow(DEFAULT_ROUTE)
 
-    async def _broken(self, turn: Turn, exc: BaseException) -> None:
+    async def _break_off(self, turn: Turn, exc: BaseException) -> None:
         left = isinstance(exc, asyncio.CancelledError)
         if left and turn.is_answered:
             self._go_on(turn)
@@ -250,12 +254,12 @@ class Workflows:
         try:
             await self._engine.let_go(turn)
         finally:
-            self._ended(turn)
+            self._end(turn)
 
     def _go_on(self, turn: Turn) -> None:
         turn.trace.answered_ms = turn.elapsed_ms()
         if not self._engine.has_rest(turn):
-            self._finished(turn)
+            self._finish(turn)
             return
         task = asyncio.create_task(self._rest(turn), name="nodes behind the answer")
         self._background.add(task)
@@ -275,16 +279,16 @@ class Workflows:
             turn.trace.status = "failed"
             _log.exception("fault behind the answer", run=turn.trace.id)
         finally:
-            self._finished(turn)
+            self._finish(turn)
 
-    def _finished(self, turn: Turn) -> None:
+    def _finish(self, turn: Turn) -> None:
         if turn.trace.status == "running":
             turn.trace.status = "finished"
-        self._ended(turn)
+        self._end(turn)
 
-    def _ended(self, turn: Turn) -> None:
+    def _end(self, turn: Turn) -> None:
         turn.trace.duration_ms = turn.elapsed_ms()
-        self._runs.ended(turn.trace)
+        self._runs.note_end(turn.trace)
 
 
 def _with_one_call(emit: Emit) -> Emit:

@@ -28,7 +28,7 @@ from mnemoir.workflows.services import Services
 from mnemoir.workflows.step import UNSET, Step, WorkflowEnded
 from mnemoir.workflows.time_limit import TimeLimit
 from mnemoir.workflows.timing import Times
-from mnemoir.workflows.tracing import shown
+from mnemoir.workflows.tracing import output_text
 
 _log = structlog.get_logger(__name__)
 
@@ -83,7 +83,7 @@ class Engine:
         run = self._new_run(turn, workflow)
         turn.trace.workflows.append(run.trace)
         try:
-            await self._until_answered(run)
+            await self._run_to_responder(run)
         except WorkflowEnded as ended:
             _ended_early(workflow, ended)
         turn.is_answered = True
@@ -147,8 +147,8 @@ class Engine:
         step.trace.children.append(child.trace)
         if child.is_silent:
             return await self._output(child)
-        await self._until_answered(child)
-        return child.outputs.get(self._compiler.compiled(child.workflow).responder + 1)
+        await self._run_to_responder(child)
+        return child.outputs.get(self._compiler.compiled_workflow(child.workflow).responder + 1)
 
     def _new_run(self, turn: Turn, workflow: WorkflowDefinition, *, is_silent: bool = False) -> Run:
         trace = WorkflowTrace(name=workflow.name, folder=workflow.folder)
@@ -159,7 +159,7 @@ class Engine:
 
     async def _output(self, run: Run) -> object:
         """Run a silent workflow to its end; the output of its responder."""
-        compiled = self._compiler.compiled(run.workflow)
+        compiled = self._compiler.compiled_workflow(run.workflow)
         try:
             if compiled.uses_times:
                 await self._times.begin(run, compiled)
@@ -169,9 +169,9 @@ class Engine:
             await self._release(run)
         return run.outputs.get(compiled.responder + 1)
 
-    async def _until_answered(self, run: Run) -> None:
+    async def _run_to_responder(self, run: Run) -> None:
         """Run the nodes up to the responder. The client gets the responder's events, and notices of earlier nodes."""
-        compiled = self._compiler.compiled(run.workflow)
+        compiled = self._compiler.compiled_workflow(run.workflow)
         try:
             if compiled.uses_times:
                 await self._times.begin(run, compiled)
@@ -185,7 +185,7 @@ class Engine:
     async def _close(self, turn: Turn) -> None:
         """Run the nodes marked `beforeClose`. A failure is noted in the trace and does not end the answer."""
         for rest in turn.rest:
-            nodes = self._compiler.compiled(rest.run.workflow).nodes
+            nodes = self._compiler.compiled_workflow(rest.run.workflow).nodes
             for index in [index for index in rest.nodes if nodes[index].properties.before_close]:
                 rest.nodes.remove(index)
                 try:
@@ -198,7 +198,7 @@ class Engine:
 
     async def _behind(self, run: Run, index: int) -> None:
         """Run a node behind the responder. Its events are not sent; its output and its trace are kept."""
-        await self._step(run, index, self._compiler.compiled(run.workflow))
+        await self._step(run, index, self._compiler.compiled_workflow(run.workflow))
 
     async def _release(self, run: Run) -> None:
         if run.lock_database is None:
@@ -262,9 +262,9 @@ class Engine:
             if step.answers_client and turn.is_overlong:
                 step.note("The answer is too long: nodes behind it get only its beginning.")
         step.run.outputs[step.definition.number] = step.output
-        step.trace.output = shown(step.output)[:MOST_TRACED_CHARACTERS]
+        step.trace.output = output_text(step.output)[:MOST_TRACED_CHARACTERS]
         if step.answers_client and turn.finished is None:
-            text = "" if texts else shown(step.output)
+            text = "" if texts else output_text(step.output)
             await turn.say([*([Text(text)] if text else []), Finished()])
 
     def _texts_of(self, step: Step, texts: list[str]) -> list[str]:

@@ -28,7 +28,7 @@ def json_member(text: str, name: str) -> str | None:
     A text is returned as it is, a number or a boolean in Python's notation, an object or a list as JSON. "" for null
     and for a missing member; None if `text` is no JSON object.
     """
-    found = _parsed(_without_fence(text.strip()))
+    found = _json_value(_without_fence(text.strip()))
     if not isinstance(found, dict):
         return None
     value = found.get(name)
@@ -42,7 +42,7 @@ def _without_fence(text: str) -> str:
     return fenced[1] if fenced else text
 
 
-def _parsed(text: str) -> Any:  # JSON
+def _json_value(text: str) -> Any:  # JSON
     try:
         return json.loads(text)
     except (ValueError, RecursionError):  # invalid JSON, a number with thousands of digits, or thousands of brackets

@@ -135,9 +135,9 @@ class _Drawing:
     def _workflow(self, name: Name) -> str | None:
         if self._user is None or not name.name or is_open(name.name) or is_open(name.folder):
             return None
-        return self._found("workflow", name.name, name.folder)
+        return self._path_of("workflow", name.name, name.folder)
 
-    def _found(self, kind: str, name: str, folder: str = "") -> str | None:
+    def _path_of(self, kind: str, name: str, folder: str = "") -> str | None:
         """The path of the file relative to the root; None for a missing file and a forbidden name."""
         assert self._user is not None
         tree = self._user.tree
@@ -152,7 +152,7 @@ class _Drawing:
         """The path of the endpoint's file, and the model that it names."""
         if self._user is None or not name or is_open(name):
             return None, None
-        path = self._found("endpoint", name)
+        path = self._path_of("endpoint", name)
         try:
             return path, (self._user.endpoint(name).model or None) if path else None
         except SettingsError:

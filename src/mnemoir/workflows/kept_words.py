@@ -35,7 +35,7 @@ class KeptWords:
         return replace(found, own=[self.known.get(at, digest) for at, digest in enumerate(found.own)])
 
 
-async def words_given(store: ChunkStore, discussion: Discussion, messages: Sequence[Message]) -> KeptWords:
+async def words_from_messages(store: ChunkStore, discussion: Discussion, messages: Sequence[Message]) -> KeptWords:
     """The source for a given conversation. Forgotten blocks without digests are located in it by their hash."""
     blocks = await store.blocks(discussion)
     forgotten = [block for block in blocks if block.is_forgotten]
@@ -46,7 +46,7 @@ async def words_given(store: ChunkStore, discussion: Discussion, messages: Seque
     return KeptWords(messages=messages, forgotten=forgotten)
 
 
-async def words_kept(store: ChunkStore, discussion: Discussion) -> KeptWords:
+async def words_from_store(store: ChunkStore, discussion: Discussion) -> KeptWords:
     """The source of the messages stored with the memories, in order. Raises InvalidRequest if any are missing."""
     blocks = await store.blocks(discussion)
     kept = await store.sources(discussion)

@@ -40,11 +40,11 @@ class WorkflowLocks:
         if database not in self._leases:
             self._leases[database] = self._open_leases(database)
         leases = self._leases[database]
-        taking = self._submitted(lambda: leases.acquire(lock, _TTL_S, 0))
+        taking = self._submit(lambda: leases.acquire(lock, _TTL_S, 0))
         try:
             lease = await asyncio.shield(asyncio.wrap_future(taking))
         except asyncio.CancelledError:
-            self._submitted(lambda: _give_back(leases, taking))  # the thread may still acquire the cancelled lock
+            self._submit(lambda: _give_back(leases, taking))  # the thread may still acquire the cancelled lock
             raise
         if lease is None:
             return False
@@ -82,9 +82,9 @@ class WorkflowLocks:
                 _log.warning("workflow locks not renewed", error=exc.message)
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
-        return await asyncio.shield(asyncio.wrap_future(self._submitted(work)))  # done even if its caller leaves
+        return await asyncio.shield(asyncio.wrap_future(self._submit(work)))  # done even if its caller leaves
 
-    def _submitted(self, work: Callable[[], T]) -> Future[T]:
+    def _submit(self, work: Callable[[], T]) -> Future[T]:
         try:
             return self._thread.submit(work)
         except RuntimeError as exc:  # the executor is shut down

@@ -42,13 +42,18 @@ def marked_question(step: Step, properties: ModelProperties) -> Question:
     overrides = Overrides(
         system_prompt=_override(step.overrides.system_prompt), prompt=_override(step.overrides.prompt)
     )
-    texts = {"system_prompt": _hidden(properties.system_prompt), "prompt": _hidden(properties.prompt)}
+    texts = {
+        "system_prompt": _with_hidden_marks(properties.system_prompt),
+        "prompt": _with_hidden_marks(properties.prompt),
+    }
     return question_of(replace(step, overrides=overrides), properties.model_copy(update=texts))
 
 
 def with_marks(question: Question, values: Mapping[str, str]) -> Question:
     """A `marked_question` with its marks replaced; marks without a value stay. Its prompt is then never None."""
-    return replace(question, system=_shown(question.system, values), prompt=_shown(question.prompt or "", values))
+    return replace(
+        question, system=_with_values(question.system, values), prompt=_with_values(question.prompt or "", values)
+    )
 
 
 async def written_answer(step: Step, question: Question) -> Written:
@@ -69,12 +74,12 @@ def without_later_system(messages: Sequence[Message]) -> list[Message]:
 
 
 def _override(given: Override | None) -> Override | None:
-    return None if given is None else replace(given, text=_hidden(given.text))
+    return None if given is None else replace(given, text=_with_hidden_marks(given.text))
 
 
-def _hidden(text: str) -> str:
+def _with_hidden_marks(text: str) -> str:
     return _ANY_MARK.sub(lambda found: _HIDDEN[found[0]], text)
 
 
-def _shown(text: str, values: Mapping[str, str]) -> str:
+def _with_values(text: str, values: Mapping[str, str]) -> str:
     return _ANY_HIDDEN.sub(lambda found: values.get(mark := _SHOWN[found[0]], mark), text)

@@ -159,7 +159,7 @@ class LoadResult:
 
 
 @cache
-def loaded() -> LoadResult:
+def installed_nodes() -> LoadResult:
     """The node types of all installed packages."""
     return load(entry_points(group=GROUP))
 
@@ -167,9 +167,9 @@ def loaded() -> LoadResult:
 @cache
 def node_types() -> Types:
     """All usable node types. The others are logged once and do not stop the server."""
-    for problem in loaded().problems:
+    for problem in installed_nodes().problems:
         _log.warning("node type left out", cause=problem)
-    return loaded().types
+    return installed_nodes().types
 
 
 def load(entries: Iterable[EntryPoint]) -> LoadResult:

@@ -111,7 +111,7 @@ class NodeHistory:
         if self._read is None or self._read.most_tokens < most_tokens:
             self._read = await self._reading(most_tokens)
         messages = self._read.messages
-        fitted = await asyncio.to_thread(_fitted, messages, beside, context_tokens, answer_tokens)
+        fitted = await asyncio.to_thread(_fitting_messages, messages, beside, context_tokens, answer_tokens)
         if len(fitted) < len(messages):
             self._step.note(
                 f"The history was cut to its newest turns, {_turns(fitted)}: no more fit beside the rest of the "
@@ -191,7 +191,10 @@ def _history(step: Step, properties: ModelProperties, memory: NodeMemory) -> Nod
 
 def _question(step: Step, properties: ModelProperties, memory: NodeMemory) -> tuple[Question, str]:
     """The node's question, with the marks for the history, and the text to store as its prompt, without marks."""
-    overrides = Overrides(system_prompt=_hidden(step.overrides.system_prompt), prompt=_hidden(step.overrides.prompt))
+    overrides = Overrides(
+        system_prompt=_override_with_hidden_marks(step.overrides.system_prompt),
+        prompt=_override_with_hidden_marks(step.overrides.prompt),
+    )
     texts = {
         "system_prompt": with_hidden_marks(properties.system_prompt),
         "prompt": with_hidden_marks(properties.prompt),
@@ -232,7 +235,7 @@ def _without_history(question: Question) -> Question:
     return replace(question, system=with_history(question.system, ""), prompt=prompt)
 
 
-def _hidden(given: Override | None) -> Override | None:
+def _override_with_hidden_marks(given: Override | None) -> Override | None:
     """A parent's text with its marks hidden. One already filled stays as it is, since it may contain messages."""
     return given if given is None or given.variables is None else replace(given, text=with_hidden_marks(given.text))
 
@@ -246,7 +249,7 @@ def _prefixes(step: Step, memory: NodeMemory) -> tuple[str, str]:
     return step.fill(user), step.fill(assistant)
 
 
-def _fitted(
+def _fitting_messages(
     messages: Sequence[Remembered], beside: Sequence[Message], context_tokens: int | None, answer_tokens: int
 ) -> list[Remembered]:
     taken = 0 if context_tokens is None else COUNTER.count([from_model(message) for message in beside])

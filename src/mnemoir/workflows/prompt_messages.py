@@ -15,7 +15,7 @@ from mnemoir.workflows.prompting.assembly import (
     chat_messages,
     flat_form,
     flat_prompt,
-    formatted,
+    formatted_turns,
     inject,
     injections_of,
 )
@@ -33,7 +33,7 @@ async def prompt_messages(
         return _messages(step, question, target, most_tokens)
     if target.template is None:
         return await _with_turns(step, question, question.history, target, most_tokens, tools)
-    written = _written(step, question, target, target.template, most_tokens)
+    written = _question_with_prompt(step, question, target, target.template, most_tokens)
     return await _with_text(step, written, question.history, target, most_tokens, tools)
 
 
@@ -41,7 +41,7 @@ async def _with_turns(
     step: Step, question: Question, history: History, target: Target, most_tokens: int, tools: ModelRequest
 ) -> list[Message]:
     """The prompt with the history after the system message; the history is cut to the rest of the context."""
-    beside = _messages(step, _placed(question, ""), target, most_tokens)
+    beside = _messages(step, _question_with_history(question, ""), target, most_tokens)
     turns = await _turns(history, beside, target, most_tokens, tools)
     head = 1 if beside and beside[0].role == "system" else 0
     sent = [*beside[:head], *to_model(turns), *beside[head:]]
@@ -52,9 +52,9 @@ async def _with_text(
     step: Step, question: Question, history: History, target: Target, most_tokens: int, tools: ModelRequest
 ) -> list[Message]:
     """The prompt with the history at its marks in the node's texts, else in front of the prompt."""
-    beside = _messages(step, _placed(question, ""), target, most_tokens)
+    beside = _messages(step, _question_with_history(question, ""), target, most_tokens)
     text = history.as_text(await _turns(history, beside, target, most_tokens, tools))
-    return _messages(step, _placed(question, text), target, most_tokens) if text else beside
+    return _messages(step, _question_with_history(question, text), target, most_tokens) if text else beside
 
 
 async def _turns(
@@ -66,15 +66,19 @@ async def _turns(
     )
 
 
-def _written(step: Step, question: Question, target: Target, template: PromptTemplate, most_tokens: int) -> Question:
+def _question_with_prompt(
+    step: Step, question: Question, target: Target, template: PromptTemplate, most_tokens: int
+) -> Question:
     """The question with a prompt: the current turn as text, if the node has none."""
     if question.prompt is not None:
         return question
-    fitted = _fitted(step, last_for_text(question.messages, len(question.messages)), target.endpoint, most_tokens)
-    return replace(question, prompt=formatted(fitted, template))
+    fitted = _fitting_messages(
+        step, last_for_text(question.messages, len(question.messages)), target.endpoint, most_tokens
+    )
+    return replace(question, prompt=formatted_turns(fitted, template))
 
 
-def _placed(question: Question, history: str) -> Question:
+def _question_with_history(question: Question, history: str) -> Question:
     system, prompt = question.system, question.prompt
     if prompt is None or not history or places_history(system) or places_history(prompt):
         prompt = None if prompt is None else with_history(prompt, history)
@@ -88,11 +92,11 @@ def _messages(step: Step, question: Question, target: Target, most_tokens: int) 
     if target.template is None:
         sent = without_images(chat_messages(question.system, question.prompt, question.messages, last))
         if question.prompt is None:
-            sent = _fitted(step, sent, target.endpoint, most_tokens)
+            sent = _fitting_messages(step, sent, target.endpoint, most_tokens)
         return inject(with_images(sent, question.images), injections_of(target.endpoint))
     newest = last_for_text(question.messages, last) if question.prompt is None else []
     form = flat_form(question.properties, role=_role(step), endpoint=target.endpoint, template=target.template)
-    fitted = _fitted(step, newest, target.endpoint, most_tokens, beside=question.system)
+    fitted = _fitting_messages(step, newest, target.endpoint, most_tokens, beside=question.system)
     text = flat_prompt(question.system, question.prompt, fitted, last, form)
     words: tuple[Part, ...] = (TextPart(text=text),) if text else ()
     return [Message(role="user", parts=(*words, *question.images))]
@@ -105,7 +109,7 @@ def _last(step: Step, question: Question) -> int:
     return step.count(question.properties.last_messages, 5, "lastMessagesToSendInsteadOfPrompt")
 
 
-def _fitted(
+def _fitting_messages(
     step: Step, messages: Sequence[Message], endpoint: EndpointDefinition, most_tokens: int, beside: str = ""
 ) -> list[Message]:
     """The messages cut to the endpoint's context, with a note in the trace on the number left out."""

@@ -21,7 +21,7 @@ from mnemoir.workflows.config.memory import DiscussionSettings
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.workflow import NodeDefinition, WorkflowDefinition
 from mnemoir.workflows.discussion_memory import MemoryMaker, note_made
-from mnemoir.workflows.kept_words import KeptWords, keep_places, words_given, words_kept
+from mnemoir.workflows.kept_words import KeptWords, keep_places, words_from_messages, words_from_store
 from mnemoir.workflows.run import Caller, Run, Turn
 from mnemoir.workflows.services import Services
 from mnemoir.workflows.step import Step, SubWorkflows
@@ -52,7 +52,7 @@ class Rebuilding:
         self, caller: Caller, user: UserTree, discussion: Discussion, messages: Sequence[Message] | None
     ) -> Plan:
         """The work of a rebuild: chunks, messages and tokens for models. Raises as `rebuild` does."""
-        rebuild = await self._prepared(caller, user, discussion, messages)
+        rebuild = await self._prepare_rebuild(caller, user, discussion, messages)
         return await rebuild.maker.plan(rebuild.policy)
 
     async def rebuild(
@@ -71,20 +71,20 @@ class Rebuilding:
                     code="discussion_busy",
                 )
             # read under the lock: otherwise memories forgotten or deleted in between would be made again
-            rebuild = await self._prepared(caller, user, discussion, messages)
-            async with aclosing(self._traced(rebuild)) as steps:
+            rebuild = await self._prepare_rebuild(caller, user, discussion, messages)
+            async with aclosing(self._run_with_trace(rebuild)) as steps:
                 async for progress in steps:
                     yield progress
 
-    async def _traced(self, rebuild: "_Rebuild") -> AsyncGenerator[RebuildProgress, None]:
+    async def _run_with_trace(self, rebuild: "_Rebuild") -> AsyncGenerator[RebuildProgress, None]:
         """Run the rebuild with a trace; when its caller stops iterating, it is cancelled."""
         trace = rebuild.step.run.turn.trace
-        self._runs.begun(trace)
+        self._runs.note_begin(trace)
         try:
             async with aclosing(_Making(rebuild)) as making:
                 async for progress in making.run():
                     yield progress
-                settled = await to_its_end(self._settled(rebuild, await making.outcome()))
+                settled = await to_its_end(self._settle(rebuild, await making.outcome()))
             trace.status = "finished"
             yield settled
         except Exception as exc:
@@ -95,9 +95,9 @@ class Rebuilding:
             if trace.status == "running":
                 trace.status = "cancelled"
             trace.duration_ms = rebuild.step.trace.duration_ms = rebuild.step.run.turn.elapsed_ms()
-            self._runs.ended(trace)
+            self._runs.note_end(trace)
 
-    async def _settled(self, rebuild: "_Rebuild", made: Made) -> RebuildProgress:
+    async def _settle(self, rebuild: "_Rebuild", made: Made) -> RebuildProgress:
         """Replace the old memories by the new ones, if all were made."""
         memory = self._services.discussions
         if made.is_busy:
@@ -118,16 +118,16 @@ class Rebuilding:
                 await memory.summaries.remove(rebuild.discussion)
         return RebuildProgress(done=made.chunks, all=made.chunks + made.left, finished=True, notes=made.notes)
 
-    async def _prepared(
+    async def _prepare_rebuild(
         self, caller: Caller, user: UserTree, discussion: Discussion, messages: Sequence[Message] | None
     ) -> "_Rebuild":
         settings = user.discussion_settings()
         memory = self._services.discussions
         store: ChunkLedger | RecordStore = memory.records if settings.uses_records else memory.ledger
         if messages is None:
-            words = await words_kept(store, discussion)
+            words = await words_from_store(store, discussion)
         else:
-            words = await words_given(store, discussion, messages)
+            words = await words_from_messages(store, discussion, messages)
         made = aside(discussion, "rebuild")
         step = self._step(caller, user, words.messages, discussion)
         maker = MemoryMaker(step, made, settings)
@@ -154,7 +154,7 @@ class Rebuilding:
             user=user,
             discussion_id=discussion.id,
             discussion=discussion,
-            on_node=self._runs.moved,
+            on_node=self._runs.note_node,
         )
         workflow_trace = WorkflowTrace(name=_WORKFLOW.name)
         trace.workflows.append(workflow_trace)

@@ -175,8 +175,8 @@ def cleaning_for(
     thinking = _thinking_rule(endpoint)
     return Cleaning(
         thinking=thinking,
-        node_beginnings=_listed(properties.beginnings) if properties.removes_beginnings else (),
-        endpoint_beginnings=_listed([text.strip() for text in endpoint.beginnings])
+        node_beginnings=_nonempty_texts(properties.beginnings) if properties.removes_beginnings else (),
+        endpoint_beginnings=_nonempty_texts([text.strip() for text in endpoint.beginnings])
         if endpoint.removes_beginnings
         else (),
         timestamp_echo=properties.adds_timestamps,
@@ -252,6 +252,6 @@ def _thinking_rule(endpoint: EndpointDefinition) -> ThinkingRule | None:
     )
 
 
-def _listed(given: Sequence[str] | str) -> Sequence[str]:
+def _nonempty_texts(given: Sequence[str] | str) -> Sequence[str]:
     texts = (given,) if isinstance(given, str) else given
     return tuple(text for text in texts if text)

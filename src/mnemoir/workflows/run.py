@@ -12,7 +12,7 @@ from mnemoir.core.messages import ChatRequest, Message
 from mnemoir.core.runs import MemorySkip, NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
 from mnemoir.core.usage import Stored
-from mnemoir.wire.app_prompts import typed
+from mnemoir.wire.app_prompts import typed_text
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.workflow import WorkflowDefinition
 from mnemoir.workflows.text.fields import TextPosition, TextPositions
@@ -92,7 +92,7 @@ class Caller:
         return self.scope.owner if self.is_bound else None
 
     @property
-    def memory_skipped(self) -> MemorySkip | None:
+    def memory_skip_reason(self) -> MemorySkip | None:
         """The reason in the request why memory is not used; None when the request asks for memory."""
         if self.client_task is not None:
             return "task"
@@ -223,7 +223,7 @@ class Turn:
         """The last user message as typed, without the documents an app put around it; "" without one."""
         messages = self.chat.request.messages
         place = last_user_message(messages)
-        return "" if place is None else typed(messages[place].text)
+        return "" if place is None else typed_text(messages[place].text)
 
     def elapsed_ms(self) -> float:
         """Milliseconds since the request began."""
@@ -243,7 +243,7 @@ class Override:
     variables: Mapping[str, object] | None
     places: Sequence[TextPosition] = ()
 
-    def filled(self, variables: Mapping[str, object], places: TextPositions) -> str:
+    def filled_text(self, variables: Mapping[str, object], places: TextPositions) -> str:
         """The text filled with the parent's variables, and with the child's for names the parent does not have.
 
         The positions of variables are appended to `places`.

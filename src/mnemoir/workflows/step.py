@@ -118,7 +118,7 @@ class Step:
         if given is None and "{" not in text and "}" not in text:
             return text or None
         places: TextPositions = []
-        filled = self.fill(text, variables(), places) if given is None else given.filled(variables(), places)
+        filled = self.fill(text, variables(), places) if given is None else given.filled_text(variables(), places)
         self.fillings[key] = Filling(filled, places)
         return filled
 
@@ -149,7 +149,7 @@ class Step:
         if variables is None:
             variables = self.variables()
         is_template = is_set(self.definition.raw, "jinja2")
-        return self._rendered(text, variables, places) if is_template else fill(text, variables, places=places)
+        return self._rendered_text(text, variables, places) if is_template else fill(text, variables, places=places)
 
     def early(self, text: str) -> str:
         """A name with {agentNInput} and the workflow's own variables filled in, but never {agentNOutput}."""
@@ -180,7 +180,7 @@ class Step:
         self.trace.notes.append(text)
         _log.debug("node note", node=self.definition.title, note=text)
 
-    def _rendered(self, text: str, variables: Variables, places: TextPositions | None) -> str:
+    def _rendered_text(self, text: str, variables: Variables, places: TextPositions | None) -> str:
         """A rendered template. Raises SettingsError for a wrong one, and when the node's templates take too long."""
         from mnemoir.workflows.text.effort import MOST_SECONDS  # imports Jinja2, which takes 25 ms
 

@@ -14,7 +14,7 @@ from mnemoir.workflows.conversation import as_sent_back
 from mnemoir.workflows.run import Run, Turn
 from mnemoir.workflows.services import Services
 from mnemoir.workflows.step import Step
-from mnemoir.workflows.tracing import shown
+from mnemoir.workflows.tracing import output_text
 
 _log = structlog.get_logger(__name__)
 
@@ -41,7 +41,7 @@ class Times:
         stamps = compiled.stamps and not run.is_silent
         if run.turn.discussion is None or not (stamps or compiled.names_time_context):
             return
-        known = await self._known(run.turn, fills=stamps)
+        known = await self._known_times(run.turn, fills=stamps)
         run.turn.times = known
         run.turn.time_context = conversation.time_context(known, now=self._now())
 
@@ -50,22 +50,22 @@ class Times:
         turn = step.run.turn
         if turn.discussion is None or step.run.is_silent:
             return
-        step.stamped = conversation.stamped(
+        step.stamped = conversation.with_times(
             turn.messages,
             turn.times,
             relative=is_set(step.definition.raw, "useRelativeTimestamps"),
             now=self._now(),
         )
         if step.answers_client:
-            await self._noted(turn, None)
+            await self._note_reply_time(turn, None)
 
     async def after(self, step: Step) -> None:
         """After a node: in a group chat store the time of its answer, since the text is final."""
         turn = step.run.turn
         if is_group_answer(step) and turn.user is not None:
-            await self._noted(turn, as_sent_back(shown(step.output), turn.chat, turn.user.settings))
+            await self._note_reply_time(turn, as_sent_back(output_text(step.output), turn.chat, turn.user.settings))
 
-    async def _known(self, turn: Turn, *, fills: bool) -> Mapping[str, str]:
+    async def _known_times(self, turn: Turn, *, fills: bool) -> Mapping[str, str]:
         store, discussion = self._services.timestamps, self._discussion(turn)
         try:
             if fills:
@@ -77,7 +77,7 @@ class Times:
             _log.warning("times of messages cannot be read", error=exc.message)
             return {}
 
-    async def _noted(self, turn: Turn, reply: str | None) -> None:
+    async def _note_reply_time(self, turn: Turn, reply: str | None) -> None:
         store, discussion = self._services.timestamps, self._discussion(turn)
         try:
             if reply is None:

@@ -15,7 +15,7 @@ RECALLED = "recalled_memories"  # shown like a variable: the recalled memories i
 MOST_VARIABLES = 500  # for one text
 
 
-def shown(value: object) -> str:
+def output_text(value: object) -> str:
     """A node's output as text: a text as it is, "" for None, JSON for lists and objects."""
     if isinstance(value, str):
         return value
@@ -37,7 +37,7 @@ def traced_messages(
         text = message.text
         if kept and len(text) > left:
             break
-        kept.append(_traced(message, text[:left]))
+        kept.append(_traced_message(message, text[:left]))
         left -= len(text)
     kept.reverse()
     if len(kept) < len(messages):
@@ -58,7 +58,7 @@ def variables_in(prompt: str | Sequence[TracedMessage], fillings: Mapping[str, F
     variables are left out, because their positions are uncertain.
     """
     texts = [prompt] if isinstance(prompt, str) else [message["content"] for message in prompt]
-    found = [_recalled(index, text) for index, text in enumerate(texts) if OPENING in text]
+    found = [_recalled_variable(index, text) for index, text in enumerate(texts) if OPENING in text]
     if not fillings:  # the case of every chat without a config tree
         return [variable for variable in found if variable is not None]
     for key, filling in fillings.items():
@@ -67,7 +67,7 @@ def variables_in(prompt: str | Sequence[TracedMessage], fillings: Mapping[str, F
             continue
         begin = _only_place(filling.text, texts[index])
         if begin is not None:
-            found += [_shifted(place, index, begin) for place in filling.places[:MOST_VARIABLES]]
+            found += [_variable_at(place, index, begin) for place in filling.places[:MOST_VARIABLES]]
     return [variable for variable in found if variable is not None]
 
 
@@ -107,7 +107,7 @@ def estimated_usage(prompt: Sequence[Message], output: Sequence[str]) -> Usage:
     return Usage(input_tokens=asked, output_tokens=estimate_prompt_tokens("".join(output)))
 
 
-def _recalled(index: int, text: str) -> FilledVariable | None:
+def _recalled_variable(index: int, text: str) -> FilledVariable | None:
     span = fence_in(text)
     return None if span is None else FilledVariable(name=RECALLED, message=index, start=span[0], end=span[1])
 
@@ -126,11 +126,11 @@ def _only_place(part: str, text: str) -> int | None:
     return begin if begin >= 0 and text.find(part, begin + 1) < 0 else None
 
 
-def _shifted(place: TextPosition, index: int, begin: int) -> FilledVariable:
+def _variable_at(place: TextPosition, index: int, begin: int) -> FilledVariable:
     return FilledVariable(name=place.name, message=index, start=begin + place.start, end=begin + place.end)
 
 
-def _traced(message: Message, text: str) -> TracedMessage:
+def _traced_message(message: Message, text: str) -> TracedMessage:
     shown_message: TracedMessage = {"role": message.role, "content": text}
     parts = message.parts
     if len(parts) != 1 or parts[0].__class__ is not TextPart:  # nearly every message is one text

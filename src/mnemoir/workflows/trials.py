@@ -105,14 +105,14 @@ class _Ended:
         self.is_begun = False
         self.run: asyncio.Future[RunTrace] = asyncio.get_running_loop().create_future()
 
-    def begun(self, run: RunTrace) -> None:
+    def note_begin(self, run: RunTrace) -> None:
         """Note that there is a run to wait for."""
         self.is_begun = True
 
-    def moved(self, run: RunTrace, node: NodeTrace) -> None:
+    def note_node(self, run: RunTrace, node: NodeTrace) -> None:
         """Nothing."""
 
-    def ended(self, run: RunTrace) -> None:
+    def note_end(self, run: RunTrace) -> None:
         """Keep the trace for the caller."""
         if not self.run.done():
             self.run.set_result(run)

@@ -34,7 +34,7 @@ def test_the_second_try_comes_at_once_and_the_others_later_and_later():
     for making in range(60):
         if not backoff.passes_over("d1"):
             tries.append(making)
-            backoff.failed("d1")
+            backoff.note_failure("d1")
     assert tries == [0, 1, 3, 7, 15, 31, 47]
 
 

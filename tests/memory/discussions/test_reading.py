@@ -22,8 +22,8 @@ from mnemoir.memory.discussions.reading import (
     keywords_of,
     recent_summaries,
     rolling_summary_text,
-    shown,
     summaries_since,
+    text_for_prompt,
 )
 from mnemoir.ports.embedding import Passage
 from mnemoir.providers.embedding.remote import OpenAIEmbeddings
@@ -191,5 +191,5 @@ async def test_without_an_embedding_model_only_what_shares_a_word_is_found(tea):
 def test_a_record_is_shown_with_its_day_if_wanted_and_known():
     dated = Record(id=1, text="Tea.", created_at="2026-03-04T23:15:00+00:00", metadata={})
     undated = Record(id=1, text="Tea.", created_at="yesterday", metadata={})
-    assert (shown(dated), shown(dated, is_dated=True)) == ("Tea.", "[2026-03-04] Tea.")
-    assert shown(undated, is_dated=True) == "Tea."
+    assert (text_for_prompt(dated), text_for_prompt(dated, is_dated=True)) == ("Tea.", "[2026-03-04] Tea.")
+    assert text_for_prompt(undated, is_dated=True) == "Tea."

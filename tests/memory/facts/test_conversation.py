@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemoir.core.text import RecalledLine, estimate_tokens, put_up
-from mnemoir.memory.facts.extract.conversation import analysed, spoken, windows
+from mnemoir.memory.facts.extract.conversation import turns_for_extraction, turns_without_recall, windows
 from mnemoir.memory.facts.extract.requests import Turn
 
 
@@ -35,17 +35,17 @@ def covered(whole: str, pieces: list[str]) -> str:
 
 def test_only_user_and_assistant_turns_with_words_are_analysed():
     turns = [Turn(role=role, text=role) for role in ("system", "developer", "user", "assistant", "tool", "other")]
-    assert [turn.role for turn in analysed([*turns, user("  "), user("")])] == ["user", "assistant"]
+    assert [turn.role for turn in turns_for_extraction([*turns, user("  "), user("")])] == ["user", "assistant"]
 
 
 def test_recalled_text_is_taken_out_and_a_turn_of_nothing_else_is_dropped():
     fenced = put_up([RecalledLine(text="Likes tea")], "I like milk.")
     alone = put_up([RecalledLine(text="Likes tea")], "")
-    assert [turn.text for turn in spoken([user(fenced), user(alone)])] == ["I like milk."]
+    assert [turn.text for turn in turns_without_recall([user(fenced), user(alone)])] == ["I like milk."]
 
 
 def test_lone_surrogates_which_no_json_can_carry_are_replaced():
-    assert spoken([user("a\ud800b")])[0].text == "a?b"
+    assert turns_without_recall([user("a\ud800b")])[0].text == "a?b"
 
 
 def test_each_window_begins_with_the_last_turn_of_the_one_before():

@@ -6,7 +6,7 @@ import pytest
 
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Memory
-from mnemoir.memory.facts.decide.decay import hidden, horizon_of, visible_now
+from mnemoir.memory.facts.decide.decay import horizon_of, is_hidden, visible_now
 from mnemoir.ports.memory_store import Visible
 from mnemoir.ports.project_settings import ProjectSettings
 from tests.decay_table import DECAY_TABLE
@@ -23,7 +23,7 @@ def memory(created: str, updated: str | None = None, expires_on: str | None = No
 @pytest.mark.parametrize(("created", "updated", "shown"), DECAY_TABLE)
 def test_six_days_hide_what_is_older_by_a_millisecond(created, updated, shown):
     visible = Visible(now=NOW, horizon=horizon_of(6, NOW))
-    assert hidden(memory(created, updated), visible) is not shown
+    assert is_hidden(memory(created, updated), visible) is not shown
 
 
 @pytest.mark.parametrize("days", [None, 0, 0.0, -1, float("nan"), float("inf"), float("-inf"), 1e12, 1e300])
@@ -45,4 +45,4 @@ def test_a_project_sets_its_own_decay_over_the_servers(own, days):
     ("expires_on", "gone"), [("2026-01-20", True), ("2026-01-21", False), ("garbage", False), (None, False)]
 )
 def test_a_memory_is_shown_until_its_last_day_is_over(expires_on, gone):
-    assert hidden(memory("2026-01-01T00:00:00Z", expires_on=expires_on), Visible(now=NOW)) is gone
+    assert is_hidden(memory("2026-01-01T00:00:00Z", expires_on=expires_on), Visible(now=NOW)) is gone

@@ -18,7 +18,7 @@ from mnemoir.memory.facts.decide.reconciliation import (
     none_claims,
     read_proposals,
 )
-from mnemoir.memory.facts.decide.resemblance import contained
+from mnemoir.memory.facts.decide.resemblance import is_part_of
 from tests.narrowing import present
 
 
@@ -271,6 +271,6 @@ def test_whatever_the_model_answers_no_fact_is_lost_and_nothing_else_is_touched(
     assert set(changed) <= set(range(len(stored)))
     assert len(plan.removes) <= 5 or len(plan.removes) <= 0.3 * total
     assert all(add is None or 0 <= add < len(plan.adds) for _, add in plan.removes)
-    assert not any(contained(fact, texts[at]) for fact in facts for at, _ in plan.removes)
+    assert not any(is_part_of(fact, texts[at]) for fact in facts for at, _ in plan.removes)
     stored_after = [content_hash(text) for text in accounted]
     assert len(stored_after) == len(set(stored_after))

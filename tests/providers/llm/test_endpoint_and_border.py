@@ -12,7 +12,7 @@ from aiohttp import client_exceptions, http_exceptions
 
 from mnemoir.core.clock import utc_now
 from mnemoir.core.errors import ProviderError, SettingsError
-from mnemoir.providers.llm.border import provider_errors, translated
+from mnemoir.providers.llm.border import provider_error_of, provider_errors
 from mnemoir.providers.llm.endpoint import Endpoint
 from mnemoir.providers.llm.exchange import _retry_after
 
@@ -44,7 +44,7 @@ def test_a_key_goes_before_user_and_password() -> None:
 
 
 def test_secrets_are_taken_out_of_any_text() -> None:
-    assert ENDPOINT.redacted("a sk-canary-1234567890 b pass-word gw-canary-123") == (
+    assert ENDPOINT.redacted_text("a sk-canary-1234567890 b pass-word gw-canary-123") == (
         "a [redacted] b [redacted] [redacted]"
     )
 
@@ -75,7 +75,7 @@ def test_every_error_of_the_http_client_is_translated(kind: type[Exception]) -> 
     foreign = kind.__new__(kind)  # their constructors differ; only the class decides
     if isinstance(foreign, aiohttp.ClientConnectorError):
         foreign._os_error = OSError(111, "Connect call failed")
-    error = translated(foreign, ENDPOINT)
+    error = provider_error_of(foreign, ENDPOINT)
     assert isinstance(error, ProviderError)
     assert error.message.startswith("api.example ")
     assert not [secret for secret in SECRETS if secret in error.message]

@@ -19,7 +19,7 @@ async def learned(server: Server, user: str) -> None:
     """Until everything is made of what the user said."""
     queue = queue_of(Scope(project="default", user=user))
     async with asyncio.timeout(60):
-        while any(job.state in ("PENDING", "RUNNING") for job in await server.parts.upkeep.jobs.kept(queue)):  # noqa: ASYNC110  # no answer tells it
+        while any(job.state in ("PENDING", "RUNNING") for job in await server.parts.upkeep.jobs.stored_jobs(queue)):  # noqa: ASYNC110  # no answer tells it
             await asyncio.sleep(0.002)
 
 
@@ -44,7 +44,7 @@ def open_house(open_server, llm):
 
 
 async def adopted(server: Server, by: Page, name: str, **body: str):
-    user = server.parts.access.users.named(name)
+    user = server.parts.access.users.user_by_name(name)
     return await by.ask("POST", f"/api/users/{user.id}/adopt", body)
 
 

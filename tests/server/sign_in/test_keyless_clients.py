@@ -38,11 +38,11 @@ async def test_they_survive_a_restart_and_are_forgotten_after_a_week(tmp_path):
         clients.note("curl", "curl/9\x07")
     await clients.aclose()
     again = KeylessClients(file, lambda: now[0])
-    assert [(one.name, one.user_agent, one.requests) for one in again.seen()] == [("curl", "", 6)]
+    assert [(one.name, one.user_agent, one.requests) for one in again.recent_clients()] == [("curl", "", 6)]
     now[0] += timedelta(days=6)
-    assert [one.requests for one in again.seen()] == [2]
+    assert [one.requests for one in again.recent_clients()] == [2]
     now[0] += timedelta(days=2)
-    assert again.seen() == []
+    assert again.recent_clients() == []
 
 
 async def test_a_damaged_file_is_replaced(tmp_path):
@@ -52,4 +52,4 @@ async def test_a_damaged_file_is_replaced(tmp_path):
         clients = KeylessClients(file)
         clients.note("curl", "curl/8")
         await clients.aclose()
-        assert [one.name for one in KeylessClients(file).seen()] == ["curl"]
+        assert [one.name for one in KeylessClients(file).recent_clients()] == ["curl"]

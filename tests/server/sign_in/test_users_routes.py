@@ -15,7 +15,7 @@ async def house(open_server):
 
 def acts_of(server: Server, name: str) -> str:
     """What stands in lists for who did something."""
-    return server.parts.access.users.named(name).principal.key
+    return server.parts.access.users.user_by_name(name).principal.key
 
 
 async def test_an_admin_invites_by_a_link_that_the_page_opens(house):

@@ -107,7 +107,7 @@ def test_what_a_killed_writer_began_is_undone_in_the_copy(root, target):
 def test_a_file_that_changes_while_it_is_copied_is_copied_again(root, target, monkeypatch):
     file = root / "word"
     file.write_text("old")
-    copied, changes = copies._copied, iter(["newer", "newest"])
+    copied, changes = copies._copy_bytes, iter(["newer", "newest"])
 
     def changed_meanwhile(*streams):
         done = copied(*streams)
@@ -116,7 +116,7 @@ def test_a_file_that_changes_while_it_is_copied_is_copied_again(root, target, mo
             break
         return done
 
-    monkeypatch.setattr(copies, "_copied", changed_meanwhile)
+    monkeypatch.setattr(copies, "_copy_bytes", changed_meanwhile)
     entry = copy_file(root, "word", target)
     assert (target / "word").read_text() == "newest"
     assert entry is not None
@@ -126,7 +126,7 @@ def test_a_file_that_changes_while_it_is_copied_is_copied_again(root, target, mo
 def test_a_file_that_never_rests_is_refused_by_name(root, target, monkeypatch):
     (root / "word").write_text("old")
     monkeypatch.setattr(copies, "_PATIENCE_S", 0.0)
-    copied = copies._copied
+    copied = copies._copy_bytes
 
     def changed_meanwhile(*streams):
         done = copied(*streams)
@@ -134,7 +134,7 @@ def test_a_file_that_never_rests_is_refused_by_name(root, target, monkeypatch):
             file.write("more")
         return done
 
-    monkeypatch.setattr(copies, "_copied", changed_meanwhile)
+    monkeypatch.setattr(copies, "_copy_bytes", changed_meanwhile)
     with pytest.raises(StorageUnavailable, match="word changes faster"):
         copy_file(root, "word", target)
 

@@ -39,11 +39,11 @@ def without_case(name):
 
 async def name_of(root, id, legacy=None):
     """The name that a server gives that has just started."""
-    return (await FileDiscussionFiles().located(root, id, legacy)).file_name
+    return (await FileDiscussionFiles().named_discussion(root, id, legacy)).file_name
 
 
 async def test_ids_that_look_alike_to_a_file_system_get_names_that_do_not_before_any_file_is_made(files, root):
-    names = [(await files.located(root, id)).file_name for id in ALIKE]
+    names = [(await files.named_discussion(root, id)).file_name for id in ALIKE]
     assert len(set(map(without_case, names))) == len(ALIKE)
     assert (names[0], names[1]) == ("a", encoded_name("A"))
     assert not root.exists()
@@ -53,7 +53,7 @@ async def test_each_of_them_has_files_of_its_own_of_every_kind_and_is_listed_by_
     ledger, summaries = FileChunkLedger(), FileRollingSummaries()
     records, times = SqliteRecordStore(), FileTimestamps()
     for id in ALIKE:
-        discussion = await FileDiscussionFiles().located(root, id)
+        discussion = await FileDiscussionFiles().named_discussion(root, id)
         await ledger.append(discussion, f"About {id}", source(id))
         await summaries.save(discussion, RollingSummary(text=f"About {id}", hash="h"))
         await records.append(discussion, [record(id)], source(id))
@@ -63,9 +63,9 @@ async def test_each_of_them_has_files_of_its_own_of_every_kind_and_is_listed_by_
     files = FileDiscussionFiles()
     paths = [str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()]
     assert len(set(map(without_case, paths))) == len(paths)
-    assert [row.id for row in await files.listed(root)] == sorted(ALIKE)
+    assert [row.id for row in await files.discussions_in(root)] == sorted(ALIKE)
     for id in reversed(ALIKE):
-        discussion = await files.located(root, id)
+        discussion = await files.named_discussion(root, id)
         assert await live(FileChunkLedger(), discussion) == [f"About {id}"]
         assert present(await FileRollingSummaries().load(discussion)).text == f"About {id}"
         assert await FileTimestamps().load(discussion) == {id: "now"}
@@ -75,9 +75,9 @@ async def test_each_of_them_has_files_of_its_own_of_every_kind_and_is_listed_by_
 
 async def test_removing_one_leaves_the_other(files, root):
     for id in ("a", "A"):
-        await FileChunkLedger().append(await files.located(root, id), f"About {id}", source(id))
-    async with files.making(await files.located(root, "A")):
-        assert await files.remove(await files.located(root, "A"))
+        await FileChunkLedger().append(await files.named_discussion(root, id), f"About {id}", source(id))
+    async with files.making(await files.named_discussion(root, "A")):
+        assert await files.remove(await files.named_discussion(root, "A"))
     assert [row.id for row in await files.listed(root)] == ["a"]
     assert await live(FileChunkLedger(), called(root, "a")) == ["About a"]
 
@@ -102,8 +102,8 @@ async def test_old_files_open_unchanged_and_names_of_their_own_stay_as_they_are(
     before = {path.name: path.read_bytes() for path in root.iterdir()}
     files = FileDiscussionFiles()
     for id in ("a", "A", "\u00e9"):
-        assert await files.located(root, id, tmp_path) == Discussion(root=root, id=id, legacy=tmp_path)
-        assert await live(FileChunkLedger(), await files.located(root, id, tmp_path)) == [f"About {id}"]
+        assert await files.named_discussion(root, id, tmp_path) == Discussion(root=root, id=id, legacy=tmp_path)
+        assert await live(FileChunkLedger(), await files.named_discussion(root, id, tmp_path)) == [f"About {id}"]
     for id in ("Tea Time", "s\u00fc\u00df", "\u65e5\u672c\u8a9e", "CON", "x.", "x" * 300):
         assert await name_of(root, id) == directory_name(id)
     assert {path.name: path.read_bytes() for path in root.iterdir()} == before
@@ -111,4 +111,4 @@ async def test_old_files_open_unchanged_and_names_of_their_own_stay_as_they_are(
 
 async def test_a_folder_that_cannot_be_listed_changes_no_name(files, tmp_path, monkeypatch):
     monkeypatch.setattr("os.scandir", lambda path: (_ for _ in ()).throw(PermissionError(13, "Permission denied")))
-    assert await files.located(tmp_path, "A") == called(tmp_path, "A")
+    assert await files.named_discussion(tmp_path, "A") == called(tmp_path, "A")

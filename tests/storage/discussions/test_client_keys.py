@@ -15,7 +15,7 @@ def counting(monkeypatch):
         done.append((key, user))
         return f"{key} {user}".encode()
 
-    monkeypatch.setattr(client_keys, "derived", derived)
+    monkeypatch.setattr(client_keys, "fernet_key_of", derived)
 
     return done
 

@@ -66,7 +66,7 @@ async def test_a_forgotten_summary_is_not_read_listed_or_traced(ledger, root):
     assert [chunk.text for chunk in await ledger.newest(d1, 2)] == ["About apples.", "About plums."]
     assert list(await ledger.sources(d1)) == [first.id, third.id]
     assert [chunk.is_read for chunk in await ledger.all(d1)] == [True, False, True]
-    assert (await FileDiscussionFiles().listed(root))[0].chunk_summaries == 2
+    assert (await FileDiscussionFiles().discussions_in(root))[0].chunk_summaries == 2
     assert [chunk.made_by for chunk in await FileChunkLedger().all(d1)] == ["Main (m)", "", "Main (m)"]
 
 

@@ -7,7 +7,7 @@ import pytest
 from mnemoir.core.discussions import BlockChanges, ClientFolder, Discussion, RollingSummary
 from mnemoir.core.errors import KeyUnavailable, StorageUnavailable
 from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
-from mnemoir.storage.discussions.client_keys import derived
+from mnemoir.storage.discussions.client_keys import fernet_key_of
 from mnemoir.storage.discussions.files import FileDiscussionFiles
 from mnemoir.storage.discussions.record_store import SqliteRecordStore
 from mnemoir.storage.discussions.rolling_summaries import FileRollingSummaries
@@ -22,7 +22,7 @@ WORD = "Tandemzinnober"
 
 def of_key(root, key, id="d1"):
     """The discussion in the folder of a key, whose name tests may choose."""
-    client = ClientFolder(name=f"{key:016x}", secret=derived(f"key {key}", "ann"))
+    client = ClientFolder(name=f"{key:016x}", secret=fernet_key_of(f"key {key}", "ann"))
     return Discussion(root=root / client.name, id=id, client=client)
 
 
@@ -97,7 +97,7 @@ async def test_with_a_wrong_key_nothing_moves(plain, tmp_path, records):
     files, own = FileDiscussionFiles(), of_key(tmp_path, 1)
     await files.move(plain, own)
     before = await told(own, records)
-    wrong = Discussion(root=own.root, id="d1", client=ClientFolder(name="1", secret=derived("wrong", "ann")))
+    wrong = Discussion(root=own.root, id="d1", client=ClientFolder(name="1", secret=fernet_key_of("wrong", "ann")))
     with pytest.raises(KeyUnavailable, match="Nothing was changed"):
         await files.move(wrong, of_key(tmp_path, 2))
     assert await told(own, records) == before

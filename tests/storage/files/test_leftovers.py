@@ -43,7 +43,7 @@ async def test_the_start_takes_away_what_killed_writers_left_and_nothing_else(wo
 
 
 def test_the_file_of_a_writer_at_work_is_left_alone(workspace):
-    with ProjectFile(workspace, Project(tenant="default", project="kitchen")).locked():
+    with ProjectFile(workspace, Project(tenant="default", project="kitchen")).hold_lock():
         clear_leftovers(workspace)
         assert names(workspace) == [".etienne/memories.json.tmp"]
 

@@ -41,7 +41,7 @@ EXPECTED = """[
 
 def write(root: Path, records: list[Record], project: Project = DEMO) -> Path:
     file = ProjectFile(root, project)
-    with file.locked():
+    with file.hold_lock():
         file.replace(records, lambda stamp: None)
     return root / file.name
 
@@ -137,7 +137,7 @@ def test_what_is_made_is_private(tmp_path):
 def test_the_stamp_told_before_the_rename_is_the_one_of_the_new_file_but_for_the_time_of_the_rename(tmp_path):
     file = ProjectFile(tmp_path, DEMO)
     told: list[Stamp] = []
-    with file.locked():
+    with file.hold_lock():
         written = file.replace([record_of(FACT)], told.append)
     assert written == file.stamp() == file.read().stamp
     assert [written.is_renamed(stamp) for stamp in told] == [True]

@@ -40,7 +40,7 @@ def test_a_failing_disk_leaves_whole_versions_and_is_told(files, tmp_path, monke
         with attempt:
             change(files)
         assert {files.read(PATH), files.kept(PATH)} <= {FIRST, SECOND}
-        if attempt.told is None:  # a folder that cannot be made harms nothing where there is one
+        if attempt.text_with_origin is None:  # a folder that cannot be made harms nothing where there is one
             assert (files.read(PATH) != before, files.kept(PATH)) == (True, before)
     assert sorted(file.suffix for file in tmp_path.rglob("*") if file.is_file()) == [".json", ".json"]
 
@@ -61,4 +61,4 @@ def test_a_file_that_somebody_changes_at_that_moment_stays(files, tmp_path):
 
 def test_trees_that_share_a_data_directory_keep_their_versions_apart(files, tmp_path):
     files.keep(PATH, FIRST)
-    assert TreeFiles(tmp_path / "other", tmp_path / "data").kept(PATH) is None
+    assert TreeFiles(tmp_path / "other", tmp_path / "data").kept_version(PATH) is None

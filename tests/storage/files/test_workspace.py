@@ -40,7 +40,7 @@ def refuses(root, name="demo"):
     for step in (file.read, file.stamp):
         with pytest.raises(StorageUnavailable, match="links below the workspace"):
             step()
-    with pytest.raises(StorageUnavailable, match="links below the workspace"), file.locked():
+    with pytest.raises(StorageUnavailable, match="links below the workspace"), file.hold_lock():
         file.replace([], lambda stamp: None)
 
 
@@ -81,7 +81,7 @@ def test_a_memories_file_that_is_a_link_is_neither_read_nor_written_through(root
 def test_a_lock_that_is_a_link_is_not_created_elsewhere(root, outside):
     (root / "demo" / ".etienne").mkdir(parents=True)
     (root / "demo" / ".etienne" / "memories.json.lock").symlink_to(outside / "made")
-    with pytest.raises(StorageUnavailable), ProjectFile(root, project("demo")).locked():
+    with pytest.raises(StorageUnavailable), ProjectFile(root, project("demo")).hold_lock():
         pass
     assert not (outside / "made").exists()
 
@@ -116,7 +116,7 @@ def test_a_name_that_could_lead_elsewhere_is_refused(root, name):
 def test_the_root_itself_may_be_a_link(root, tmp_path):
     (tmp_path / "alias").symlink_to(root)
     file = ProjectFile(tmp_path / "alias", project("demo"))
-    with file.locked():
+    with file.hold_lock():
         file.replace([], lambda stamp: None)
     assert (root / "demo" / ".etienne" / "memories.json").read_bytes() == b"[]\n"
 
@@ -124,14 +124,14 @@ def test_the_root_itself_may_be_a_link(root, tmp_path):
 def test_projects_that_differ_by_case_never_share_a_file(root):
     for name in ("demo", "Demo"):
         file = ProjectFile(root, project(name))
-        with suppress(StorageUnavailable), file.locked():  # refused where the file system ignores case
+        with suppress(StorageUnavailable), file.hold_lock():  # refused where the file system ignores case
             file.replace([{"project": name}], lambda stamp: None)
     assert ProjectFile(root, project("demo")).read().records == [{"project": "demo"}]
 
 
 def test_tenants_have_folders_of_their_own(root):
     for tenant in ("default", "acme"):
-        with ProjectFile(root, project("demo", tenant)).locked():
+        with ProjectFile(root, project("demo", tenant)).hold_lock():
             pass
     assert projects(root) == [project("demo"), project("demo", "acme")]
 

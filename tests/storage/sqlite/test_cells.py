@@ -44,9 +44,9 @@ async def everything(path: Path, cells: Cells | None, *, writes: bool = True) ->
         rows = await store.reading(lambda view: view.rows_since(MIRA, -1))
         codes = await store.reading(lambda view: view.token_codes(MIRA, view.live(MIRA)))
         history = [entry for memory in found for entry in await store.history(MIRA, memory.id)]
-        (taken,) = [await store.removed(MIRA, MemoryId("mem_gone"))]
+        (taken,) = [await store.memory_at_removal(MIRA, MemoryId("mem_gone"))]
         redeemed = await store.redeem(MIRA, "k")
-        (job,) = await jobs.kept("q")
+        (job,) = await jobs.stored_jobs("q")
         return {
             "memories": [(one.text, one.metadata, one.extra) for one in found],
             "rows": [rows[-1].entry, list(codes.values())],

@@ -38,7 +38,7 @@ async def life_of_a_job(jobs: SqlJobQueue) -> None:
     job = present(await jobs.claim("one", 60))
     await jobs.beat("one", [job.id], 60)
     await jobs.reclaim()
-    await jobs.done(job, {})
+    await jobs.succeed(job, {})
 
 
 @pytest.mark.parametrize("queue", ["mira", ""])

@@ -200,7 +200,7 @@ def test_vectors_are_encrypted_rotated_and_plain_again_with_those_of_the_second_
         store.add_with_tokens(
             names, vectors, [f"text {name}" for name in names], [{"of": name} for name in names], part
         )
-        store.seen(store.unseen("second", 99), {"n2": vectors[2]})
+        store.store_second_vectors(store.unseen("second", 99), {"n2": vectors[2]})
         before = found_in(store, vectors)
     path = store.path
     assert path is not None

@@ -14,6 +14,6 @@ async def test_what_a_finished_job_held_is_nowhere_in_the_data_directory(tmp_pat
         await jobs.put(JobId(f"evt_{number}"), "remember", {"turn": f"{SECRET} {number} " * 50})
     assert any(SECRET.encode() in file.read_bytes() for file in tmp_path.iterdir())
     while job := await jobs.claim("one", 60):
-        await jobs.done(job, {})
+        await jobs.succeed(job, {})
     await database.aclose()
     assert [file.name for file in tmp_path.iterdir() if SECRET.encode() in file.read_bytes()] == []

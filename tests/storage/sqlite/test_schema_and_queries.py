@@ -12,7 +12,7 @@ from mnemoir.storage.sql.engine import queries, subjects
 from mnemoir.storage.sql.table_queries import queries_of_tables
 from mnemoir.storage.sql.tables import FACT_TABLES, OTHER_TABLES, PROPOSAL_TABLES, TABLES
 from mnemoir.storage.sqlite import data_file, open_database
-from mnemoir.storage.sqlite.data_file import Step, known_steps, migrate, reached
+from mnemoir.storage.sqlite.data_file import Step, known_steps, migrate, schema_version
 
 ALL_QUERIES = [(subject, name) for subject in subjects() for name in queries(subject)]
 SOURCES = Path(mnemoir.storage.__file__).parent
@@ -183,7 +183,7 @@ def test_a_migration_cut_short_at_any_statement_ends_whole_and_is_finished_by_th
         connection = apsw.Connection(path)
         tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
         expected = [set(), {"a", "migrations"}, {"a", "b", "migrations"}]
-        assert tables == expected[reached(connection)]
+        assert tables == expected[schema_version(connection)]
         migrate(connection, STEPS)
         assert connection.execute("SELECT x, y FROM a").fetchall() == [(1, 2)]
         assert connection.execute("SELECT number, name FROM migrations").fetchall() == [(1, "one"), (2, "two")]

@@ -3,7 +3,7 @@
 import pytest
 
 from mnemoir.workflows.checking import check
-from mnemoir.workflows.node import loaded
+from mnemoir.workflows.node import installed_nodes
 from tests.workflows.config.config_kit import SMALL, tree_of
 
 KEY = "discussionIdMemoryFileWorkflowSettings"
@@ -15,7 +15,7 @@ DIRECT = {"endpointName": "Main", "preset": "Calm", "prompt": "Sum up: [TextChun
 def problems(tmp_path, settings, files=(), *users):
     """The problems of the small tree with additional settings of its user."""
     ann = {**SMALL["Users/ann.json"], **settings}
-    return check(tree_of(tmp_path, {"Users/ann.json": ann, **dict(files)}), users, loaded().types)
+    return check(tree_of(tmp_path, {"Users/ann.json": ann, **dict(files)}), users, installed_nodes().types)
 
 
 def of_settings(tmp_path, said, **files):
@@ -32,7 +32,7 @@ def of_node(tmp_path, node, **settings):
 
 
 def test_all_node_types_that_are_listed_can_be_loaded():
-    assert loaded().problems == []
+    assert installed_nodes().problems == []
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from mnemoir.workflows.checking import check_with_hints
-from mnemoir.workflows.node import loaded
+from mnemoir.workflows.node import installed_nodes
 from tests.workflows.config.config_kit import tree_of
 
 ANSWER = {"type": "Standard", "endpointName": "Main", "preset": "Calm", "prompt": "", "returnToUser": True}
@@ -14,7 +14,7 @@ TEXT_ENDPOINT = {"endpoint": "http://127.0.0.1:8080", "apiTypeConfigFileName": "
 def hinted(tmp_path, *nodes, **files):
     """The positions of hints in the workflows of a user with these nodes in Chat."""
     tree = tree_of(tmp_path, {"Workflows/Ann/Chat.json": list(nodes), **files})
-    return [f"{hint.file} {hint.path}" for hint in check_with_hints(tree, ["Ann"], loaded().types)[1]]
+    return [f"{hint.file} {hint.path}" for hint in check_with_hints(tree, ["Ann"], installed_nodes().types)[1]]
 
 
 def test_the_answering_node_is_named_and_no_other(tmp_path):

@@ -4,7 +4,7 @@ import pytest
 
 from mnemoir.storage.files.user_files import FileUserFiles
 from mnemoir.workflows.checking import Outside, check
-from mnemoir.workflows.node import loaded
+from mnemoir.workflows.node import installed_nodes
 from tests.workflows.config.config_kit import SMALL, tree_of
 
 
@@ -14,7 +14,7 @@ def in_chat(tmp_path, *nodes):
     files = FileUserFiles([tree.public], tree.public, closed=[tree.root])
     return [
         (one.level, one.path, one.cause, one.fix)
-        for one in check(tree, ["Ann"], loaded().types, Outside(user_files=files))
+        for one in check(tree, ["Ann"], installed_nodes().types, Outside(user_files=files))
     ]
 
 
@@ -47,7 +47,7 @@ def of_directory(tmp_path, named, chosen=None):
     """The problems of a user with this directory of discussions; `chosen` is the directory of the settings."""
     tree = tree_of(tmp_path, {"Users/ann.json": {**SMALL["Users/ann.json"], "discussionDirectory": str(named)}})
     outside = Outside(user_files=FileUserFiles([tree.public], tree.public), discussion_directory=chosen)
-    return check(tree, ["Ann"], loaded().types, outside)
+    return check(tree, ["Ann"], installed_nodes().types, outside)
 
 
 @pytest.fixture

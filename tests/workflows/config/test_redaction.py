@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemoir.workflows.config.shown import COVER, is_secret, redacted
-from mnemoir.workflows.node import loaded
+from mnemoir.workflows.config.shown import COVER, is_secret, redacted_text
+from mnemoir.workflows.node import installed_nodes
 from mnemoir.workflows.schemas import schemas
 
 SECRET = "canary-2718281828"
@@ -27,17 +27,17 @@ def keys_in(schema):
 
 def test_a_valid_file_keeps_its_lines_and_loses_its_key():
     text = '{\n  "endpoint":"http://far",  "apiKey" : "' + SECRET + '",\n  "trim": 1.0\n}\n'
-    assert redacted(text) == text.replace(SECRET, COVER)
+    assert redacted_text(text) == text.replace(SECRET, COVER)
 
 
 @pytest.mark.parametrize("key", [*SECRET_KEYS, "headers", "openaiKey", "cookie"])
 def test_everything_below_a_secret_key_is_covered(key):
     for value in (SECRET, [SECRET], {"any": [{"x": SECRET}]}):
-        assert SECRET not in redacted(json.dumps({"a": {key: value}, "b": 1}))
+        assert SECRET not in redacted_text(json.dumps({"a": {key: value}, "b": 1}))
 
 
 def test_numbers_below_a_secret_key_are_covered_too():
-    assert redacted('{"password": 271828}') == f'{{"password": "{COVER}"}}'
+    assert redacted_text('{"password": 271828}') == f'{{"password": "{COVER}"}}'
 
 
 @pytest.mark.parametrize(
@@ -52,20 +52,20 @@ def test_numbers_below_a_secret_key_are_covered_too():
     ],
 )
 def test_secrets_are_covered_by_their_looks_anywhere(text):
-    shown = redacted(json.dumps([{"prompt": text, "escaped": text}]))
+    shown = redacted_text(json.dumps([{"prompt": text, "escaped": text}]))
     assert SECRET not in shown
     assert [list(node) for node in json.loads(shown)] == [["prompt", "escaped"]]
 
 
 @pytest.mark.parametrize("text", ['{"api\\u004bey": "%s"}', '{"url": "http:\\/\\/ann:%s\\u0040far"}'])
 def test_escapes_hide_nothing(text):
-    assert SECRET not in redacted(text % SECRET)
+    assert SECRET not in redacted_text(text % SECRET)
 
 
 @pytest.mark.parametrize("value", ['""', "null", "true", '"${OPENAI_API_KEY}"', '"{far_key}"', '"Bearer ${KEY}"'])
 def test_values_that_reveal_nothing_are_shown(value):
     text = f'{{"apiKey": {value}}}'
-    assert redacted(text) == text
+    assert redacted_text(text) == text
 
 
 @pytest.mark.parametrize(
@@ -92,22 +92,22 @@ def test_values_that_reveal_nothing_are_shown(value):
     ],
 )
 def test_broken_files_show_no_secret(text):
-    assert SECRET not in redacted(text % SECRET)
+    assert SECRET not in redacted_text(text % SECRET)
 
 
 def test_a_broken_file_shows_where_it_breaks():
     text = '{\n  "endpoint": "http://far",\n  "apiKey": "' + SECRET + '",\n  "trim": tru\n}'
-    shown = redacted(text).splitlines()
+    shown = redacted_text(text).splitlines()
     assert shown == ["{", '  "endpoint": "http://far",', f'  "apiKey {COVER}', '  "trim": tru', "}"]
 
 
 def test_a_broken_workflow_keeps_words_that_only_sound_secret():
     text = '[{"prompt": "Name the key points, and no secret; keep the token count low.",}]'
-    assert redacted(text) == text
+    assert redacted_text(text) == text
 
 
 def test_of_our_own_properties_only_the_key_is_a_secret():
-    assert {key for key in keys_in(list(schemas(loaded().types).values())) if is_secret(key)} == {"apiKey"}
+    assert {key for key in keys_in(list(schemas(installed_nodes().types).values())) if is_secret(key)} == {"apiKey"}
 
 
 JSON = st.recursive(
@@ -124,5 +124,5 @@ JSON = st.recursive(
 )
 def test_a_file_cut_anywhere_shows_no_key(around, key, cut):
     text = json.dumps({**around, key: SECRET, "inner": {"headers": [SECRET, {"x": SECRET}]}}, indent=cut % 3 or None)
-    assert SECRET not in redacted(text)
-    assert SECRET not in redacted(text[:cut])
+    assert SECRET not in redacted_text(text)
+    assert SECRET not in redacted_text(text[:cut])

@@ -31,19 +31,19 @@ class UncheckedToken:
     def __init__(self, text: str) -> None:
         """Raises Unauthorized for a text that is no token."""
         if len(text.encode("utf-8", "surrogatepass")) > LONGEST_TOKEN:
-            raise refused(f"it is longer than {LONGEST_TOKEN} bytes")
+            raise token_refusal(f"it is longer than {LONGEST_TOKEN} bytes")
         try:
             read = _signatures.decode_complete(text, options={"verify_signature": False})
             claims = json.loads(read["payload"])
         except PyJWTError:
-            raise refused("it is none, or demands something that this server does not know") from None
+            raise token_refusal("it is none, or demands something that this server does not know") from None
         except (ValueError, RecursionError):
             claims = None
         if not isinstance(claims, dict):
-            raise refused("it says nothing in the form of a JSON object")
+            raise token_refusal("it says nothing in the form of a JSON object")
         header = read["header"]
         if "crit" in header:
-            raise refused("it demands something that this server does not know (crit)")
+            raise token_refusal("it demands something that this server does not know (crit)")
         kid = header.get("kid")
         self.text = text
         self.issuer = claims.get("iss")
@@ -67,10 +67,10 @@ class Checker:
     async def claims(self, token: UncheckedToken) -> Claims:
         """What a token says, now that it is known to be true. Raises Unauthorized and IssuerUnavailable."""
         if token.algorithm not in self._algorithms:
-            raise refused(f"its algorithm is not one of {', '.join(sorted(self._algorithms))}")
+            raise token_refusal(f"its algorithm is not one of {', '.join(sorted(self._algorithms))}")
         candidates = await self.keys.matching(token.kid, token.algorithm)
         if not any(_is_signed(token, key) for key in candidates):
-            raise refused("its signature is of no key of the issuer")
+            raise token_refusal("its signature is of no key of the issuer")
         self._check(token.claims)
         return token.claims
 
@@ -78,18 +78,18 @@ class Checker:
         now = self._clock()
         expires, issued = _time(claims, "exp"), _time(claims, "iat")
         if claims.get("iss") != self.issuer:
-            raise refused("its issuer is another one")
+            raise token_refusal("its issuer is another one")
         if self._audience.isdisjoint(_texts(claims.get("aud"))):
-            raise refused("it was made for another audience")
+            raise token_refusal("it was made for another audience")
         if now >= expires + LEEWAY:
-            raise refused("it has expired")
+            raise token_refusal("it has expired")
         if issued > now + LEEWAY or ("nbf" in claims and _time(claims, "nbf") > now + LEEWAY):
-            raise refused("it is not valid yet; a clock may be wrong")
+            raise token_refusal("it is not valid yet; a clock may be wrong")
         if not timedelta() <= expires - issued <= _LONGEST_LIFE:
-            raise refused("it is valid for more than 24 hours")
+            raise token_refusal("it is valid for more than 24 hours")
         subject = claims.get("sub")
         if not isinstance(subject, str) or not 0 < len(subject) <= _LONGEST_SUBJECT or not subject.isprintable():
-            raise refused("it names nobody (sub)")
+            raise token_refusal("it names nobody (sub)")
 
 
 def expiry_of(claims: Claims) -> datetime:
@@ -97,7 +97,7 @@ def expiry_of(claims: Claims) -> datetime:
     return _time(claims, "exp") + LEEWAY
 
 
-def refused(why: str) -> Unauthorized:
+def token_refusal(why: str) -> Unauthorized:
     """The refusal of a token."""
     return Unauthorized(f"The token was refused: {why}. Get a new one from its issuer.", code="invalid_token")
 
@@ -113,7 +113,7 @@ def _is_signed(token: UncheckedToken, key: PyJWK) -> bool:
 def _time(claims: Claims, name: str) -> datetime:
     value = claims.get(name)
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= _LATEST:
-        raise refused(f"it has no time {name!r}")
+        raise token_refusal(f"it has no time {name!r}")
     return datetime.fromtimestamp(value, UTC)
 
 

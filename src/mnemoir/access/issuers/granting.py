@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mnemoir.access.issuers.checking import refused
+from mnemoir.access.issuers.checking import token_refusal
 from mnemoir.core.errors import Forbidden, InvalidRequest, Unauthorized
 from mnemoir.core.scope import ROLES, Role, entity_name, project_name, tenant_name
 from mnemoir.settings.issuers import ANY_ROLE, Claims
@@ -31,7 +31,7 @@ class Granting:
         self._names = claims
         self._role_map = dict(role_map) or {role: role for role in ROLES}
 
-    def granted(self, claims: Mapping[str, Any]) -> Granted:
+    def rights_from(self, claims: Mapping[str, Any]) -> Granted:
         """Raises Unauthorized for a claim that is missing or unfit, Forbidden for one without any role."""
         names = self._names
         try:
@@ -42,7 +42,7 @@ class Granting:
                 projects=None if names.projects is None else _projects(claims, names.projects),
             )
         except InvalidRequest as exc:
-            raise refused(f"a claim cannot be used. {exc.message.rstrip('.')}") from None
+            raise token_refusal(f"a claim cannot be used. {exc.message.rstrip('.')}") from None
 
     def roles(self, granted: Granted) -> tuple[Role, ...]:
         """The roles of a bearer, also where the settings read none. Raises Forbidden where there is none."""

@@ -88,10 +88,10 @@ class IssuerKeys:
     async def matching(self, kid: str | None, algorithm: str) -> Sequence[PyJWK]:
         """The keys of that name for an algorithm, all of them for None. Raises IssuerUnavailable without any keys."""
         await self._be_ready()
-        found = self._named(kid)
+        found = self._keys_with_id(kid)
         if not found and kid is not None:
             await self._look_again()
-            found = self._named(kid)
+            found = self._keys_with_id(kid)
             if not found and self._has_failed:  # it may be a new one
                 raise self._unavailable()
         return [key.by_algorithm[algorithm] for key in found if algorithm in key.by_algorithm]
@@ -120,7 +120,7 @@ class IssuerKeys:
             self._asked_at = now
         await asyncio.shield(self.begin())
 
-    def _named(self, kid: str | None) -> Sequence["IssuerKey"]:
+    def _keys_with_id(self, kid: str | None) -> Sequence["IssuerKey"]:
         return self._keys if kid is None else [key for key in self._keys if key.kid == kid]
 
     async def _renew(self) -> None:

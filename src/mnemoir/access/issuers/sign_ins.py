@@ -117,7 +117,7 @@ class SignIns:
         )
         url, now = await provider.address(sign_in), self._clock()
         await asyncio.to_thread(
-            self._stored.begin, sign_in, token_hash(token), now=now, until=now + WITHIN, most=_MOST_UNDER_WAY
+            self._rows.begin, sign_in, token_hash(token), now=now, until=now + WITHIN, most=_MOST_UNDER_WAY
         )
         return url, token
 
@@ -127,32 +127,32 @@ class SignIns:
         `answer` are the parameters of its address: `state` and `code`, or an `error`; and `iss`.
         """
         state, hash = answer.get("state", ""), token_hash(token or "")
-        sign_in = await asyncio.to_thread(self._stored.open, state, hash, self._clock()) if token else None
+        sign_in = await asyncio.to_thread(self._rows.open, state, hash, self._clock()) if token else None
         if sign_in is None:
             raise _not_under_way()
         provider = self._provider(sign_in.provider)
         if "error" in answer:
-            await asyncio.to_thread(self._stored.take, state, hash, self._clock())
-            raise provider.refused(answer["error"], answer.get("error_description", ""))
+            await asyncio.to_thread(self._rows.take, state, hash, self._clock())
+            raise provider.sign_in_refusal(answer["error"], answer.get("error_description", ""))
         await provider.check_sender(answer.get("iss"))
         code = answer.get("code", "")
         if not 0 < len(code) <= _LONGEST_CODE:
-            raise provider.refused("no code", "")
-        if not await asyncio.to_thread(self._stored.answer, state, hash, code, self._clock()):
+            raise provider.sign_in_refusal("no code", "")
+        if not await asyncio.to_thread(self._rows.answer, state, hash, code, self._clock()):
             raise _not_under_way()
 
     async def finish(self, token: str | None, state: str) -> Vouched:
         """Who the browser with that cookie belongs to, once. Raises Unauthorized, and Forbidden without any role."""
         hash = token_hash(token or "")
-        sign_in = await asyncio.to_thread(self._stored.take, state, hash, self._clock()) if token else None
+        sign_in = await asyncio.to_thread(self._rows.take, state, hash, self._clock()) if token else None
         if sign_in is None or sign_in.code is None:
             raise _not_under_way()
         provider = self._provider(sign_in.provider)
         claims = await provider.claims(sign_in, sign_in.code)
-        granted = provider.granting.granted(claims)
+        granted = provider.granting.rights_from(claims)
         names = _names_in(claims)
         if not names:
-            raise provider.refused("no name that can be used", "")
+            raise provider.sign_in_refusal("no name that can be used", "")
         return Vouched(
             provider=provider.settings,
             identity=Identity(provider.settings.issuer, claims["sub"]),
@@ -170,8 +170,8 @@ class SignIns:
         return found
 
     @property
-    def _stored(self) -> SqlSignIns:
-        return SqlSignIns(self._file.opened())
+    def _rows(self) -> SqlSignIns:
+        return SqlSignIns(self._file.open_or_create())
 
 
 class _Provider:
@@ -204,28 +204,28 @@ class _Provider:
         """Raise Unauthorized when a browser comes from another issuer than the one it was sent to (RFC 9207)."""
         tells = (await self._description()).get("authorization_response_iss_parameter_supported") is True
         if issuer != self.settings.issuer and (issuer is not None or tells):
-            raise self.refused("another issuer", "")
+            raise self.sign_in_refusal("another issuer", "")
 
     async def claims(self, sign_in: SignIn, code: str) -> Claims:
         """What the token says that a code is redeemed for. Raises Unauthorized."""
-        text = (await self._redeemed(sign_in, code)).get("id_token")
+        text = (await self._redeem_code(sign_in, code)).get("id_token")
         if not isinstance(text, str):
-            raise self.refused("no id token", "")
+            raise self.sign_in_refusal("no id token", "")
         claims = await self._checker.claims(UncheckedToken(text))
         has_several = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
         if claims.get("azp", None if has_several else self.settings.client_id) != self.settings.client_id:
-            raise self.refused("a token for another client", "")
+            raise self.sign_in_refusal("a token for another client", "")
         if not hmac.compare_digest(str(claims.get("nonce", "")).encode("utf-8", "replace"), sign_in.nonce.encode()):
-            raise self.refused("a token of another sign-in", "")
+            raise self.sign_in_refusal("a token of another sign-in", "")
         return claims
 
-    def refused(self, error: str, said: str) -> Unauthorized:
+    def sign_in_refusal(self, error: str, said: str) -> Unauthorized:
         """The refusal of a sign-in, for an error of the provider's or of its answer."""
         _log.warning("sign-in refused", provider=self.settings.id, error=error[:100], said=said[:300])
         why = _PLAIN.get(error, f"it answered with {error[:100]!r}")
         return Unauthorized(f"{self.settings.name} did not sign you in: {why}. Begin again.", code="wrong_sign_in")
 
-    async def _redeemed(self, sign_in: SignIn, code: str) -> Mapping[str, Any]:
+    async def _redeem_code(self, sign_in: SignIn, code: str) -> Mapping[str, Any]:
         description, settings = await self._description(), self.settings
         form = {
             "grant_type": "authorization_code",
@@ -242,7 +242,7 @@ class _Provider:
         answer = await self._documents.post(url, form, user=settings.client_id, secret=secret)
         if answer.status != 200:
             error = str(answer.body.get("error", answer.status))
-            raise self.refused(error, str(answer.body.get("error_description", "")))
+            raise self.sign_in_refusal(error, str(answer.body.get("error_description", "")))
         return answer.body
 
     async def _description(self) -> Mapping[str, Any]:

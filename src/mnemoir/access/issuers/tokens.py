@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import Any
 
 from mnemoir.access.audit import Audit
-from mnemoir.access.issuers.checking import Checker, UncheckedToken, expiry_of, refused
+from mnemoir.access.issuers.checking import Checker, UncheckedToken, expiry_of, token_refusal
 from mnemoir.access.issuers.documents import Document, Documents, address_in, document_in
 from mnemoir.access.issuers.granting import Granting
 from mnemoir.access.issuers.keys import IssuerKeys
@@ -76,24 +76,24 @@ class Tokens:
         digest, now = sha256(text.encode("utf-8", "surrogatepass")).digest(), self._clock()
         known = self._known.get(digest)
         if known is None or not known.counts(now):
-            known = await self._checked(text, address)
+            known = await self._verify_with_issuers(text, address)
             self._known[digest] = known
             self._known.move_to_end(digest)
             if len(self._known) > _MOST_KNOWN:
                 self._known.popitem(last=False)
         if self._tenants.is_suspended(known.principal.tenant):
-            raise refused("its tenant is suspended")
+            raise token_refusal("its tenant is suspended")
         return known.principal
 
-    async def _checked(self, text: str, address: str) -> "_Known":
+    async def _verify_with_issuers(self, text: str, address: str) -> "_Known":
         token = UncheckedToken(text)
         issuers = self._issuers.get(token.issuer, []) if isinstance(token.issuer, str) else []
         if not issuers:
-            raise refused("its issuer is none that this server knows")
+            raise token_refusal("its issuer is none that this server knows")
         failure: MnemoirError | None = None
         for issuer in issuers:
             try:
-                known = await issuer.known(token)
+                known = await issuer.verify_token(token)
             except MnemoirError as exc:
                 failure = exc
                 continue
@@ -132,9 +132,9 @@ class _Issuer:
         self.checker = Checker(settings.issuer, settings.audience, settings.algorithms, keys, clock)
         self._granting = Granting(settings.claims, settings.role_map)
 
-    async def known(self, token: UncheckedToken) -> _Known:
+    async def verify_token(self, token: UncheckedToken) -> _Known:
         claims = await self.checker.claims(token)
-        granted, keys = self._granting.granted(claims), self.checker.keys
+        granted, keys = self._granting.rights_from(claims), self.checker.keys
         principal = Principal(
             tenant=granted.tenant or DEFAULT_TENANT,
             key=f"token:{_short(self.checker.issuer, claims)}",

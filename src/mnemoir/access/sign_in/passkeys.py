@@ -56,7 +56,7 @@ class Passkeys:
 
     def ask_to_sign_in(self, site: Site) -> tuple[str, Mapping[str, Any]]:
         """The id of a new challenge, and the options for a browser to sign it by any passkey that it has."""
-        asked, challenge = self._asked(_SIGN_IN)
+        asked, challenge = self._new_challenge(_SIGN_IN)
         options = generate_authentication_options(
             rp_id=site.host, challenge=challenge, user_verification=UserVerificationRequirement.REQUIRED
         )
@@ -64,8 +64,8 @@ class Passkeys:
 
     def signed_in(self, site: Site, challenge_id: str, credential: Mapping[str, Any]) -> str | None:
         """The id of the user whose passkey signed that challenge; None for anything else."""
-        challenge = self._taken(challenge_id, _SIGN_IN)
-        known = self._known(credential)
+        challenge = self._take_challenge(challenge_id, _SIGN_IN)
+        known = self._passkey_of(credential)
         if challenge is None or known is None:
             return None
         try:
@@ -80,7 +80,7 @@ class Passkeys:
             )
         except Exception:  # noqa: BLE001  # the library raises many kinds for bytes that were made up
             return None
-        return known.user if self._stored.note_use(known, verified.new_sign_count, self._clock()) else None
+        return known.user if self._rows.note_use(known, verified.new_sign_count, self._clock()) else None
 
     def ask_for_new(
         self, site: Site, purpose: str, name: str, handle: str, user: User | None = None
@@ -89,8 +89,8 @@ class Passkeys:
 
         `handle` tells people apart in an authenticator. One that has a passkey of the `user` makes no second one.
         """
-        asked, challenge = self._asked(purpose)
-        had = () if user is None else self._stored.of_user(user.id)
+        asked, challenge = self._new_challenge(purpose)
+        had = () if user is None else self._rows.of_user(user.id)
         options = generate_registration_options(
             rp_id=site.host,
             rp_name="Mnemoir",
@@ -104,14 +104,14 @@ class Passkeys:
         )
         return asked, json.loads(options_to_json(options))
 
-    def verified(
+    def verify_new_passkey(
         self, site: Site, purpose: str, challenge_id: str, credential: Mapping[str, Any], label: str
     ) -> NewPasskey:
         """The passkey that signed a challenge of that purpose. Raises InvalidRequest."""
         named = label_text(label) or "Passkey"
-        challenge = self._taken(challenge_id, purpose)
+        challenge = self._take_challenge(challenge_id, purpose)
         if challenge is None:
-            raise _refused("it answers a question that was not asked, or has expired")
+            raise _passkey_refusal("it answers a question that was not asked, or has expired")
         try:
             made = verify_registration_response(
                 credential=dict(credential),
@@ -121,9 +121,9 @@ class Passkeys:
                 require_user_verification=True,
             )
         except Exception as exc:  # the library raises many kinds for bytes that were made up
-            raise _refused("what the browser sent is not its own answer to this server") from exc
+            raise _passkey_refusal("what the browser sent is not its own answer to this server") from exc
         if len(made.credential_id) > _LONGEST_CREDENTIAL:
-            raise _refused("its id is too long")
+            raise _passkey_refusal("its id is too long")
         return NewPasskey(
             id=new_id("p"),
             credential=made.credential_id,
@@ -135,39 +135,39 @@ class Passkeys:
     def add(self, user: User, new: NewPasskey) -> Passkey:
         """Store a passkey of a user. Raises Conflict for one that is known."""
         note = self._file.note("passkeys.create", user.grant.tenant, user.id)
-        self._stored.add(user.id, new, self._clock(), note)
-        return next(one for one in self._stored.of_user(user.id) if one.id == new.id)
+        self._rows.add(user.id, new, self._clock(), note)
+        return next(one for one in self._rows.of_user(user.id) if one.id == new.id)
 
     def of_user(self, user: User) -> Sequence[Passkey]:
         """The passkeys of a user, oldest first."""
-        return self._stored.of_user(user.id)
+        return self._rows.of_user(user.id)
 
     def remove(self, passkey_id: str, user: User) -> None:
         """Remove a passkey of a user. Raises NotFound."""
         note = self._file.note("passkeys.remove", user.grant.tenant, user.id)
-        if not self._stored.remove(passkey_id[:64], user.id, note):
+        if not self._rows.remove(passkey_id[:64], user.id, note):
             raise NotFound(f"You have no passkey {passkey_id[:64]!r}.", code="passkey_not_found")
 
-    def _asked(self, purpose: str) -> tuple[str, bytes]:
+    def _new_challenge(self, purpose: str) -> tuple[str, bytes]:
         asked, challenge, now = new_token(), generate_challenge(), self._clock()
         until = now + _ANSWERED_WITHIN
-        self._stored.ask(asked, challenge, purpose, now=now, until=until, most=_MOST_CHALLENGES)
+        self._rows.ask(asked, challenge, purpose, now=now, until=until, most=_MOST_CHALLENGES)
         return asked, challenge
 
-    def _taken(self, challenge_id: str, purpose: str) -> bytes | None:
-        return self._stored.taken(challenge_id[:64], purpose, self._clock()) if self._file.version else None
+    def _take_challenge(self, challenge_id: str, purpose: str) -> bytes | None:
+        return self._rows.take_challenge(challenge_id[:64], purpose, self._clock()) if self._file.version else None
 
-    def _known(self, credential: Mapping[str, Any]) -> Passkey | None:
+    def _passkey_of(self, credential: Mapping[str, Any]) -> Passkey | None:
         try:
             sent = base64url_to_bytes(str(credential.get("rawId", "")))
         except ValueError:
             return None
-        return self._stored.known(sent) if self._file.version else None
+        return self._rows.of_credential(sent) if self._file.version else None
 
     @property
-    def _stored(self) -> SqlPasskeys:
-        return SqlPasskeys(self._file.opened())
+    def _rows(self) -> SqlPasskeys:
+        return SqlPasskeys(self._file.open_or_create())
 
 
-def _refused(why: str) -> InvalidRequest:
+def _passkey_refusal(why: str) -> InvalidRequest:
     return InvalidRequest(f"The passkey was not taken: {why}. Try again.", code="passkey_refused", field="credential")

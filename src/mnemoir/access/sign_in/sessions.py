@@ -63,7 +63,7 @@ class Sessions:
             address=address,
             confirmed_at=now,
         )
-        self._stored.begin(
+        self._rows.begin(
             session,
             token_hash(token),
             unused_since=now - self._idle,
@@ -83,7 +83,7 @@ class Sessions:
             return None
         if now >= known.note_use_at:
             known.note_use_at = now + _NOTED_EVERY
-            self._file.soon(partial(self._stored.note_use, session, now))
+            self._file.soon(partial(self._rows.note_use, session, now))
         return known.signed_in
 
     def is_fresh(self, session: Session) -> bool:
@@ -94,21 +94,21 @@ class Sessions:
         """Note that a user has just shown who they are."""
         session, user = signed_in.session, signed_in.user
         note = self._file.note("sessions.confirm", user.grant.tenant, user.id)
-        self._stored.confirm(session.id, self._clock(), note)
+        self._rows.confirm(session.id, self._clock(), note)
 
-    def listed(self, user_id: str) -> Sequence[Session]:
+    def sessions_of_user(self, user_id: str) -> Sequence[Session]:
         """The sessions of a user that go on, newest first."""
         now = self._clock()
         return [
             session
-            for session in self._stored.of_user(user_id)
+            for session in self._rows.of_user(user_id)
             if now < session.last_seen_at + self._idle and now < session.created_at + self.longest
         ]
 
     def end(self, session_id: str, user: User) -> None:
         """End a session of a user. Raises NotFound."""
         note = self._file.note("sessions.end", user.grant.tenant, user.id)
-        if not self._stored.end(session_id[:64], user.id, note):
+        if not self._rows.end(session_id[:64], user.id, note):
             raise NotFound(f"You have no session {session_id[:64]!r}.", code="session_not_found")
 
     def _look_up(self, hashed: bytes) -> "_Known | None":
@@ -120,8 +120,8 @@ class Sessions:
         return _Known(SignedIn(session, user, user.principal), session.last_seen_at + _NOTED_EVERY)
 
     @property
-    def _stored(self) -> SqlSessions:
-        return SqlSessions(self._file.opened())
+    def _rows(self) -> SqlSessions:
+        return SqlSessions(self._file.open_or_create())
 
 
 @dataclass(slots=True)

@@ -52,18 +52,18 @@ class Users:
         """Whether there is a user."""
         version, are_there = self._any_as_of
         if version != (now := self._file.version):
-            are_there = now > 0 and self._stored.any()
+            are_there = now > 0 and self._rows.any()
             self._any_as_of = now, are_there
         return are_there
 
     def get(self, user_id: str, tenant: str | None = None) -> User:
         """A user; with a `tenant`, one of that. Raises NotFound."""
-        user = self._stored.get(user_id[:64]) if self.are_there else None
+        user = self._rows.get(user_id[:64]) if self.are_there else None
         if user is None or tenant not in (None, user.grant.tenant):
             raise NotFound(f"There is no user {user_id[:64]!r} here.", code="user_not_found")
         return user
 
-    def named(self, name: str) -> User:
+    def user_by_name(self, name: str) -> User:
         """The user of that name. Raises NotFound."""
         found = self.with_hash(name)
         if found is None:
@@ -72,27 +72,27 @@ class Users:
 
     def with_hash(self, name: str) -> tuple[User, str | None] | None:
         """The user of that name, and the hash of their password; None for none."""
-        return self._stored.named(name[:256]) if self.are_there else None
+        return self._rows.of_name(name[:256]) if self.are_there else None
 
     def key_of(self, named: str) -> str:
         """The key of a person's acts, given as `user:<name>` or `user:<id>`; any other text as it is."""
         of_person = named.startswith(PERSON_KEY) and self.are_there
-        found = self._stored.named(named.removeprefix(PERSON_KEY)) if of_person else None
+        found = self._rows.of_name(named.removeprefix(PERSON_KEY)) if of_person else None
         return named if found is None else found[0].principal.key
 
     def names(self, ids: Collection[str]) -> dict[str, str]:
         """The names of the users with these ids, as far as there are any."""
-        found = (self._stored.get(user_id[:64]) for user_id in ids) if self.are_there else ()
+        found = (self._rows.get(user_id[:64]) for user_id in ids) if self.are_there else ()
         return {user.id: user.name for user in found if user is not None}
 
-    def listed(self, tenant: str | None, *, limit: int, after: User | None = None) -> Sequence[User]:
+    def users_page(self, tenant: str | None, *, limit: int, after: User | None = None) -> Sequence[User]:
         """The users of a tenant, None for all, oldest first; `after` is the last one of the page before."""
         place = None if after is None else (to_text(after.created_at), after.id)
-        return self._stored.listed(tenant, limit=limit, after=place) if self.are_there else []
+        return self._rows.of_tenant(tenant, limit=limit, after=place) if self.are_there else []
 
     def change(self, user: User, *, is_disabled: bool | None = None, **granted: object) -> User:
         """Change what a user may, by names of Grant, or whether they may sign in. Raises InvalidRequest."""
-        grant = checked(replace(user.grant, **granted))  # type: ignore[arg-type]  # its names are checked by callers
+        grant = grant_with_valid_names(replace(user.grant, **granted))  # type: ignore[arg-type]  # its names are checked by callers
         disabled_at = user.disabled_at
         if is_disabled is not None:
             disabled_at = (disabled_at or self._clock()) if is_disabled else None
@@ -100,21 +100,21 @@ class Users:
             grant = replace(grant, memory_user=user.grant.memory_user)
         action = {None: "users.change", True: "users.disable", False: "users.enable"}[is_disabled]
         changed = replace(user, grant=grant, disabled_at=disabled_at)
-        self._stored.change(changed, self._note(action, user))
+        self._rows.change(changed, self._note(action, user))
         return changed
 
     def remove(self, user: User) -> None:
         """Remove a user, not what is remembered of them."""
-        self._stored.remove(user.id, self._note("users.remove", user))
+        self._rows.remove(user.id, self._note("users.remove", user))
 
     def of_memory(self, tenant: str, memory_user: str) -> Sequence[User]:
         """The users of a tenant whose memories are those of a memory user, oldest first."""
-        return [user for user in self.listed(tenant, limit=_MOST_USERS) if user.grant.memory_user == memory_user]
+        return [user for user in self.users_page(tenant, limit=_MOST_USERS) if user.grant.memory_user == memory_user]
 
     def memory_users(self) -> set[tuple[str, str]]:
         """The tenants and memory users of all users, and of open invitations."""
         invited = [(one.grant.tenant, _memory_user_of(one)) for one in self.invitations(None)]
-        users = [(user.grant.tenant, user.grant.memory_user) for user in self.listed(None, limit=_MOST_USERS)]
+        users = [(user.grant.tenant, user.grant.memory_user) for user in self.users_page(None, limit=_MOST_USERS)]
         return {(tenant, memory_user) for tenant, memory_user in (*users, *invited) if memory_user}
 
     def erase(self, tenant: str, memory_user: str) -> int:
@@ -129,7 +129,7 @@ class Users:
             if _memory_user_of(invitation) == memory_user:
                 self.withdraw(invitation)
         if self._file.version:
-            self._stored.drop_closed_invitations(self._clock())
+            self._rows.drop_closed_invitations(self._clock())
         return len(found)
 
     def invite(
@@ -143,14 +143,14 @@ class Users:
                 field="expires_in_days",
             )
         named = None if name is None else user_name(name)
-        return self._invited(checked(grant), new_token(), named, lasting, by=by)
+        return self._create_invitation(grant_with_valid_names(grant), new_token(), named, lasting, by=by)
 
     def invite_first(self) -> str:
         """A code by which somebody becomes the first admin within ten minutes; it replaces the one before."""
         self._drop_first()
         code = new_first_code()
         grant = Grant(role="admin", is_operator=True)
-        invitation, _ = self._invited(grant, code, None, FIRST_CODE_FOR, by=_TERMINAL)
+        invitation, _ = self._create_invitation(grant, code, None, FIRST_CODE_FOR, by=_TERMINAL)
         self._first = invitation, _FIRST_CODE_TRIES
         return code
 
@@ -172,7 +172,7 @@ class Users:
             resets=user.id,
         )
         token = new_token()
-        self._stored.invite(invitation, token_hash(token), self._note("users.reset", user))
+        self._rows.invite(invitation, token_hash(token), self._note("users.reset", user))
         return invitation, token
 
     def invitation(self, token: str | bytes) -> Invitation:
@@ -180,7 +180,7 @@ class Users:
 
         After some wrong tokens a first code ends, too.
         """
-        found = self._stored.invitation(_hash_of(token), self._clock()) if self._file.version else None
+        found = self._rows.invitation(_hash_of(token), self._clock()) if self._file.version else None
         if found is None or not self._counts(found):
             self._note_wrong_token()
             raise _no_invitation()
@@ -188,26 +188,26 @@ class Users:
 
     def invitations(self, tenant: str | None) -> Sequence[Invitation]:
         """The open invitations of a tenant, None for all, oldest first."""
-        found = self._stored.invitations(tenant, self._clock(), limit=_MOST_LISTED) if self._file.version else []
+        found = self._rows.invitations(tenant, self._clock(), limit=_MOST_LISTED) if self._file.version else []
         return [one for one in found if self._counts(one)]
 
     def withdraw(self, invitation: Invitation) -> None:
         """Take an invitation back. Raises NotFound."""
         note = self._file.note("invitations.withdraw", invitation.grant.tenant, invitation.id)
-        self._stored.withdraw(invitation.id, note)
+        self._rows.withdraw(invitation.id, note)
 
     def of_identity(self, identity: Identity) -> User | None:
         """The user whom an issuer knows by that; None for none."""
-        return self._stored.of_identity(identity) if self.are_there else None
+        return self._rows.of_identity(identity) if self.are_there else None
 
     def create(self, grant: Grant, name: str, identity: Identity) -> User:
         """Make a user whom an issuer vouches for. Without a memory user it is the name, unless somebody has that.
 
         Raises InvalidRequest and Conflict for a name.
         """
-        made = self._new(checked(grant), user_name(name), by=identity.issuer)
+        made = self._new(grant_with_valid_names(grant), user_name(name), by=identity.issuer)
         note, is_new_memory = self._note("users.create", made, identity), grant.memory_user is None
-        self._stored.create(made, Secrets(identity=identity), note, is_new_memory=is_new_memory)
+        self._rows.create(made, Secrets(identity=identity), note, is_new_memory=is_new_memory)
         return made
 
     def join(
@@ -235,43 +235,43 @@ class Users:
         hashed = _hash_of(token)
         if invitation.resets is not None:
             note = self._note("users.renew", user, identity)
-            is_done = self._stored.reset(hashed, user.id, secrets, now, note)
+            is_done = self._rows.reset(hashed, user.id, secrets, now, note)
         else:
             note = self._note("users.create", user, identity)
             is_new_memory = invitation.grant.memory_user is None
-            is_done = self._stored.join(hashed, user, secrets, now, note, is_new_memory=is_new_memory)
+            is_done = self._rows.join(hashed, user, secrets, now, note, is_new_memory=is_new_memory)
         if not is_done:
             raise _no_invitation()
         return user, codes
 
     def set_password(self, user: User, password_hash: str, *, keep_session: str) -> None:
         """Change the password of a user, and end all sessions but one."""
-        self._stored.set_password(user.id, password_hash, keep_session, self._note("users.password", user))
+        self._rows.set_password(user.id, password_hash, keep_session, self._note("users.password", user))
 
     def rehash(self, user: User, former: str, password_hash: str) -> None:
         """Replace the hash of the same password."""
-        self._stored.rehash(user.id, former, password_hash)
+        self._rows.rehash(user.id, former, password_hash)
 
     def new_codes(self, user: User) -> Sequence[str]:
         """Ten new recovery codes in place of those before."""
         codes = new_recovery_codes()
-        self._stored.set_codes(user.id, self._hashes_of(codes, user), self._note("users.recovery_codes", user))
+        self._rows.set_codes(user.id, self._hashes_of(codes, user), self._note("users.recovery_codes", user))
         return codes
 
-    def recovered(self, name: str, code: str) -> User | None:
+    def redeem_recovery_code(self, name: str, code: str) -> User | None:
         """The user of that name, if it is one of their recovery codes, which is then used up; None else."""
         found = self.with_hash(name)
         pepper = self._file.pepper if self.are_there else b""
         hash = code_hash(code, found[0].id if found else "", pepper)
         if found is None or hash is None or found[0].disabled_at is not None:
             return None
-        return found[0] if self._stored.use_code(found[0].id, hash) else None
+        return found[0] if self._rows.use_code(found[0].id, hash) else None
 
     def _hashes_of(self, codes: Sequence[str], user: User) -> list[bytes]:
         pepper = self._file.pepper
         return [hash for code in codes if (hash := code_hash(code, user.id, pepper)) is not None]
 
-    def _invited(
+    def _create_invitation(
         self, grant: Grant, token: str, name: str | None, lasting: timedelta, *, by: str
     ) -> tuple[Invitation, str]:
         now = self._clock()
@@ -279,7 +279,7 @@ class Users:
             id=new_id("i"), name=name, grant=grant, created_at=now, created_by=by, expires_at=now + lasting
         )
         note = self._file.note("invitations.create", grant.tenant, invitation.id)
-        self._stored.invite(invitation, token_hash(token), note)
+        self._rows.invite(invitation, token_hash(token), note)
         return invitation, token
 
     def _counts(self, invitation: Invitation) -> bool:
@@ -316,11 +316,11 @@ class Users:
         return self._file.note(action, user.grant.tenant, target, user.grant.memory_user or "")
 
     @property
-    def _stored(self) -> SqlUsers:
-        return SqlUsers(self._file.opened())
+    def _rows(self) -> SqlUsers:
+        return SqlUsers(self._file.open_or_create())
 
 
-def checked(grant: Grant) -> Grant:
+def grant_with_valid_names(grant: Grant) -> Grant:
     """The grant with valid names. Raises InvalidRequest naming the field."""
     return replace(
         grant,

@@ -9,7 +9,7 @@ from mnemoir.cli.conversation_routes import (
     CONVERSATIONS,
     all_conversations,
     conversation_path,
-    conversations_called,
+    conversations_by_id,
     text_of,
 )
 from mnemoir.cli.session import Session
@@ -73,9 +73,9 @@ class Server:
         """The conversation with that id. Raises NotFound."""
         return dict(await self._ask("GET", conversation_path(id)))
 
-    async def called(self, name: str) -> list[Json]:
+    async def find_conversations(self, name: str) -> list[Json]:
         """The conversation with the id `name`, else all whose ids begin with it."""
-        return await conversations_called(self._connection, self._session, self._user, name, shortest=_SHORTEST)
+        return await conversations_by_id(self._connection, self._session, self._user, name, shortest=_SHORTEST)
 
     async def last_messages(self, id: str, count: int) -> list[Json]:
         """The last `count` messages of a conversation's thread, oldest first."""
@@ -86,7 +86,7 @@ class Server:
                 break
         return found[-count:]
 
-    async def said(self, id: str) -> set[str]:
+    async def user_texts(self, id: str) -> set[str]:
         """All texts of the user in a conversation, including its branches."""
         pages = self._pages(id, "tree", _PAGE)
         return {text_of(one["content"]) async for page in pages for one in page if one["role"] == "user"}
@@ -99,7 +99,7 @@ class Server:
         """At most `count` memories of the user, newest first."""
         return list((await self._ask("GET", "/api/memories", limit=count))["results"])
 
-    async def learned(self, id: str, message_id: int) -> Json:
+    async def memories_of_turn(self, id: str, message_id: int) -> Json:
         """What was learned from the turn that ends with a message."""
         return dict(await self._ask("GET", conversation_path(id, f"messages/{message_id}/learned")))
 

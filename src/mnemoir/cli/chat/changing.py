@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from mnemoir.cli.chat.conversation import StoredConversation, UnstoredConversation
-from mnemoir.cli.chat.display import clipped
+from mnemoir.cli.chat.display import clipped_line
 from mnemoir.cli.chat.session import Chat
-from mnemoir.cli.conversation_routes import text_of, tools_called
-from mnemoir.cli.output import LESS_LIKELY, counted, parted
+from mnemoir.cli.conversation_routes import text_of, tool_names
+from mnemoir.cli.output import LESS_LIKELY, count_with_noun, likely_and_others
 from mnemoir.cli.transfer import output, read_file
 from mnemoir.core.clock import from_text, utc_now
 from mnemoir.core.errors import InvalidRequest, NotFound
@@ -35,13 +35,17 @@ async def sessions(chat: Chat, argument: str) -> None:
         chat.display.note("There are no conversations yet.")
         return
     now = utc_now()
-    chat.display.rows([listed(one, now, is_current=one["id"] == chat.conversation.id) for one in found])
+    chat.display.rows([conversation_line(one, now, is_current=one["id"] == chat.conversation.id) for one in found])
 
 
 async def history(chat: Chat, argument: str) -> None:
     """Show the last messages of this conversation."""
     count = _count(argument, 20, "/history [n]")
-    rows = await _stored_rows(chat, count) if chat.unstored is None else _unstored_rows(chat.unstored, count)
+    rows = (
+        await _stored_rows(chat, count)
+        if chat.unstored_conversation is None
+        else _unstored_rows(chat.unstored_conversation, count)
+    )
     chat.display.rows(rows) if rows else chat.display.note("This conversation has no messages yet.")
 
 
@@ -53,7 +57,7 @@ async def search(chat: Chat, argument: str) -> None:
     if not found:
         chat.display.note("Nothing was found.")
         return
-    likely, others = ([_found(hit) for hit in part] for part in parted(found))
+    likely, others = ([_hit_line(hit) for hit in part] for part in likely_and_others(found))
     chat.display.rows([*likely, *([LESS_LIKELY, *others] if others else [])])
 
 
@@ -63,13 +67,15 @@ async def memories(chat: Chat, argument: str) -> None:
     if not found:
         chat.display.note("Nothing is remembered yet.")
         return
-    chat.display.rows([f"{str(one.get('created_at') or '')[:10]}  {clipped(one['memory'], _MOST)}" for one in found])
+    chat.display.rows(
+        [f"{str(one.get('created_at') or '')[:10]}  {clipped_line(one['memory'], _MOST)}" for one in found]
+    )
 
 
-def listed(conversation: Mapping[str, Any], now: datetime, *, is_current: bool = False) -> str:
+def conversation_line(conversation: Mapping[str, Any], now: datetime, *, is_current: bool = False) -> str:
     """One line about a conversation."""
-    title = clipped(conversation["title"] or conversation["preview"] or "(empty)", _LISTED_TITLE)
-    messages = counted(conversation["message_count"], "message")
+    title = clipped_line(conversation["title"] or conversation["preview"] or "(empty)", _LISTED_TITLE)
+    messages = count_with_noun(conversation["message_count"], "message")
     when = ago(from_text(conversation["updated_at"]) or now, now)
     begin = f"{'*' if is_current else ' '} {short(conversation['id']):<{_SHORT_ID}}"
     return f"{begin}  {title:<{_LISTED_TITLE}}  {messages:>12}  {when}"
@@ -77,7 +83,7 @@ def listed(conversation: Mapping[str, Any], now: datetime, *, is_current: bool =
 
 def short(id: str) -> str:
     """The id, shortened for lists."""
-    return clipped(id[:_SHORT_ID], _SHORT_ID)
+    return clipped_line(id[:_SHORT_ID], _SHORT_ID)
 
 
 def ago(then: datetime, now: datetime) -> str:
@@ -88,7 +94,7 @@ def ago(then: datetime, now: datetime) -> str:
     steps = ((timedelta(days=1), "day"), (timedelta(hours=1), "hour"), (timedelta(minutes=1), "minute"))
     for step, name in steps:
         if passed >= step:
-            return f"{counted(passed // step, name)} ago"
+            return f"{count_with_noun(passed // step, name)} ago"
     return "just now"
 
 
@@ -102,20 +108,20 @@ async def _stored_rows(chat: Chat, count: int) -> list[str]:
 
 
 def _unstored_rows(conversation: UnstoredConversation, count: int) -> list[str]:
-    return [f"{one['role']:<9}  {clipped(one['content'], _TEXT)}" for one in conversation.said[-count:]]
+    return [f"{one['role']:<9}  {clipped_line(one['content'], _TEXT)}" for one in conversation.said[-count:]]
 
 
 def _row(message: Mapping[str, Any]) -> str:
     """One line about a message: number, time, role, text; `!` marks a pinned message."""
     when = str(message["created_at"] or "")[:16].replace("T", " ")
-    calls = [f"[calls {clipped(name, _LISTED_TITLE)}]" for name in tools_called(message)]
+    calls = [f"[calls {clipped_line(name, _LISTED_TITLE)}]" for name in tool_names(message)]
     ending = ["[incomplete]"] if message["finish_reason"] == "incomplete" else []
-    text = " ".join([clipped(text_of(message["content"]), _TEXT), *calls, *ending]).strip()
+    text = " ".join([clipped_line(text_of(message["content"]), _TEXT), *calls, *ending]).strip()
     pinned = "!" if message["pinned"] else " "
     return f"{pinned}#{message['id']:<5} {when:<16}  {message['role']:<9}  {text}"
 
 
-def _found(hit: Mapping[str, Any]) -> str:
+def _hit_line(hit: Mapping[str, Any]) -> str:
     return f"{short(hit['conversation_id']):<{_SHORT_ID}}  {_row(hit['message'])}"
 
 
@@ -132,20 +138,20 @@ async def load(chat: Chat, argument: str) -> None:
     """Continue another conversation."""
     if not argument:
         raise InvalidRequest("Usage: /load <session>")
-    found = await chat.server.called(argument)
+    found = await chat.server.find_conversations(argument)
     if not found:
         raise NotFound(f"No conversation begins with {argument[:80]!r}. /sessions lists them.")
     if len(found) > 1:
         chat.fail(f"{len(found)} conversations begin with {argument[:80]!r}; type more of the id.")
         now = utc_now()
-        chat.display.rows([f"{listed(one, now)}  {clipped(one['id'], _LONGEST_ID)}" for one in found])
+        chat.display.rows([f"{conversation_line(one, now)}  {clipped_line(one['id'], _LONGEST_ID)}" for one in found])
         return
-    chat.conversation = replace(_as_stored(chat), id=found[0]["id"])
-    title = clipped(found[0]["title"] or found[0]["preview"] or "(empty)", _TITLE)
-    chat.display.note(f"Loaded {title}: {counted(found[0]['message_count'], 'message')}.")
+    chat.conversation = replace(_stored_conversation(chat), id=found[0]["id"])
+    title = clipped_line(found[0]["title"] or found[0]["preview"] or "(empty)", _TITLE)
+    chat.display.note(f"Loaded {title}: {count_with_noun(found[0]['message_count'], 'message')}.")
 
 
-def _as_stored(chat: Chat) -> StoredConversation:
+def _stored_conversation(chat: Chat) -> StoredConversation:
     """The stored conversation of the chat, for what holds of the next one too."""
     return chat.conversation if isinstance(chat.conversation, StoredConversation) else StoredConversation()
 
@@ -153,12 +159,14 @@ def _as_stored(chat: Chat) -> StoredConversation:
 async def save(chat: Chat, argument: str) -> None:
     """Wait until the vectors and summaries of this conversation are complete."""
     done = await chat.server.flush(chat.stored_id)
-    chat.display.note(f"Saved {clipped(done['id'], _LONGEST_ID)}: {counted(done['messages'], 'message')}.")
+    chat.display.note(
+        f"Saved {clipped_line(done['id'], _LONGEST_ID)}: {count_with_noun(done['messages'], 'message')}."
+    )
 
 
 async def clear(chat: Chat, argument: str) -> None:
     """Start a new context; all messages stay stored. Without memory: clear the screen."""
-    if chat.unstored is not None:
+    if chat.unstored_conversation is not None:
         chat.display.clear()
         return
     await chat.server.change(chat.stored_id, clear_context=True)
@@ -170,16 +178,16 @@ async def forget(chat: Chat, argument: str) -> None:
     if not await chat.input.confirm("Forget this conversation and all that was made of it?"):
         chat.display.note("Nothing was forgotten.")
         return
-    if chat.unstored is not None:
-        told = f"Forgot {counted(len(chat.unstored.said), 'message')}."
+    if chat.unstored_conversation is not None:
+        told = f"Forgot {count_with_noun(len(chat.unstored_conversation.said), 'message')}."
         chat.conversation = UnstoredConversation()
     else:
-        typed = await chat.server.said(chat.stored_id)
+        typed = await chat.server.user_texts(chat.stored_id)
         gone = await chat.server.delete(chat.stored_id)
-        chat.conversation = replace(_as_stored(chat), id=StoredConversation().id)
+        chat.conversation = replace(_stored_conversation(chat), id=StoredConversation().id)
         chat.input.forget(typed)
         derived = gone["memories"] + gone["node_memories"]
-        told = f"Forgot {counted(gone['messages'], 'message')}; memories made of them: {derived}."
+        told = f"Forgot {count_with_noun(gone['messages'], 'message')}; memories made of them: {derived}."
     chat.display.note(f"{told} A new conversation begins.")
 
 
@@ -219,7 +227,7 @@ async def take_in(chat: Chat, argument: str) -> None:
     if not argument:
         raise InvalidRequest("Usage: /import <file>")
     done = await chat.server.take_in(await asyncio.to_thread(read_file, _file(argument)))
-    skipped = f"; {counted(len(done['skipped']), 'conversation')} left out" if done["skipped"] else ""
+    skipped = f"; {count_with_noun(len(done['skipped']), 'conversation')} left out" if done["skipped"] else ""
     chat.display.note(f"{done['message']}{skipped}.")
 
 

@@ -84,7 +84,7 @@ class Conversation(Protocol):
     def request(self, text: str) -> tuple[Body, Mapping[str, str]]:
         """The body and the headers of the chat request for a new message."""
 
-    def answered(self, text: str, answer: Answer) -> None:
+    def record_turn(self, text: str, answer: Answer) -> None:
         """Record a message with its answer, which may be incomplete."""
 
 
@@ -101,7 +101,7 @@ class StoredConversation:
         body = {"messages": messages, "history": "server", "memoryEnabled": self.has_memory}
         return body, {"x-session-id": self.id}
 
-    def answered(self, text: str, answer: Answer) -> None:
+    def record_turn(self, text: str, answer: Answer) -> None:
         """See Conversation. Does nothing: the server has stored both."""
 
 
@@ -119,7 +119,7 @@ class UnstoredConversation:
         messages = [*prompt, *self.said, {"role": "user", "content": text}]
         return {"messages": messages, "history": "client", "store": False}, {}
 
-    def answered(self, text: str, answer: Answer) -> None:
+    def record_turn(self, text: str, answer: Answer) -> None:
         """See Conversation."""
         if answer.text:
             self.said.append({"role": "user", "content": text})

@@ -23,7 +23,7 @@ def inert(text: str) -> str:
     return _ACTIVE.sub(lambda found: found[0].encode("unicode_escape").decode(), text.replace("\r\n", "\n"))
 
 
-def clipped(text: str, longest: int) -> str:
+def clipped_line(text: str, longest: int) -> str:
     """`text` on one line, cut to `longest` characters with a final ellipsis."""
     line = " ".join(inert(text).split())
     return line if len(line) <= longest else f"{line[: longest - 1]}…"

@@ -43,8 +43,8 @@ async def help(chat: Chat, argument: str) -> None:
 
 async def retry(chat: Chat, argument: str) -> None:
     """Have the last message of the user answered again; both answers stay, on branches of their own."""
-    if chat.unstored is not None:
-        asked = chat.unstored.taken_back()
+    if chat.unstored_conversation is not None:
+        asked = chat.unstored_conversation.taken_back()
         if asked is None:
             raise NotFound("This conversation has no messages yet.")
         await _turn(chat, asked)
@@ -124,7 +124,7 @@ async def run_command(chat: Chat, text: str) -> None:
     command = COMMANDS.get(name)
     if command is None:
         raise InvalidRequest(f"There is no command {name[:80]!r}. /help lists them.")
-    if command.needs_memory and chat.unstored is not None:
+    if command.needs_memory and chat.unstored_conversation is not None:
         raise InvalidRequest(
             f"{name} needs a stored conversation. To store conversations, start `mnemoir chat` without --no-memory."
         )
@@ -157,11 +157,13 @@ async def _converse(chat: Chat) -> None:
         if not text.strip():
             continue
         if not is_command(text):
-            await _guarded(chat, _turn(chat, text.strip()), stopped="Stopped; the answer stays incomplete.")
+            await _run_and_show_failure(
+                chat, _turn(chat, text.strip()), stopped="Stopped; the answer stays incomplete."
+            )
         elif leaves(text):
             return
         else:
-            await _guarded(chat, run_command(chat, text), stopped="Stopped.")
+            await _run_and_show_failure(chat, run_command(chat, text), stopped="Stopped.")
 
 
 async def _turn(chat: Chat, text: str, *, parent_id: int | None = None) -> None:
@@ -171,7 +173,7 @@ async def _turn(chat: Chat, text: str, *, parent_id: int | None = None) -> None:
             async for piece in chat.server.answer(chat.conversation, text, answer, parent_id):
                 show(piece)
     finally:
-        chat.conversation.answered(text, answer)
+        chat.conversation.record_turn(text, answer)
     chat.display.complete(answer, chat.conversation.id)
     if answer.reason in _ENDINGS:
         chat.display.note(_ENDINGS[answer.reason])
@@ -183,12 +185,12 @@ async def _turn(chat: Chat, text: str, *, parent_id: int | None = None) -> None:
         chat.display.note(f"The model calls tools, which this chat does not have: {', '.join(answer.tools)}.")
 
 
-async def _guarded(chat: Chat, work: Coroutine[None, None, None], *, stopped: str) -> None:
+async def _run_and_show_failure(chat: Chat, work: Coroutine[None, None, None], *, stopped: str) -> None:
     """Run `work` and show its failure. An interrupt at a terminal stops only `work`, and `stopped` is shown."""
     try:
         if not chat.can_be_interrupted:
             await work
-        elif not await _uninterrupted(work):
+        elif not await _run_interruptibly(work):
             chat.display.note(stopped)
     except BrokenPipeError:  # the reader of our output has ended
         raise
@@ -198,7 +200,7 @@ async def _guarded(chat: Chat, work: Coroutine[None, None, None], *, stopped: st
         chat.fail(f"{type(exc).__name__}: {exc}")
 
 
-async def _uninterrupted(work: Coroutine[None, None, None]) -> bool:
+async def _run_interruptibly(work: Coroutine[None, None, None]) -> bool:
     """True when `work` has ended, False when an interrupt stopped it. Raises what `work` raises."""
     loop, task = asyncio.get_running_loop(), asyncio.create_task(work)
     before = signal.getsignal(signal.SIGINT)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from mnemoir.cli.chat.asking import Server
 from mnemoir.cli.chat.conversation import Conversation, StoredConversation, UnstoredConversation
-from mnemoir.cli.chat.display import JsonLines, Plain, clipped
+from mnemoir.cli.chat.display import JsonLines, Plain, clipped_line
 from mnemoir.cli.chat.loop import NAMES, converse
 from mnemoir.cli.chat.piped import PipedInput
 from mnemoir.cli.chat.session import Chat
 from mnemoir.cli.connection import connect
 from mnemoir.cli.conversation_routes import conversation_path
-from mnemoir.cli.output import counted, note
+from mnemoir.cli.output import count_with_noun, note
 from mnemoir.cli.session import Session
 from mnemoir.core.errors import Conflict, MnemoirError
 from mnemoir.settings import load_settings
@@ -44,7 +44,7 @@ class ChatOptions:
         url = self.asked.url.rstrip("/") if self.asked.url else None
         async with connect(settings, url=url, in_process=self.asked.data_dir is not None, chats=True) as connection:
             server = Server(connection, self.asked, user=self.user, model=self.model)
-            conversation = await self._begun(server)
+            conversation = await self._open_conversation(server)
             if not self._is_at_terminal():
                 display = JsonLines() if self.as_json else Plain()
                 chat = Chat(server=server, input=PipedInput(), display=display, conversation=conversation)
@@ -58,13 +58,13 @@ class ChatOptions:
             await converse(chat)
             return chat.can_be_interrupted or not chat.failures
 
-    async def _begun(self, server: Server) -> Conversation:
+    async def _open_conversation(self, server: Server) -> Conversation:
         if self.no_memory:
             note("This chat is not stored.")
             return UnstoredConversation()
         if self.conversation is None:
             return StoredConversation()
-        found = await server.called(self.conversation)
+        found = await server.find_conversations(self.conversation)
         if len(found) > 1:
             ids = ", ".join(one["id"] for one in found[:_MOST_TOLD])
             raise Conflict(f"{len(found)} conversations begin with {self.conversation!r}: {ids}. Name one of them.")
@@ -73,7 +73,7 @@ class ChatOptions:
             note(f"There is no conversation {self.conversation!r} yet; it begins now.")
             return StoredConversation(id=self.conversation)
         title = found[0]["title"] or found[0]["preview"] or found[0]["id"]
-        note(f"Going on with {clipped(title, _TITLE)}: {counted(found[0]['message_count'], 'message')}.")
+        note(f"Going on with {clipped_line(title, _TITLE)}: {count_with_noun(found[0]['message_count'], 'message')}.")
         return StoredConversation(id=found[0]["id"])
 
     async def _greeting(self, server: Server) -> str:
@@ -85,7 +85,9 @@ class ChatOptions:
             return f"{server.place} · user {self.user} · {exc.message}"
         memory = "on" if is_on else "off" if self.no_memory else "off in this project"
         named = f"model {model}" if model else "the server chooses the model"
-        return clipped(f"Mnemoir at {server.place} · {named} · user {self.user} · memory {memory}", _LONGEST_GREETING)
+        return clipped_line(
+            f"Mnemoir at {server.place} · {named} · user {self.user} · memory {memory}", _LONGEST_GREETING
+        )
 
     def _is_at_terminal(self) -> bool:
         if self.as_json or os.environ.get("TERM") == "dumb":

@@ -38,14 +38,14 @@ class PipedInput:
         loop = asyncio.get_running_loop()
         coming: asyncio.Future[bytes] = loop.create_future()
 
-        def arrived(line: bytes) -> None:
+        def take_line(line: bytes) -> None:
             if not coming.done():
                 coming.set_result(line)
 
         def wait() -> None:
             line = self._source.readline()
             with suppress(RuntimeError):  # the loop has ended
-                loop.call_soon_threadsafe(arrived, line)
+                loop.call_soon_threadsafe(take_line, line)
 
         threading.Thread(target=wait, name="wait for a line", daemon=True).start()
         line = await coming

@@ -17,7 +17,7 @@ from prompt_toolkit.history import FileHistory, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.patch_stdout import patch_stdout
 
-from mnemoir.cli.chat.display import clipped, inert
+from mnemoir.cli.chat.display import clipped_line, inert
 from mnemoir.cli.chat.piped import Input, is_yes
 from mnemoir.core.errors import MnemoirError, StorageUnavailable
 
@@ -166,8 +166,10 @@ class CommandCompleter(Completer):
         try:
             async for one in self._listing():
                 if one["id"].startswith(beginning):
-                    told = clipped(one["title"] or one["preview"] or "", 40)
-                    yield Completion(one["id"], -len(beginning), display=clipped(one["id"], 36), display_meta=told)
+                    told = clipped_line(one["title"] or one["preview"] or "", 40)
+                    yield Completion(
+                        one["id"], -len(beginning), display=clipped_line(one["id"], 36), display_meta=told
+                    )
         except MnemoirError:
             return  # no completions; the command itself will report the error
 

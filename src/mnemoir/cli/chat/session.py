@@ -34,7 +34,7 @@ class Chat:
         return self.conversation.id
 
     @property
-    def unstored(self) -> UnstoredConversation | None:
+    def unstored_conversation(self) -> UnstoredConversation | None:
         """The conversation when it is not stored, else None."""
         return self.conversation if isinstance(self.conversation, UnstoredConversation) else None
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from mnemoir.cli.chat.conversation import StoredConversation
-from mnemoir.cli.chat.display import clipped
+from mnemoir.cli.chat.display import clipped_line
 from mnemoir.cli.chat.session import Chat
 from mnemoir.core.errors import InvalidRequest, NotFound
 
@@ -16,25 +16,27 @@ async def model(chat: Chat, argument: str) -> None:
     names = await chat.server.models()
     if not argument:
         chosen = chat.server.model
-        chat.display.rows([f"{'*' if name == chosen else ' '} {clipped(name, _MOST)}" for name in names])
+        chat.display.rows([f"{'*' if name == chosen else ' '} {clipped_line(name, _MOST)}" for name in names])
         if chosen is None:
             chat.display.note("The server chooses.")
         return
     if argument not in names:
         raise NotFound(f"The server has no model {argument[:80]!r}. /model lists them.")
     chat.server.model = argument
-    chat.display.note(f"{clipped(argument, _MOST)} answers from here on.")
+    chat.display.note(f"{clipped_line(argument, _MOST)} answers from here on.")
 
 
 async def system(chat: Chat, argument: str) -> None:
     """Set the system prompt of this conversation; `off` removes it, without a text it is shown."""
     if not argument:
         prompt = await _prompt(chat)
-        chat.display.rows([clipped(prompt, _MOST)]) if prompt else chat.display.note("There is no system prompt.")
+        chat.display.rows([clipped_line(prompt, _MOST)]) if prompt else chat.display.note(
+            "There is no system prompt."
+        )
         return
     prompt = "" if argument.lower() == "off" else argument
-    if chat.unstored is not None:
-        chat.conversation = replace(chat.unstored, system_prompt=prompt)
+    if chat.unstored_conversation is not None:
+        chat.conversation = replace(chat.unstored_conversation, system_prompt=prompt)
     else:
         await _store_prompt(chat, prompt)
     chat.display.note("The system prompt is set." if prompt else "There is no system prompt any longer.")
@@ -51,8 +53,8 @@ async def memory(chat: Chat, argument: str) -> None:
 
 
 async def _prompt(chat: Chat) -> str:
-    if chat.unstored is not None:
-        return chat.unstored.system_prompt
+    if chat.unstored_conversation is not None:
+        return chat.unstored_conversation.system_prompt
     try:
         return str((await chat.server.conversation(chat.stored_id))["system_prompt"])
     except NotFound as exc:

@@ -37,7 +37,7 @@ class GrowingReply:
         self._pause_s = _PAUSE_S
         self._drawing: asyncio.TimerHandle | None = None
         self._end = _End()
-        self._live = self._begun()
+        self._live = self._start_live()
 
     def add(self, piece: str) -> None:
         """Add text; it is drawn within `_PAUSE_S`, later when drawing is slow."""
@@ -45,14 +45,14 @@ class GrowingReply:
         if self._drawing is None:
             self._drawing = asyncio.get_running_loop().call_later(self._pause_s, self._draw)
 
-    def resized(self) -> None:
+    def redraw(self) -> None:
         """Draw the whole reply again after the terminal was resized."""
         self._live.stop()
         self._console.line(self._console.height)  # the old screen stays in the scroll-back
         self._console.clear()
         self._console.print(Text(f"> {self._question}", style="dim"))
         self._printed, self._end.text = 0, ""
-        self._live = self._begun()
+        self._live = self._start_live()
         self._draw()
 
     def end(self) -> None:
@@ -66,7 +66,7 @@ class GrowingReply:
         finally:
             self._live.stop()
 
-    def _begun(self) -> Live:
+    def _start_live(self) -> Live:
         live = Live(self._end, console=self._console, auto_refresh=False, transient=True, redirect_stdout=False)
         live.start(refresh=True)
         return live
@@ -141,10 +141,10 @@ class Terminal:
     @contextmanager
     def answering(self, question: str) -> Iterator[Show]:
         """See Display."""
-        with unechoed():
+        with without_echo():
             reply = GrowingReply(self._console, question)
             try:
-                with _told_of_resizes(reply.resized):
+                with _told_of_resizes(reply.redraw):
                     yield reply.add
             finally:
                 reply.end()
@@ -174,7 +174,7 @@ class Terminal:
 
 
 @contextmanager
-def unechoed() -> Iterator[None]:
+def without_echo() -> Iterator[None]:
     """Switch the terminal's echo off, so that typed text does not mix with an answer; the next prompt gets it."""
     try:
         import termios

@@ -17,14 +17,14 @@ from mnemoir.cli.diagnosis.file_checks import (
     check_discussions,
     check_keys,
     check_tree,
-    joined,
+    joined_complaints,
 )
 from mnemoir.cli.diagnosis.issuer_checks import issuer_checks
 from mnemoir.core.errors import MnemoirError, ProviderError, SettingsError, StorageUnavailable
 from mnemoir.ports.embedding import EmbeddingModel, Passage
 from mnemoir.providers.http import new_session
 from mnemoir.settings import Settings, load_settings
-from mnemoir.trees.served import fitted
+from mnemoir.trees.served import with_tree_settings
 
 MIB = 1024 * 1024
 _LITTLE_SPACE = 200 * MIB
@@ -42,7 +42,7 @@ async def check_all(config: Path | None, given: Mapping[str, object]) -> Sequenc
         return [Finding(check="settings", state="fail", found=exc.message, to_do=to_do)]
     logs.set_up(settings.log.model_copy(update={"level": "warning"}))
     with suppress(SettingsError):  # errors of the config tree, which has its own check
-        settings = fitted(settings)
+        settings = with_tree_settings(settings)
     return [await check(settings) for check in _checks_of(settings)]
 
 
@@ -208,7 +208,7 @@ def _damaged_projects(root: Path) -> str:
                 complaints.append(exc.message)
     except StorageUnavailable as exc:
         return exc.message
-    return joined(complaints)
+    return joined_complaints(complaints)
 
 
 def _integrity_problems(path: Path) -> str:

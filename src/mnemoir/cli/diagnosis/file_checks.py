@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from mnemoir.cli.output import counted
+from mnemoir.cli.output import count_with_noun
 from mnemoir.core.data_directory import ACCESS_FILE, PEPPER_FILE, SESSIONS_FILE
 from mnemoir.core.errors import SettingsError
 from mnemoir.ports.discussions import DiscussionFiles
@@ -32,7 +32,7 @@ class Finding:
 Check = Callable[[Settings], Awaitable[Finding]]
 
 
-def joined(complaints: Sequence[str]) -> str:
+def joined_complaints(complaints: Sequence[str]) -> str:
     """The first few complaints as one text, and the number of further ones; "" for none."""
     more = len(complaints) - _MOST_COMPLAINTS
     return " ".join([*complaints[:_MOST_COMPLAINTS], *([f"And {more} more."] if more > 0 else [])])
@@ -47,7 +47,7 @@ async def check_tree(settings: Settings) -> Finding:
         to_do = "Correct it; until then the server does not start."
         return Finding(check="config tree", state="fail", found=exc.message, to_do=to_do)
     errors = sum(problem.level == "error" for problem in problems)
-    found = f"{tree}: {counted(errors, 'error')}, {counted(len(problems) - errors, 'warning')}"
+    found = f"{tree}: {count_with_noun(errors, 'error')}, {count_with_noun(len(problems) - errors, 'warning')}"
     to_do = f"Run: mnemoir check --config-dir {tree}" if errors else ""
     return Finding(check="config tree", state="warn" if errors else "ok", found=found, to_do=to_do)
 
@@ -64,18 +64,18 @@ async def check_discussions(settings: Settings) -> Finding:
     if not problems:
         return await _counts(files, folders)
     to_do = "Put a backup in the place of each file, or take it away; see docs/discussion-memory.md."
-    return Finding(check="discussions", state="fail", found=joined(problems), to_do=to_do)
+    return Finding(check="discussions", state="fail", found=joined_complaints(problems), to_do=to_do)
 
 
 async def _counts(files: DiscussionFiles, folders: Mapping[Path, Path | None]) -> Finding:
-    rows = [row for root, legacy in folders.items() for row in await files.listed(root, legacy)]
+    rows = [row for root, legacy in folders.items() for row in await files.discussions_in(root, legacy)]
     clients = [(root, client) for root in folders for client in await files.client_folders(root)]
-    keyed = [row for root, client in clients for row in await files.listed(root / client.name, None, client)]
-    discussions = counted(len(rows), "discussion")
+    keyed = [row for root, client in clients for row in await files.discussions_in(root / client.name, None, client)]
+    discussions = count_with_noun(len(rows), "discussion")
     chunks, records = sum(row.chunk_summaries for row in rows), sum(row.records for row in rows)
-    found = f"{discussions} with {chunks} chunk summaries and {counted(records, 'record')}, whole"
+    found = f"{discussions} with {chunks} chunk summaries and {count_with_noun(records, 'record')}, whole"
     if keyed:
-        found += f"; {counted(len(keyed), 'discussion')} of clients' keys"
+        found += f"; {count_with_noun(len(keyed), 'discussion')} of clients' keys"
     return Finding(check="discussions", state="ok", found=found if rows or keyed else "none yet")
 
 
@@ -103,7 +103,7 @@ async def check_keys(settings: Settings) -> Finding:
     if problems:
         to_do = "Stop the server, keep a copy of the file, and restore a backup; see docs/storage.md."
         return Finding(
-            check="keys", state="fail", found=joined([f"{file}: {each}" for each in problems]), to_do=to_do
+            check="keys", state="fail", found=joined_complaints([f"{file}: {each}" for each in problems]), to_do=to_do
         )
     if settings.security.pepper is None and not pepper.exists():
         to_do = "Put it back from a backup, or set security.pepper; else make new keys for all."
@@ -117,8 +117,8 @@ async def check_conversations(settings: Settings) -> Finding:
     users, problems = await asyncio.to_thread(_looked_at, root)
     if problems:
         to_do = "Put a backup in the place of each file, or take it away; see docs/conversations.md."
-        return Finding(check="conversations", state="fail", found=joined(problems), to_do=to_do)
-    found = f"{root}: of {counted(users, 'user')}, whole" if users else "none yet"
+        return Finding(check="conversations", state="fail", found=joined_complaints(problems), to_do=to_do)
+    found = f"{root}: of {count_with_noun(users, 'user')}, whole" if users else "none yet"
     return Finding(check="conversations", state="ok", found=found)
 
 

@@ -7,7 +7,7 @@ from mnemoir.access.issuers.documents import Document, Documents, address_in
 from mnemoir.access.issuers.keys import MOST_OFF, keys_in
 from mnemoir.access.issuers.tokens import keys_of_issuer, source_of_keys
 from mnemoir.cli.diagnosis.file_checks import Check, Finding
-from mnemoir.cli.output import counted
+from mnemoir.cli.output import count_with_noun
 from mnemoir.core.clock import utc_now
 from mnemoir.core.errors import IssuerUnavailable
 from mnemoir.providers.http import new_session
@@ -58,4 +58,4 @@ async def _check(check: str, issuer: str, algorithms: Collection[str], read: _Re
         found = f"{issuer} answers; its clock and that of this machine differ by {abs(off.total_seconds()):.0f} s"
         return Finding(check=check, state="fail", found=found, to_do="Set the clock; until then tokens are refused.")
     clock = "which tells no time" if off is None else f"clocks differ by {abs(off.total_seconds()):.0f} s"
-    return Finding(check=check, state="ok", found=f"{issuer} answers, {counted(len(keys), 'key')}, {clock}")
+    return Finding(check=check, state="ok", found=f"{issuer} answers, {count_with_noun(len(keys), 'key')}, {clock}")

@@ -244,12 +244,12 @@ def sent_files(objects: ObjectStore, messages: Sequence[StoredMessage]) -> list[
             sent_at=stored.created_at,
         )
         for stored in messages
-        for name, link, part in _linked(stored)
+        for name, link, part in _links_of(stored)
         if name in sizes[stored.session_id]
     ]
 
 
-def _linked(stored: StoredMessage) -> Iterator[tuple[str, AttachmentLink, MediaPart]]:
+def _links_of(stored: StoredMessage) -> Iterator[tuple[str, AttachmentLink, MediaPart]]:
     """The links of a message to files of its own session, without duplicates."""
     step, seen = session_step(stored.session_id), set[str]()
     for part in stored.message.content if isinstance(stored.message.content, list) else ():

@@ -83,7 +83,7 @@ def bytes_of(part: MediaPart) -> FileBytes | None:
         return _data_url(part.url)
     if part.url or not part.base64_data:
         return None
-    return FileBytes(content=_decoded(part.base64_data), mime_type=_media_type(part.mime_type))
+    return FileBytes(content=_bytes_of_base64(part.base64_data), mime_type=_media_type(part.mime_type))
 
 
 def media_digest(part: MediaPart) -> str:
@@ -113,11 +113,11 @@ def _data_url(url: str) -> FileBytes:
         )
     described = head[len(_DATA) :]
     is_base64 = described.lower().endswith(_BASE64)
-    content = _decoded(data) if is_base64 else unquote_to_bytes(_utf8(data))
+    content = _bytes_of_base64(data) if is_base64 else unquote_to_bytes(_utf8(data))
     return FileBytes(content=content, mime_type=_media_type(described.partition(";")[0]))
 
 
-def _decoded(data: str) -> bytes:
+def _bytes_of_base64(data: str) -> bytes:
     try:
         return b64decode(data, validate=True)
     except (Base64Error, ValueError) as exc:

@@ -204,7 +204,7 @@ class HistoryFiles:
         try:
             return self.resolver.find(ref, tenant_id=self.tenant_id)
         except _FILE_ERRORS as exc:
-            _skipped(ref.id or ref.upload_file_id or ref.tool_file_id, exc)
+            _note_skipped_file(ref.id or ref.upload_file_id or ref.tool_file_id, exc)
             return None
 
     def _takes(self, kind: MediaType | None) -> bool:
@@ -216,7 +216,7 @@ class HistoryFiles:
         try:
             payload = self.resolver.payload(file)
         except _FILE_ERRORS as exc:
-            _skipped(file.id or file.related_id, exc)
+            _note_skipped_file(file.id or file.related_id, exc)
             return None
         return MediaPart(
             type=kind,
@@ -243,7 +243,7 @@ def _media_type(file: StoredFile) -> MediaType | None:
     return media_type(file.type, extension=file.extension, mime_type=file.mime_type)
 
 
-def _skipped(file_id: str | None, exc: BaseException) -> None:
+def _note_skipped_file(file_id: str | None, exc: BaseException) -> None:
     _log.warning("history_file_skipped", file=file_id, error=type(exc).__name__)
 
 

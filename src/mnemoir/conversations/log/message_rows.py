@@ -149,7 +149,7 @@ def _call(members: Mapping[str, Any]) -> ToolCall:
 
 def to_model(messages: Sequence[Message]) -> list[core.Message]:
     """The messages for a model; messages without sendable content are left out. Of files only pictures are sent."""
-    return list(_written(messages))
+    return list(_core_messages(messages))
 
 
 def from_model(message: core.Message) -> Message:
@@ -192,7 +192,7 @@ def _sent_content(message: core.Message) -> Content:
     return [*pictures, TextPart(message.text)] if message.text else pictures
 
 
-def _written(messages: Sequence[Message]) -> Iterator[core.Message]:
+def _core_messages(messages: Sequence[Message]) -> Iterator[core.Message]:
     for message in messages:
         parts = tuple(_parts(message))
         if parts or calls_of(message) or not isinstance(message.content, list):

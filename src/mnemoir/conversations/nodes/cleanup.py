@@ -63,7 +63,7 @@ def cleanup_node_memory(
         )
     run = _CleanupRun(storage, lru_cache(_CONVERSATIONS)(exists or _always), older_than_days, clock())
     report = Report()
-    for found in _listed(storage, keys):
+    for found in _objects_to_check(storage, keys):
         if limit is not None and report.deleted >= limit:
             break
         _count(report, found, run, dry_run=dry_run)
@@ -79,7 +79,7 @@ def delete_node_memory(
     such a store without ids; objects deleted before an error stay deleted.
     """
     keys = None if node_ids is None else [node_key(app_id, conversation_id, node) for node in node_ids]
-    found = list(_listed(storage, keys, conversation_prefix(app_id, conversation_id)))
+    found = list(_objects_to_check(storage, keys, conversation_prefix(app_id, conversation_id)))
     there = [key for key in (one if isinstance(one, str) else one.key for one in found) if storage.exists(key)]
     for key in there:
         storage.delete(key)
@@ -129,7 +129,7 @@ class _CleanupRun:
 def _count(report: Report, found: ObjectEntry | str, run: _CleanupRun, *, dry_run: bool) -> None:
     key = found if isinstance(found, str) else found.key
     try:
-        freed = _freed(found, run, dry_run=dry_run)
+        freed = _delete_if_due(found, run, dry_run=dry_run)
     except Exception as exc:  # noqa: BLE001  # foreign store and application; go on with other objects
         cause = exc.message if isinstance(exc, MnemoirError) else type(exc).__name__
         _log.warning("node_memory_not_cleaned_up", key=key, cause=cause)
@@ -142,24 +142,24 @@ def _count(report: Report, found: ObjectEntry | str, run: _CleanupRun, *, dry_ru
         report.bytes += freed
 
 
-def _freed(found: ObjectEntry | str, run: _CleanupRun, *, dry_run: bool) -> int | None:
+def _delete_if_due(found: ObjectEntry | str, run: _CleanupRun, *, dry_run: bool) -> int | None:
     """Delete an object if it is to be deleted, or only check in a dry run; its size in bytes, None if it stays."""
     storage = run.storage
     if isinstance(found, str):
-        key, modified = found, storage.last_modified(found)
+        key, modified = found, storage.modified_at(found)
     else:
         key, modified = found.key, found.last_modified
     if modified is None or not run.is_over(key, modified):
         return None
     size = len(storage.load_once(key)) if isinstance(found, str) else found.size_bytes
-    if storage.last_modified(key) != modified:  # it was written or deleted meanwhile
+    if storage.modified_at(key) != modified:  # it was written or deleted meanwhile
         return None
     if not dry_run:
         storage.delete(key)
     return size
 
 
-def _listed(
+def _objects_to_check(
     storage: ObjectStore, keys: Iterable[str] | None, prefix: str = NODE_MEMORY_PREFIX
 ) -> Iterator[ObjectEntry | str]:
     if keys is not None:

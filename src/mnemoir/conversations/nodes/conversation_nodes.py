@@ -84,7 +84,7 @@ def list_node_memories(objects: ObjectStore, conversation_id: str) -> list[Liste
     """The node memories of a conversation, last written first. Copies of damaged ones are counted, not listed."""
     found = list(objects_of(objects, conversation_id))
     copies = [entry.key for entry in found if not entry.key.endswith(_ENDING)]
-    listed = [_listed(entry, copies) for entry in found if entry.key.endswith(_ENDING)]
+    listed = [_listed_node(entry, copies) for entry in found if entry.key.endswith(_ENDING)]
     return sorted(listed, key=lambda one: (one.updated_at, one.id), reverse=True)
 
 
@@ -105,7 +105,7 @@ def clear_node_memory(objects: ObjectStore, conversation_id: str, id: str) -> bo
     return bool(keys)
 
 
-def _listed(entry: ObjectEntry, copies: Sequence[str]) -> ListedNode:
+def _listed_node(entry: ObjectEntry, copies: Sequence[str]) -> ListedNode:
     id = _id_of(entry.key)
     app, _, node = id.partition("/")
     return ListedNode(

@@ -177,7 +177,7 @@ class NodeTokenBufferMemory(BaseMemory):
         if self._parts.rules.skip_empty_turns:
             records = answered_rounds(records)
         messages = as_messages(records, self._files(tenant_id), _detail(file_upload_config))
-        return self._fitted(self._sendable(messages), max_token_limit)
+        return self._fitting_messages(self._sendable(messages), max_token_limit)
 
     def get_history_prompt_text(  # type: ignore[override]
         self,
@@ -278,7 +278,7 @@ class NodeTokenBufferMemory(BaseMemory):
             ]
         return list(dropwhile(lambda message: message.role != "user", kept)) if rules.unit == "turn" else kept
 
-    def _fitted(self, messages: list[Message], budget: int) -> list[Message]:
+    def _fitting_messages(self, messages: list[Message], budget: int) -> list[Message]:
         rules = self._parts.rules
         if rules.guards_counter:
             return fit_by(rules, messages, budget, self._counter)

@@ -28,7 +28,7 @@ from mnemoir.conversations.nodes.document import (
 from mnemoir.conversations.nodes.keys import corrupt_copy_key
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.errors import Conflict, MnemoirError, StorageUnavailable
-from mnemoir.ports.leases import Leases, held
+from mnemoir.ports.leases import Leases, hold_lease
 from mnemoir.ports.objects import ConditionalStore, ObjectStore, StoredObject
 
 _TRIES = 100
@@ -83,7 +83,7 @@ class NodeObject:
         `change` is called again when another writer changed the document. Raises Conflict for a document of a later
         version, and StorageUnavailable, after which the change may or may not be written.
         """
-        with nullcontext() if self.lock is None else held(self.lock, self.key):
+        with nullcontext() if self.lock is None else hold_lease(self.lock, self.key):
             for _ in range(_TRIES):
                 reading = self.read()
                 self._refuse_newer(reading)

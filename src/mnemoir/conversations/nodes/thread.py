@@ -100,7 +100,9 @@ class _Walk:
         row = next((row for name in names if (row := self.table.find(name))), None)
         if row:
             return self._of_row(row)
-        return self._of_file(recorded) if recorded else _ThreadTurn(id=id, parent_message_id=self._named(parent))
+        return (
+            self._of_file(recorded) if recorded else _ThreadTurn(id=id, parent_message_id=self._first_id_of(parent))
+        )
 
     def _rows(self, current: _ThreadTurn) -> Iterator[_ThreadTurn]:
         """The turns of the conversation, newest first; without any, the recorded turns before the current one."""
@@ -117,10 +119,10 @@ class _Walk:
         return _ThreadTurn(id=row.id, parent_message_id=row.parent_message_id, row=row, recorded=recorded)
 
     def _of_file(self, turn: _RecordedTurn) -> _ThreadTurn:
-        parent = self._named(turn.records[0].parent_message_id)
+        parent = self._first_id_of(turn.records[0].parent_message_id)
         return _ThreadTurn(id=turn.ids[0], parent_message_id=parent, recorded=turn)
 
-    def _named(self, parent: str | None) -> str | None:
+    def _first_id_of(self, parent: str | None) -> str | None:
         """The parent pointer, converted to the first id of the recorded turn it names."""
         recorded = self.by_id.get(parent or "")
         return recorded.ids[0] if recorded else parent

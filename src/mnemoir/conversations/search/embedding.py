@@ -99,7 +99,7 @@ async def embeddings_of(client: EmbeddingClient, passages: Sequence[Passage]) ->
     if isinstance(client, ModelEmbeddingClient):
         return await client.passages(passages)
     vectors = await client.embed([passage.text for passage in passages])
-    return [Embedding(vector=vector) for vector in _checked(client, vectors, len(passages))]
+    return [Embedding(vector=vector) for vector in _checked_vectors(client, vectors, len(passages))]
 
 
 async def query_embedding(client: EmbeddingClient, query: str) -> Embedding:
@@ -107,7 +107,7 @@ async def query_embedding(client: EmbeddingClient, query: str) -> Embedding:
     if isinstance(client, ModelEmbeddingClient):
         [made] = await client.passages([Passage(text=query)])
         return made
-    [vector] = _checked(client, [await client.embed_single(query)], 1)
+    [vector] = _checked_vectors(client, [await client.embed_single(query)], 1)
     return Embedding(vector=vector)
 
 
@@ -141,9 +141,9 @@ async def check_embedding_client(client: EmbeddingClient) -> int:
     """
     if await client.embed([]):
         raise _unusable(client, "vectors for no text")
-    vectors = _checked(client, await client.embed(list(_PROBE)), len(_PROBE))
-    turned = _checked(client, await client.embed(list(_PROBE[::-1])), len(_PROBE))
-    single = _checked(client, [await client.embed_single(_PROBE[0])], 1)
+    vectors = _checked_vectors(client, await client.embed(list(_PROBE)), len(_PROBE))
+    turned = _checked_vectors(client, await client.embed(list(_PROBE[::-1])), len(_PROBE))
+    single = _checked_vectors(client, [await client.embed_single(_PROBE[0])], 1)
     if not vectors.shape[1] == turned.shape[1] == single.shape[1]:
         raise _unusable(client, "vectors of another length for one text than for several")
     if any(_cosine(one, other) < _ALIKE for one, other in zip(vectors, turned[::-1], strict=True)):
@@ -160,7 +160,7 @@ def _is_usable(name: object) -> bool:
     return isinstance(name, str) and bool(name.strip()) and name.isprintable()
 
 
-def _checked(client: EmbeddingClient, vectors: Sequence[Sequence[float]], count: int) -> FloatArray:
+def _checked_vectors(client: EmbeddingClient, vectors: Sequence[Sequence[float]], count: int) -> FloatArray:
     try:
         rows = np.asarray(vectors, np.float32)
     except (TypeError, ValueError) as exc:

@@ -82,10 +82,10 @@ class _Attempts:
     def is_outage(self) -> bool:
         return self.is_down and not self.successes
 
-    def succeeded(self) -> None:
+    def note_success(self) -> None:
         self.failures, self.successes = 0, self.successes + 1
 
-    def failed(self, cause: Exception) -> None:
+    def note_failure(self, cause: Exception) -> None:
         is_down = isinstance(cause, _DOWN)
         self.failures = self.failures + 1 if is_down else 0
         self.is_down |= is_down and not (isinstance(cause, ProviderError) and may_be_the_text(cause))
@@ -133,7 +133,7 @@ class EmbeddingJobs:
         if isinstance(self._store, NamedModel):
             _refuse_other(self._store.stored_model(), self._model)
 
-    def saved(self, message_ids: Sequence[int]) -> None:
+    def note_saved(self, message_ids: Sequence[int]) -> None:
         """Register messages just saved and marked as waiting; `embed_saved` covers the range of their ids."""
         with self._lock:
             known = (*message_ids, *(self._saved or ()))
@@ -165,7 +165,7 @@ class EmbeddingJobs:
                 raise ProviderUnavailable("The embedding client fails every time.")
             return self._behind is not None
 
-    async def embed_saved(self) -> None:
+    async def embed_saved_messages(self) -> None:
         """Embed the messages saved since the last call. Never raises; failures are left to back-filling."""
         try:
             await self._embed_span(_Attempts(most_failures=_SAVED_FAILURES))
@@ -197,7 +197,7 @@ class EmbeddingJobs:
         """
         self.refuse_other_model()
         self.remove()
-        await self._renote_lost()
+        await self._await_lost_vectors()
         model, attempts = self._model, _Attempts(most_failures=MOST_FAILURES)
         total = await self._missing(session_id) if progress else 0
         embedded = tried = after = 0
@@ -230,7 +230,7 @@ class EmbeddingJobs:
         end = span[1] + 1
         for start in range(span[0], end, _SAVED_BATCH):
             found = self._in_context(range(start, min(start + _SAVED_BATCH, end)))
-            await self._embed_noted([one for one in found if _is_said(one.stored)], attempts)
+            await self._embed_messages([one for one in found if _is_said(one.stored)], attempts)
             if attempts.is_hopeless:
                 break
 
@@ -248,7 +248,7 @@ class EmbeddingJobs:
             _log.info("embedding_anew", cause=exc.message)
             await self._clear()
         self.remove()
-        await self._renote_lost()
+        await self._await_lost_vectors()
 
     async def _clear(self) -> None:
         self._store.clear()
@@ -259,25 +259,25 @@ class EmbeddingJobs:
         """Delete the vectors of deleted messages. Raises StorageUnavailable, and then they stay marked."""
         while ids := self._rows.vectors_to_remove(_PAGE):
             self._store.delete([vector_id(message_id) for message_id in ids])
-            self._rows.vectors_removed(ids)
+            self._rows.note_removed_vectors(ids)
 
     async def embed(self, messages: Sequence[StoredMessage], attempts: _Attempts) -> int:
         """Mark messages as waiting and embed them; return how many got a vector."""
         there = self._rows.await_vectors([stored.id for stored in messages], self._model)
-        return await self._embed_noted(self._in_context(there), attempts)
+        return await self._embed_messages(self._in_context(there), attempts)
 
-    async def _embed_noted(self, messages: Sequence[_InContext], attempts: _Attempts) -> int:
+    async def _embed_messages(self, messages: Sequence[_InContext], attempts: _Attempts) -> int:
         """Embed messages and return how many got a vector; failed batches are halved down to single messages."""
 
         async def embed(part: Sequence[_InContext]) -> list[Embedding]:
             if attempts.is_hopeless:
                 raise ProviderUnavailable("The embedding client fails every time.")
             made = await in_loop(self._loop, embeddings_of(self._client, [one.passage for one in part]))
-            attempts.succeeded()
+            attempts.note_success()
             return made
 
         def is_worth_halving(part: Sequence[_InContext], cause: Exception) -> bool:
-            attempts.failed(cause)
+            attempts.note_failure(cause)
             if len(part) == 1:
                 _log.warning("message_not_embedded", message_id=part[0].stored.id, error=type(cause).__name__)
             return not attempts.is_hopeless
@@ -301,10 +301,10 @@ class EmbeddingJobs:
             self._store.add_with_tokens(names, vectors, documents, metadata, dict(_tokens(names, made)))
         else:  # other stores: keyword arguments and plain lists
             self._store.add(ids=names, embeddings=vectors.tolist(), documents=documents, metadata=metadata)
-        gone = self._rows.vectors_added([stored.id for stored in messages], model)
+        gone = self._rows.note_new_vectors([stored.id for stored in messages], model)
         if gone:
             self._store.delete([vector_id(message_id) for message_id in gone])
-            self._rows.vectors_removed(gone)
+            self._rows.note_removed_vectors(gone)
         return len({stored.id for stored in messages} & set(gone))
 
     def _note_model(self, model: str) -> None:
@@ -321,9 +321,9 @@ class EmbeddingJobs:
 
     def _note_failed(self, message_ids: Sequence[int]) -> None:
         if message_ids:
-            self._rows.vectors_failed(message_ids)
+            self._rows.note_failed_vectors(message_ids)
 
-    async def _renote_lost(self) -> None:
+    async def _await_lost_vectors(self) -> None:
         """Mark as waiting all messages whose vector was lost, as after a restart with a store in memory."""
         held, noted = self._store.count(), self._rows.vector_counts().get("embedded", 0)
         if not isinstance(held, int) or held >= noted:

@@ -54,7 +54,7 @@ class EmbeddingWorker:
         with self._changed:
             if not self._is_closed:
                 wanted.asked += 1
-                self._started().call_soon_threadsafe(self._begin, wanted)
+                self._running_loop().call_soon_threadsafe(self._begin, wanted)
 
     def wait(self, wanted: EmbeddingPass, timeout_s: float | None = None) -> bool:
         """Wait until all runs requested so far have ended; False on timeout or when the thread ends first."""
@@ -69,7 +69,7 @@ class EmbeddingWorker:
             if self._is_closed:
                 work.close()
                 raise RuntimeError("The search was closed; open another MemoryManager.")
-            return asyncio.run_coroutine_threadsafe(work, self._started())
+            return asyncio.run_coroutine_threadsafe(work, self._running_loop())
 
     def close(self, timeout_s: float = CLOSING_S) -> None:
         """Embed saved messages within `timeout_s` and end the thread. May be called twice."""
@@ -84,7 +84,7 @@ class EmbeddingWorker:
         with self._changed:
             self._changed.wait_for(lambda: self._loop is None, max(0.1, ends - time.monotonic()))
 
-    def _started(self) -> asyncio.AbstractEventLoop:
+    def _running_loop(self) -> asyncio.AbstractEventLoop:
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
             thread = threading.Thread(target=self._run, args=(self._loop,), name="mnemoir-embedding", daemon=True)

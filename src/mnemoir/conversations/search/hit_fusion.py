@@ -17,7 +17,7 @@ def by_rank(by_words: Sequence[SearchHit], by_meaning: Sequence[SearchHit]) -> l
     for ranking in (by_words, by_meaning):
         for rank, hit in enumerate(ranking, start=1):
             scores[hit.message_id] = scores.get(hit.message_id, 0.0) + 1.0 / (K + rank)
-    return _sorted(by_words, by_meaning, scores)
+    return _sorted_hits(by_words, by_meaning, scores)
 
 
 def by_weight(by_words: Sequence[SearchHit], by_meaning: Sequence[SearchHit], alpha: float) -> list[SearchHit]:
@@ -32,10 +32,10 @@ def by_weight(by_words: Sequence[SearchHit], by_meaning: Sequence[SearchHit], al
         share = weight * max(0.0, hit.similarity or 0.0)
         scores[hit.message_id] = scores.get(hit.message_id, 0.0) + share
     found_by_one = {name: score for name, score in scores.items() if score > 0}
-    return _sorted(by_words, by_meaning, found_by_one)
+    return _sorted_hits(by_words, by_meaning, found_by_one)
 
 
-def _sorted(
+def _sorted_hits(
     by_words: Sequence[SearchHit], by_meaning: Sequence[SearchHit], scores: Mapping[int, float]
 ) -> list[SearchHit]:
     hits = {hit.message_id: hit for hit in by_words}

@@ -79,9 +79,9 @@ class MessageIndex:
         self._resident = Resident(_OWNER, lambda: ScopeIndex(MODEL, None, spaces=(space,) if space else ()), packs)
 
     @property
-    def messages_held(self) -> int:
+    def messages_in_memory(self) -> int:
         """The number of messages in memory."""
-        return self._resident.rows_held
+        return self._resident.rows_in_memory
 
     @property
     def is_multilingual(self) -> bool:
@@ -104,7 +104,7 @@ class MessageIndex:
             except StorageUnavailable as exc:
                 _log.warning("index not kept", error=exc.message)
 
-    def deleted(self) -> None:
+    def drop_stored_index(self) -> None:
         """Delete the stored index; the next search drops the messages that are gone. Raises StorageUnavailable."""
         self._deletions += 1
         if self._packs is not None:
@@ -115,16 +115,16 @@ class MessageIndex:
         with self._packing:
             self._is_closed = True
 
-    def spoken(self, text: str) -> str:
+    def query_to_embed(self, text: str) -> str:
         """The question in the form to embed: in the first person when it names a speaker of these messages."""
         with self._in_use() as index:
             return address(text, index.speaker_names()).spoken
 
-    def ranked(self, asked: Asked, wanted: Wanted) -> list[Found]:
+    def ranked_messages(self, asked: Asked, wanted: Wanted) -> list[Found]:
         """The messages ranked by all stages of `search`, best first, at most `limit`. Raises StorageUnavailable."""
         with self._in_use() as index:
             return self._current(
-                index, lambda shown, limit: self._ranked(index, asked, wanted, shown, limit), wanted, asked.limit
+                index, lambda shown, limit: self._ranked_rows(index, asked, wanted, shown, limit), wanted, asked.limit
             )
 
     def nearest(self, embedding: Embedding, limit: int, wanted: Wanted) -> list[Found] | None:
@@ -181,7 +181,7 @@ class MessageIndex:
         """
         looked, hidden = limit, set[int]()
         while True:
-            found = find(_shown(index, wanted, hidden), looked)
+            found = find(_searchable_rows(index, wanted, hidden), looked)
             messages = self._rows.messages_by_id([row.seq for row in found])
             there = [(row, messages[row.seq]) for row in found if row.seq in messages]
             allowed = [pair for pair in there if wanted.allows(pair[1])]
@@ -199,7 +199,7 @@ class MessageIndex:
             raise DimensionMismatchError(len(vector), matrix.shape[1])
         return self._current(index, lambda shown, most: nearest_rows(index, vector, shown, most), wanted, limit)
 
-    def _ranked(self, index: ScopeIndex, asked: Asked, wanted: Wanted, shown: Mask, limit: int) -> list[Ranked]:
+    def _ranked_rows(self, index: ScopeIndex, asked: Asked, wanted: Wanted, shown: Mask, limit: int) -> list[Ranked]:
         query = Query(
             text=asked.text,
             addressed=address(asked.text, index.speaker_names()),
@@ -224,13 +224,13 @@ class MessageIndex:
         return {message_id: code for name, code in found.items() if (message_id := message_id_of(name)) is not None}
 
 
-def _shown(index: ScopeIndex, wanted: Wanted, hidden: Collection[int]) -> Mask:
+def _searchable_rows(index: ScopeIndex, wanted: Wanted, hidden: Collection[int]) -> Mask:
     """The rows that may be found, by slot; the filter is applied before ranking."""
     asked = wanted.filter
     shown: Mask = index.alive.copy()
     for level, names in ((_CONVERSATION, wanted.session_ids), (_ROLE, asked.roles)):
         if names is not None:
-            known = [code for code in map(index.codes.known, names) if code is not None]
+            known = [code for code in map(index.codes.code_or_none, names) if code is not None]
             shown &= np.isin(index.place(level), known)
     if wanted.message_ids is not None:
         shown &= np.isin(index.seqs, list(wanted.message_ids))

@@ -58,17 +58,17 @@ class MessageRows:
 
     def rows_since(self, scope: Scope, changes: int, until: int = MOST_CHANGES) -> Sequence[SearchRow]:
         """Rows written after `changes` and up to `until`, by id."""
-        return self._with_vectors(list(self._written(0, changes, until)))
+        return self._with_vectors(list(self._messages_since(0, changes, until)))
 
     def rows_after(self, scope: Scope, seq: int, limit: int, *, changes: int = -1) -> Sequence[SearchRow]:
         """The first `limit` rows with an id above `seq` that were written after `changes`, by id."""
-        return self._with_vectors(list(islice(self._written(seq, changes, MOST_CHANGES), limit)))
+        return self._with_vectors(list(islice(self._messages_since(seq, changes, MOST_CHANGES), limit)))
 
     def live(self, scope: Scope) -> Sequence[int]:
         """The ids of all messages."""
         return self._rows.living_ids()
 
-    def _written(self, seq: int, changes: int, until: int) -> Iterator[MessageText]:
+    def _messages_since(self, seq: int, changes: int, until: int) -> Iterator[MessageText]:
         """Messages with an id above `seq`: first those whose vector alone was written, then those stored."""
         newest, vectors = divmod(changes, _A_MESSAGE)
         last, last_vectors = divmod(min(until, self._revision.changes), _A_MESSAGE)
@@ -77,10 +77,10 @@ class MessageRows:
             ids = sorted(number for number in numbers if number is not None and seq < number <= newest)
             for start in range(0, len(ids), _PAGE):
                 found = self._rows.messages_by_id(ids[start : start + _PAGE])
-                yield from _known(_said(found[number]) for number in sorted(found))
+                yield from _with_known_roles(_text_of_message(found[number]) for number in sorted(found))
         after = max(seq, newest)
         while after < last and (page := self._rows.said_after(after, _PAGE)):
-            yield from _known(said for said in page if said.id <= last)
+            yield from _with_known_roles(said for said in page if said.id <= last)
             after = page[-1].id
 
     def _with_vectors(self, messages: Sequence[MessageText]) -> list[SearchRow]:
@@ -112,11 +112,11 @@ class MessageRows:
         )
 
 
-def _known(messages: Iterator[MessageText]) -> Iterator[MessageText]:
+def _with_known_roles(messages: Iterator[MessageText]) -> Iterator[MessageText]:
     return (said for said in messages if said.role in _ROLES)
 
 
-def _said(stored: StoredMessage) -> MessageText:
+def _text_of_message(stored: StoredMessage) -> MessageText:
     message = stored.message
     return MessageText(stored.id, stored.session_id, message.role, message.name, message.text, stored.created_at)
 

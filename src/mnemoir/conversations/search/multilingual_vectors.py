@@ -38,5 +38,5 @@ class MultilingualVectors:
             _log.warning("messages without a multilingual vector", cause=exc.message)
             return False
         vectors = {text.id: each.vector for text, each in zip(foreign, made, strict=True)}
-        self._store.seen(unseen, vectors)
+        self._store.store_second_vectors(unseen, vectors)
         return not unseen.is_last

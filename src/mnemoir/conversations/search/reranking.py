@@ -23,7 +23,7 @@ _DAY_S = 86_400.0
 _DIGITS = 9  # scores that differ only in their last bits tie
 
 
-def reranked(
+def reranked_hits(
     query: str, hits: Sequence[SearchHit], asked: Rerank, at: datetime, vectors_of: VectorsOf
 ) -> list[SearchHit]:
     """The same hits in their new order, with their new scores. Ties keep the order they had; `at` has a zone.
@@ -37,7 +37,7 @@ def reranked(
     if asked.temporal_decay is not None:
         days = np.array([_age_s(hit, at) / _DAY_S for hit in hits])
         scores = np.maximum(scores, 0.0) * asked.temporal_decay**days
-    order = np.argsort(-_rounded(scores), kind="stable")
+    order = np.argsort(-_rounded_scores(scores), kind="stable")
     if asked.mmr_lambda is not None:
         sorted_hits = [hits[place] for place in order]
         order = order[_spread(scores[order], _likeness(sorted_hits, vectors_of), asked.mmr_lambda)]
@@ -63,7 +63,7 @@ def _numbers(given: Sequence[float], count: int) -> Floats:
     return numbers
 
 
-def _rounded(scores: Floats) -> Floats:
+def _rounded_scores(scores: Floats) -> Floats:
     """Scores rounded to significant digits, so that even the tiny scores of very old hits keep an order."""
     digits, exponents = np.frexp(scores)
     return np.asarray(np.ldexp(np.round(digits, _DIGITS), exponents))

@@ -18,7 +18,7 @@ from mnemoir.conversations.search.hit_fusion import by_rank, by_weight
 from mnemoir.conversations.search.message_index import Asked, MessageIndex
 from mnemoir.conversations.search.multilingual_vectors import MultilingualVectors
 from mnemoir.conversations.search.nearest_messages import NearestMessages, hit_of, ranked_hit, told_apart
-from mnemoir.conversations.search.reranking import reranked
+from mnemoir.conversations.search.reranking import reranked_hits
 from mnemoir.conversations.search.search_filter import SearchFilter, Wanted, wanted_of
 from mnemoir.conversations.search.searched_rows import SearchedStorage
 from mnemoir.conversations.search.session_search import Rerank, SearchHit, SearchHost, SessionSearch
@@ -85,7 +85,7 @@ class SemanticSearch:
         self._host = host
         self._packing: asyncio.Task[None] | None = None
         self._meaning = self._meaning_of(client, store, model)
-        self._worker = EmbeddingWorker(self._embed_saved, self._catch_up)
+        self._worker = EmbeddingWorker(self._embed_saved_messages, self._catch_up)
         self._is_whole = isinstance(store, IndexedVectors)
         indexed = store if isinstance(store, IndexedVectors) else None
         self._multilingual = host.multilingual if host and indexed else None
@@ -102,11 +102,11 @@ class SemanticSearch:
         """True when search by meaning is possible."""
         return self._meaning is not None
 
-    def saved(self, message_ids: Sequence[int]) -> None:
+    def note_saved(self, message_ids: Sequence[int]) -> None:
         """Have saved messages embedded. Never raises."""
         if not message_ids or self._meaning is None:
             return
-        self._meaning.jobs.saved(message_ids)
+        self._meaning.jobs.note_saved(message_ids)
         if self._host is not None:
             self._host.request()
             return
@@ -114,12 +114,12 @@ class SemanticSearch:
         if self._embed_sync and not _in_a_loop():
             self._worker.wait(self._worker.saved, _SYNC_WAIT_S)
 
-    def deleted(self) -> None:
+    def note_deletion(self) -> None:
         """Remove the stored index, and the vectors of deleted messages. The next job retries those that stay.
 
         Raises StorageUnavailable when the stored index stays.
         """
-        self._index.deleted()
+        self._index.drop_stored_index()
         if self._meaning is None:
             return
         try:
@@ -141,15 +141,15 @@ class SemanticSearch:
         Raises RuntimeError without a client and a store, EmbeddingModelChanged when the store's vectors are of
         another model, what the client or a reranker raises, and StorageUnavailable.
         """
-        meaning = self._required()
+        meaning = self._required_meaning()
         wanted = await asyncio.to_thread(wanted_of, filters, self._rows)
         if top_k < 1 or wanted.is_nothing:
             return []
         await asyncio.to_thread(meaning.jobs.refuse_other_model)
-        embedding = await self._embedded(meaning, query)
-        found = await self._near(meaning, query, embedding, _looked(top_k, rerank), wanted)
+        embedding = await self._embedding_of(meaning, query)
+        found = await self._near(meaning, query, embedding, _candidate_count(top_k, rerank), wanted)
         near = [hit for hit in found if min_similarity is None or (hit.similarity or 0.0) >= min_similarity]
-        return await self._ordered(query, near, top_k, rerank)
+        return await self._best_hits(query, near, top_k, rerank)
 
     async def search_hybrid(
         self,
@@ -167,20 +167,20 @@ class SemanticSearch:
         are joined by reciprocal rank. Raises StorageUnavailable, and what a reranker raises.
         """
         is_whole = alpha is None and self._is_whole
-        prepared = await asyncio.to_thread(self._prepared, query, filters, alpha)
-        wanted, looked = prepared.wanted, _looked(top_k, rerank)
+        prepared = await asyncio.to_thread(self._prepare_search, query, filters, alpha)
+        wanted, looked = prepared.wanted, _candidate_count(top_k, rerank)
         if top_k < 1 or wanted.is_nothing:
             return []
-        embedding = await self._embedded_if_possible(prepared.spoken)
+        embedding = await self._embedding_if_possible(prepared.spoken)
         if is_whole or embedding is None or self._meaning is None:
             multilingual = await self._multilingual_query(query, prepared.spoken) if is_whole else NOT_MULTILINGUAL
-            hits = await self._ranked(query, embedding, looked, wanted, multilingual)
-            return await self._ordered(query, hits, top_k, rerank)
+            hits = await self._ranked_hits(query, embedding, looked, wanted, multilingual)
+            return await self._best_hits(query, hits, top_k, rerank)
         count = max(_FEWEST_FUSED, 4 * looked)
-        by_words = await self._ranked(query, None, count, wanted)
+        by_words = await self._ranked_hits(query, None, count, wanted)
         by_meaning = await self._near(self._meaning, query, embedding, count, wanted)
         fused = by_rank(by_words, by_meaning) if alpha is None else by_weight(by_words, by_meaning, alpha)
-        return await self._ordered(query, fused[:looked], top_k, rerank)
+        return await self._best_hits(query, fused[:looked], top_k, rerank)
 
     async def relevant_context(self, query: str, max_tokens: int = 2048, *, filters: SearchFilter) -> list[Message]:
         """The most similar messages within the budget, most similar first; one that does not fit is skipped."""
@@ -205,7 +205,9 @@ class SemanticSearch:
         `progress` is called with (tried, all). `per_second` limits the messages per second. It may be repeated at any
         time: no message is embedded twice. Blocks.
         """
-        return self._done(self._required().jobs.backfill(session_id, max(1, batch_size), progress, per_second))
+        return self._result_of(
+            self._required_meaning().jobs.backfill(session_id, max(1, batch_size), progress, per_second)
+        )
 
     def reindex(
         self,
@@ -214,7 +216,7 @@ class SemanticSearch:
         per_second: float | None = None,
     ) -> int:
         """Delete all vectors and embed all messages again, as for another model; return how many. Blocks."""
-        return self._done(self._required().jobs.reindex(max(1, batch_size), progress, per_second))
+        return self._result_of(self._required_meaning().jobs.reindex(max(1, batch_size), progress, per_second))
 
     def begin_backfill(self) -> None:
         """Embed messages without a vector in the background: after a failure, or a restart with a store in memory.
@@ -272,22 +274,22 @@ class SemanticSearch:
         except MnemoirError as exc:
             _log.warning("messages_not_embedded", cause=exc.message)
 
-    def _done(self, work: Coroutine[Any, Any, int]) -> int:
+    def _result_of(self, work: Coroutine[Any, Any, int]) -> int:
         return asyncio.run(work) if self._host is not None else self._worker.submit(work).result()
 
-    async def _embed_saved(self) -> None:
-        await self._required().jobs.embed_saved()
+    async def _embed_saved_messages(self) -> None:
+        await self._required_meaning().jobs.embed_saved_messages()
 
     async def _catch_up(self) -> None:
-        await self._required().jobs.catch_up()
+        await self._required_meaning().jobs.catch_up()
 
-    def _prepared(self, query: str, filters: SearchFilter, alpha: float | None) -> _Prepared:
+    def _prepare_search(self, query: str, filters: SearchFilter, alpha: float | None) -> _Prepared:
         """Do all blocking preparation of a search in one thread."""
         wanted = wanted_of(filters, self._rows)
         if wanted.is_nothing or (alpha is not None and alpha <= 0) or not self._can_compare():
             return _Prepared(wanted=wanted, spoken=None)
         is_whole = alpha is None and self._is_whole
-        return _Prepared(wanted=wanted, spoken=self._index.spoken(query) if is_whole else query)
+        return _Prepared(wanted=wanted, spoken=self._index.query_to_embed(query) if is_whole else query)
 
     def _can_compare(self) -> bool:
         if self._meaning is None:
@@ -299,17 +301,17 @@ class SemanticSearch:
             return False
         return True
 
-    async def _embedded(self, meaning: _Meaning, query: str) -> Embedding:
+    async def _embedding_of(self, meaning: _Meaning, query: str) -> Embedding:
         work = query_embedding(meaning.client, query)
         if self._host is not None:
             return await in_loop(self._host.loop, work)
         return await asyncio.wrap_future(self._worker.submit(work))
 
-    async def _embedded_if_possible(self, spoken: str | None) -> Embedding | None:
+    async def _embedding_if_possible(self, spoken: str | None) -> Embedding | None:
         if self._meaning is None or spoken is None:
             return None
         try:
-            return await self._embedded(self._meaning, spoken)
+            return await self._embedding_of(self._meaning, spoken)
         except Exception as exc:  # noqa: BLE001  # foreign code; the words are still there
             _log.warning("search_by_words_alone", error=type(exc).__name__)
             return None
@@ -341,7 +343,7 @@ class SemanticSearch:
             return meaning.nearest.find(embedding, count, wanted)
         return [hit_of(stored, row.score, row.score) for row, stored in found]
 
-    async def _ranked(
+    async def _ranked_hits(
         self,
         query: str,
         embedding: Embedding | None,
@@ -350,7 +352,7 @@ class SemanticSearch:
         multilingual: MultilingualQuery = NOT_MULTILINGUAL,
     ) -> list[SearchHit]:
         asked = Asked(text=query, embedding=embedding, multilingual=multilingual, limit=limit, at=self._clock())
-        found = await asyncio.to_thread(self._index.ranked, asked, wanted)
+        found = await asyncio.to_thread(self._index.ranked_messages, asked, wanted)
         self._keep_index()
         return [ranked_hit(row, stored) for row, stored in found]
 
@@ -358,16 +360,18 @@ class SemanticSearch:
         if self._index.wants_packing and (self._packing is None or self._packing.done()):
             self._packing = asyncio.create_task(asyncio.to_thread(self._index.pack), name="keep an index")
 
-    async def _ordered(self, query: str, hits: list[SearchHit], top_k: int, rerank: Rerank | None) -> list[SearchHit]:
+    async def _best_hits(
+        self, query: str, hits: list[SearchHit], top_k: int, rerank: Rerank | None
+    ) -> list[SearchHit]:
         if rerank is None:
             return hits[:top_k]
-        ordered = await asyncio.to_thread(reranked, query, hits, rerank, self._clock(), self._vectors_of)
+        ordered = await asyncio.to_thread(reranked_hits, query, hits, rerank, self._clock(), self._vectors_of)
         return ordered[:top_k]
 
     def _vectors_of(self, hits: Sequence[SearchHit]) -> FloatArray | None:
         return self._meaning.nearest.vectors_of(hits) if self._meaning else None
 
-    def _required(self) -> _Meaning:
+    def _required_meaning(self) -> _Meaning:
         if self._meaning is None:
             raise RuntimeError(_NOT_ENABLED)
         return self._meaning
@@ -379,7 +383,7 @@ def _multilingual_vectors(host: SearchHost | None, store: IndexedVectors | None)
     return MultilingualVectors(store, host.multilingual.embedding, host.loop)
 
 
-def _looked(top_k: int, rerank: Rerank | None) -> int:
+def _candidate_count(top_k: int, rerank: Rerank | None) -> int:
     return top_k if rerank is None else max(top_k, rerank.candidates)
 
 

@@ -88,10 +88,10 @@ class SessionSearch(Protocol):
     vectors where no event loop runs, and, within a server, its `host`.
     """
 
-    def saved(self, message_ids: Sequence[int]) -> None:
+    def note_saved(self, message_ids: Sequence[int]) -> None:
         """Notify of messages just saved and marked as waiting for a vector. Never raises."""
 
-    def deleted(self) -> None:
+    def note_deletion(self) -> None:
         """Notify of a deletion, before it and after: remove what was made of deleted messages.
 
         Vectors are those that `vectors_to_remove` names. Raises StorageUnavailable when the stored index stays.

@@ -160,7 +160,7 @@ class IndexedVectors(ABC):
         """The next `limit` documents that the second `model` has not looked at; all of them for another model."""
 
     @abstractmethod
-    def seen(self, unseen: UnseenTexts, vectors: Mapping[str, FloatArray]) -> None:
+    def store_second_vectors(self, unseen: UnseenTexts, vectors: Mapping[str, FloatArray]) -> None:
         """Store second vectors, of unit length, of some of the documents; none of them is unseen any more.
 
         One that changed meanwhile stays unseen. Those of another second model are deleted.
@@ -251,7 +251,7 @@ def checked_id(name: object) -> str:
     return name
 
 
-def merged(members: Metadata, changes: Mapping[str, Any] | None) -> dict[str, Scalar]:
+def merged_metadata(members: Metadata, changes: Mapping[str, Any] | None) -> dict[str, Scalar]:
     """The metadata with changes; None removes a key."""
     gone = {key for key, value in (changes or {}).items() if value is None}
     return {**{key: value for key, value in members.items() if key not in gone}, **checked_metadata(changes)}

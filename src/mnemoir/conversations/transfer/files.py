@@ -36,7 +36,7 @@ def readable(data: bytes | BinaryIO | str | Path) -> Iterator[BinaryIO]:
     if isinstance(data, bytes):
         yield BytesIO(data)
     elif isinstance(data, str | Path):
-        with _opened(Path(data)) as file:
+        with _open_file(Path(data)) as file:
             yield file
     elif data.seekable():
         yield data
@@ -62,7 +62,7 @@ def write_export(pieces: Iterable[bytes], file: str | Path | BinaryIO) -> int:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
+def _open_file(path: Path) -> Iterator[BinaryIO]:
     try:
         file = path.expanduser().open("rb")
     except OSError as exc:
@@ -105,14 +105,14 @@ def opened_archive(file: BinaryIO) -> Iterator[zipfile.ZipFile]:
     try:
         archive = zipfile.ZipFile(file)
     except (zipfile.BadZipFile, struct.error, ValueError, NotImplementedError) as exc:
-        raise _damaged(exc) from None
+        raise _damaged_archive(exc) from None
     with archive:
         for entry in archive.infolist():
             _refuse_strange(entry)
         try:
             yield archive
         except (zipfile.BadZipFile, zlib.error, EOFError) as exc:
-            raise _damaged(exc) from None
+            raise _damaged_archive(exc) from None
 
 
 def conversation_entries(archive: zipfile.ZipFile) -> Sequence[zipfile.ZipInfo]:
@@ -156,5 +156,5 @@ def _refuse_strange(entry: zipfile.ZipInfo) -> None:
         raise InvalidImport("The archive is encrypted, or packed in a way that is not read. Unpack it first.")
 
 
-def _damaged(cause: Exception) -> InvalidImport:
+def _damaged_archive(cause: Exception) -> InvalidImport:
     return InvalidImport(f"The archive is damaged ({type(cause).__name__}). Download it again.")

@@ -29,7 +29,7 @@ def in_order(nodes: Mapping[str, ForeignNode], head: str | None, place: str) -> 
 
     Raises InvalidImport for a missing parent or head, and for a cycle of messages.
     """
-    last = _kept(nodes, head, place)
+    last = _nearest_with_copy(nodes, head, place)
     number = 0
     numbers: dict[str, int] = {}
     for name, created_at in _parents_first(nodes, place):
@@ -69,7 +69,7 @@ def _parents_first(nodes: Mapping[str, ForeignNode], place: str) -> list[tuple[s
     return order
 
 
-def _kept(nodes: Mapping[str, ForeignNode], name: str | None, place: str) -> str | None:
+def _nearest_with_copy(nodes: Mapping[str, ForeignNode], name: str | None, place: str) -> str | None:
     """The name itself, or the nearest ancestor that is not left out; None when there is none."""
     if name is not None and name not in nodes:
         raise InvalidImport(f"{place}: its newest message {name!r:.80} is not in the file.")

@@ -81,26 +81,26 @@ def import_sessions(
             _check(copy)
         file.seek(0)
         if dry_run:
-            return _Trial(manager.storage, on_conflict).report(_changed(read(file), change))
+            return _Trial(manager.storage, on_conflict).report(_copies_to_store(read(file), change))
         with closing(SessionRestorer(manager, attachments)) as restoring:
-            report = _Import(restoring, on_conflict, user).report(_changed(read(file), change))
+            report = _Import(restoring, on_conflict, user).report(_copies_to_store(read(file), change))
         manager.begin_backfill()
         return report
 
 
-def _changed(
+def _copies_to_store(
     copies: Iterator[SessionCopy], change: Callable[[str, Message], Message] | None
 ) -> Iterator[SessionCopy]:
     """The sessions with their messages as they are to be stored; a session without an id gets one."""
     if change is None:
         return copies
 
-    def changed(copy: SessionCopy) -> SessionCopy:
+    def copy_to_store(copy: SessionCopy) -> SessionCopy:
         id = copy.id or str(uuid.uuid4())
         messages = (replace(one, message=change(id, one.message)) for one in copy.messages)
         return replace(copy, id=id, messages=messages)
 
-    return map(changed, copies)
+    return map(copy_to_store, copies)
 
 
 def _check(copy: SessionCopy) -> None:
@@ -145,7 +145,7 @@ class _Import:
         session_id = copy.id or str(uuid.uuid4())
         there = self._restoring.storage.get_session(session_id)
         if there is not None and self._on_conflict == "skip":
-            self._report.skipped.append(_skipped(there))
+            self._report.skipped.append(_skipped_session(there))
             return 0
         metadata = copy.metadata if self._user is None else replace(copy.metadata, user=self._user)
         if there is not None and self._on_conflict == "rename":
@@ -190,7 +190,9 @@ class _Trial:
             return _count(copy)
         there = self._storage.get_session(session_id)
         if self._on_conflict == "skip":
-            self._report.skipped.append(_skipped(there) if there else SkippedSession(id=session_id, reason=_IS_THERE))
+            self._report.skipped.append(
+                _skipped_session(there) if there else SkippedSession(id=session_id, reason=_IS_THERE)
+            )
             return 0
         self._report.ids.append(_free_id(session_id, self._is_taken) if self._on_conflict == "rename" else session_id)
         is_merged = self._on_conflict == "merge" and there is not None
@@ -213,6 +215,6 @@ def _free_id(session_id: str, is_taken: Callable[[str], bool]) -> str:
     return str(uuid.uuid4())
 
 
-def _skipped(there: SessionRecord) -> SkippedSession:
+def _skipped_session(there: SessionRecord) -> SkippedSession:
     reason = _IS_UNFINISHED if UNFINISHED in there.metadata.custom else _IS_THERE
     return SkippedSession(id=there.id, reason=reason)

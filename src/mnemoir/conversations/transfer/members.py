@@ -19,7 +19,7 @@ _EARLIEST, _LATEST = datetime(1970, 1, 1), datetime(2200, 1, 1)  # a time outsid
 _MILLISECONDS = 1e11  # as seconds this is the year 5138
 
 
-def written(instant: datetime | None) -> str | None:
+def text_of_time(instant: datetime | None) -> str | None:
     """The text of a time in naive UTC: `2026-03-04T12:00:00.000000Z`; None for None."""
     return None if instant is None else instant.isoformat(timespec="microseconds") + "Z"
 

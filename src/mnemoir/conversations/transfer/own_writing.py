@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from mnemoir.conversations.transfer.copies import Gap, MessageCopy, SessionCopy
-from mnemoir.conversations.transfer.members import written
+from mnemoir.conversations.transfer.members import text_of_time
 from mnemoir.conversations.transfer.own_reading import FORMAT, MISSING, VERSION
 from mnemoir.core.conversations import Content, MediaPart, TextPart, calls_of
 
@@ -20,10 +20,10 @@ def write_lines(session: SessionCopy) -> Iterator[bytes]:
 
 def write_object(session: SessionCopy) -> Iterator[bytes]:
     """The session as one JSON object, with one message per line."""
-    yield _dumped(_header(session))[:-2].encode() + b',"messages":['
+    yield _json_line(_header(session))[:-2].encode() + b',"messages":['
     separator = "\n"
     for number, message in enumerate(session.messages, start=1):
-        yield f"{separator}{_dumped(_line(number, message))[:-1]}".encode()
+        yield f"{separator}{_json_line(_line(number, message))[:-1]}".encode()
         separator = ",\n"
     yield b"\n]}\n"
 
@@ -31,7 +31,7 @@ def write_object(session: SessionCopy) -> Iterator[bytes]:
 def write_gaps(gaps: Sequence[Gap], damaged_file: str | None) -> bytes:
     """The last line of an export that is incomplete. `damaged_file` may have held further sessions."""
     missing = [asdict(gap) for gap in gaps]
-    return _dumped({"format": FORMAT, "version": VERSION, MISSING: missing, "damaged_file": damaged_file}).encode()
+    return _json_line({"format": FORMAT, "version": VERSION, MISSING: missing, "damaged_file": damaged_file}).encode()
 
 
 def _together(lines: Iterable[str]) -> Iterator[bytes]:
@@ -49,9 +49,9 @@ def _together(lines: Iterable[str]) -> Iterator[bytes]:
 
 
 def _lines(session: SessionCopy) -> Iterator[str]:
-    yield _dumped(_header(session))
+    yield _json_line(_header(session))
     for number, message in enumerate(session.messages, start=1):
-        yield _dumped(_line(number, message))
+        yield _json_line(_line(number, message))
 
 
 def _header(session: SessionCopy) -> Mapping[str, Any]:
@@ -62,8 +62,8 @@ def _header(session: SessionCopy) -> Mapping[str, Any]:
         "tags": session.metadata.tags,
         "custom": session.metadata.custom,
         "system_prompt": session.system_prompt,
-        "created_at": written(session.created_at),
-        "updated_at": written(session.updated_at),
+        "created_at": text_of_time(session.created_at),
+        "updated_at": text_of_time(session.updated_at),
     }
     return {"format": FORMAT, "version": VERSION, "session": about}
 
@@ -80,7 +80,7 @@ def _line(number: int, copy: MessageCopy) -> Mapping[str, Any]:
         "tool_calls": [asdict(call) for call in calls_of(message)] or None,
         "tool_call_id": message.tool_call_id,
         "name": message.name,
-        "created_at": written(copy.created_at),
+        "created_at": text_of_time(copy.created_at),
         "turn_id": copy.turn_id,
         "run_id": copy.run_id,
         "finish_reason": copy.finish_reason,
@@ -106,7 +106,7 @@ def _files(content: Content) -> list[dict[str, Any]] | None:
     return files or None
 
 
-def _dumped(value: Mapping[str, Any]) -> str:
+def _json_line(value: Mapping[str, Any]) -> str:
     try:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except ValueError:  # other programs store NaN, which JSON does not allow

@@ -48,11 +48,11 @@ class SessionRestorer:
 
     def add(self, copy: SessionCopy, session_id: str, metadata: SessionMetadata) -> int:
         """Store a new session; the number of its messages. Raises SessionExistsError."""
-        return self._added(copy, session_id, metadata, None)
+        return self._add_session(copy, session_id, metadata, None)
 
-    def _added(self, copy: SessionCopy, session_id: str, metadata: SessionMetadata, spared: str | None) -> int:
+    def _add_session(self, copy: SessionCopy, session_id: str, metadata: SessionMetadata, spared: str | None) -> int:
         appender = Appender(self.storage, session_id, self._model, spared)
-        count = self._fill(copy, appender, self._begun(copy, session_id, metadata, session_id))
+        count = self._fill(copy, appender, self._begin_session(copy, session_id, metadata, session_id))
         self.storage.update_session(session_id, metadata=metadata)
         return count
 
@@ -60,7 +60,7 @@ class SessionRestorer:
         """Store a session under a temporary id, to replace another later; that id, and the number of messages."""
         aside = str(uuid.uuid4())
         appender = Appender(self.storage, aside, None, session_id)
-        return aside, self._fill(copy, appender, self._begun(copy, aside, metadata, session_id))
+        return aside, self._fill(copy, appender, self._begin_session(copy, aside, metadata, session_id))
 
     def put_in_place(self, aside: str, session_id: str) -> None:
         """Replace the session by the one stored aside. At every moment one of the two is complete."""
@@ -70,7 +70,7 @@ class SessionRestorer:
         self.written.remove(aside)
         self._delete(session_id)
         others = {name: value for name, value in session.metadata.custom.items() if name != UNFINISHED}
-        self._added(copy_of(self.storage, session), session_id, replace(session.metadata, custom=others), aside)
+        self._add_session(copy_of(self.storage, session), session_id, replace(session.metadata, custom=others), aside)
         self._delete(aside)
 
     def take_back(self) -> None:
@@ -102,7 +102,7 @@ class SessionRestorer:
         """Close the database connection."""
         self.storage.close()
 
-    def _begun(
+    def _begin_session(
         self, copy: SessionCopy, session_id: str, metadata: SessionMetadata, to_be: str
     ) -> Iterator[MessageCopy]:
         """Create the session with its original start time; its messages."""
@@ -229,7 +229,7 @@ class Comparison:
         after = 0
         while page := storage.message_tree(session_id, _PAGE, after=after):
             for stored in page:
-                self._stored[stored.parent_id or ROOT, _said(stored.message)].append(stored.id)
+                self._stored[stored.parent_id or ROOT, _content_digest(stored.message)].append(stored.id)
             after = page[-1].id
 
     def new(self, copy: SessionCopy) -> Iterator[tuple[int, MessageCopy]]:
@@ -237,7 +237,7 @@ class Comparison:
         for number, message in enumerate(copy.messages, start=1):
             self._parents.append(message.parent)
             self._head = number if message.is_head else self._head
-            found = self._found(message)
+            found = self._id_of_equal_message(message)
             if found is None:
                 yield number, message
             else:
@@ -251,15 +251,15 @@ class Comparison:
             number = self._parents[number]
         yield BEGINNING
 
-    def _found(self, message: MessageCopy) -> int | None:
+    def _id_of_equal_message(self, message: MessageCopy) -> int | None:
         """The storage id of an equal message; None when there is none. A new parent has no stored children."""
         parent_id = self._ids.get(message.parent)
         if parent_id is None:
             return None
-        same = self._stored.get((parent_id, _said(message.message)))
+        same = self._stored.get((parent_id, _content_digest(message.message)))
         return same.popleft() if same else None
 
 
-def _said(message: Message) -> bytes:
+def _content_digest(message: Message) -> bytes:
     digest = message_digest(record_of("", message))
     return digest if digest != PASSED_OVER else message.text.encode("utf-8", "replace")

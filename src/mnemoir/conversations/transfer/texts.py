@@ -44,7 +44,7 @@ def write_chatml(session: SessionCopy) -> Iterator[bytes]:
     if session.system_prompt:
         yield _turn("system", session.system_prompt)
     for copy in session.messages:
-        yield _turn(copy.message.role, _said(copy.message))
+        yield _turn(copy.message.role, _text_of_message(copy.message))
 
 
 def _turn(role: str, text: str) -> bytes:
@@ -52,7 +52,7 @@ def _turn(role: str, text: str) -> bytes:
     return f"<|im_start|>{role}\n{escaped}<|im_end|>\n".encode("utf-8", "replace")
 
 
-def _said(message: Message) -> str:
+def _text_of_message(message: Message) -> str:
     """The names of files, the text, and each tool call as a line of JSON."""
     parts = message.content if isinstance(message.content, list) else []
     files = [f"[{part.type}: {part.filename or 'without a name'}]" for part in parts if isinstance(part, MediaPart)]
@@ -65,12 +65,12 @@ def _said(message: Message) -> str:
 
 def write_markdown(session: SessionCopy) -> Iterator[bytes]:
     """The system prompt and the thread as Markdown."""
-    yield _encoded(_beginning(session))
+    yield _utf8_bytes(_beginning(session))
     for copy in session.messages:
-        yield _encoded(_message(copy))
+        yield _utf8_bytes(_message(copy))
 
 
-def _encoded(text: str) -> bytes:
+def _utf8_bytes(text: str) -> bytes:
     return text.encode("utf-8", "replace")
 
 
@@ -131,7 +131,7 @@ def _body(text: str) -> str:
     for line in lines:
         fence = _FENCE.fullmatch(line)
         if fence is not None:
-            written += ["", _fenced(fence, lines), ""]
+            written += ["", _code_block(fence, lines), ""]
         else:
             if _UNDERLINE.fullmatch(line) and written and written[-1].strip():
                 written.append("")  # a line under a text would make a heading of it
@@ -139,7 +139,7 @@ def _body(text: str) -> str:
     return "\n".join(written)
 
 
-def _fenced(fence: re.Match[str], lines: Iterator[str]) -> str:
+def _code_block(fence: re.Match[str], lines: Iterator[str]) -> str:
     """The code block after an opening fence, up to the closing fence or the end."""
     mark = fence["ticks"] or fence["tildes"]
     indent = len(fence["indent"])

@@ -86,7 +86,7 @@ def select_turns(
     """
     limit = row_limit(message_limit)
     read = islice(rows, limit) if rules.limit_applies_to == "rows" else rows
-    turns = _finished(walk_thread(read, rule=rules.thread, start=start))
+    turns = _finished_turns(walk_thread(read, rule=rules.thread, start=start))
     if rules.skip_empty_turns:
         turns = (turn for turn in turns if turn.answer or turn.has_tool_calls or has_files(turn))
     return list(islice(turns, limit))[::-1]
@@ -104,7 +104,7 @@ def counter_of(rules: HistoryRules, model: CountsTokens | None = None) -> TokenC
     return counter_named(rules.counter, model)
 
 
-def _finished(thread: Iterable[Turn]) -> Iterator[Turn]:
+def _finished_turns(thread: Iterable[Turn]) -> Iterator[Turn]:
     """The thread without its newest turn if that is still being answered: no answer and no answer tokens."""
     newest_first = iter(thread)
     newest = next(newest_first, None)

@@ -52,7 +52,7 @@ def walk_thread(rows: Iterable[Row], *, rule: ThreadRule = "scoped", start: str 
     """The thread as an iterator that reads only as many rows as needed. `start` may also be a parent pointer."""
     known_start = start if start != NIL else None
     if rule == "scoped":
-        return _scoped(rows, known_start)
+        return _scoped_thread(rows, known_start)
     if known_start:
         rows = dropwhile(lambda row: row.id != known_start, rows)
     return _ONE_PASS[rule](rows)
@@ -149,7 +149,7 @@ def _usual_rows() -> TurnRows:
     return rows
 
 
-def _scoped(rows: Iterable[Row], start: str | None) -> Iterator[Row]:
+def _scoped_thread(rows: Iterable[Row], start: str | None) -> Iterator[Row]:
     table = RowTable(rows)
 
     def before(row: Row) -> Row | None:
@@ -159,7 +159,7 @@ def _scoped(rows: Iterable[Row], start: str | None) -> Iterator[Row]:
     return follow(table.find(start) if start else table.older(None), before, lambda row: row.id)
 
 
-def _observed(rows: Iterable[Row]) -> Iterator[Row]:
+def _observed_thread(rows: Iterable[Row]) -> Iterator[Row]:
     awaited = NIL
     for row in rows:
         if not row.parent_message_id:
@@ -172,7 +172,7 @@ def _observed(rows: Iterable[Row]) -> Iterator[Row]:
 
 # Any: the type of a table cannot express that each function returns the row type it gets
 _ONE_PASS: dict[ThreadRule, Callable[[Iterable[Any]], Iterator[Any]]] = {
-    "observed": _observed,
+    "observed": _observed_thread,
     "linear": iter,
 }
 _usual: dict[str, TurnRows | None] = {"rows": None}

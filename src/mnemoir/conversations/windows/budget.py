@@ -83,11 +83,11 @@ def without_refused_parts(messages: Sequence[Message], accepts: Collection[Media
 
     A single text part becomes a plain text, and an empty message is left out.
     """
-    sent = (replace(message, content=_accepted(message.content, accepts)) for message in messages)
+    sent = (replace(message, content=_accepted_content(message.content, accepts)) for message in messages)
     return [message for message in sent if not _is_empty(message)]
 
 
-def _accepted(content: Content, accepts: Collection[MediaType] | None) -> Content:
+def _accepted_content(content: Content, accepts: Collection[MediaType] | None) -> Content:
     if not isinstance(content, list):
         return content
     parts = [part for part in content if isinstance(part, TextPart) or accepts is None or part.type in accepts]

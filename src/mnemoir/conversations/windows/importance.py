@@ -44,17 +44,17 @@ def score_importance(message: Message, context: ImportanceContext | None = None)
     """The score from 0 to 1, rounded to four digits and deterministic; 1 for a system message, 0 without text."""
     if message.role == "system":
         return 1.0
-    text = _said(message)
+    text = _text_without_quotes(message)
     if not text:
         return 0.0
     if message.role == "tool":
-        return _clipped(_length(text) - 0.2)
+        return _score_in_range(_length(text) - 0.2)
     score = _length(text) + _decision(message, text)
     if message.role == "user":
-        score += _of_user(text) + _answered(text, context)
+        score += _of_user(text) + _score_of_answer(text, context)
     if len(text) <= _SMALL_TALK_CHARACTERS and SMALL_TALK.match(text):
         score -= 0.4
-    return _clipped(score)
+    return _score_in_range(score)
 
 
 def _of_user(text: str) -> float:
@@ -71,11 +71,15 @@ def _decision(message: Message, text: str) -> float:
     return 0.0 if message.role == "assistant" and OFFER.search(text) else 0.5
 
 
-def _answered(text: str, context: ImportanceContext | None) -> float:
+def _score_of_answer(text: str, context: ImportanceContext | None) -> float:
     if context is None or not _is_question(text):
         return 0.0
     later = context.after[:MESSAGES_AHEAD]
-    return 0.2 if any(_decision(message, _said(message)) for message in later if message.role != "tool") else 0.0
+    return (
+        0.2
+        if any(_decision(message, _text_without_quotes(message)) for message in later if message.role != "tool")
+        else 0.0
+    )
 
 
 def _asks_only(text: str) -> bool:
@@ -87,7 +91,7 @@ def _is_question(text: str) -> bool:
     return bool(_QUESTION.search(text[-_QUESTION_ENDS:]))
 
 
-def _said(message: Message) -> str:
+def _text_without_quotes(message: Message) -> str:
     """The text without code and quotations."""
     return _QUOTED.sub(" ", message.text[:_MOST_READ]).strip()
 
@@ -97,5 +101,5 @@ def _length(text: str) -> float:
     return 0.2 * min(1.0, width / _FULL_LENGTH)
 
 
-def _clipped(score: float) -> float:
+def _score_in_range(score: float) -> float:
     return round(min(1.0, max(0.0, score)), 4)

@@ -77,13 +77,13 @@ def window_parts(
         is_covered = is_covered or stretch.last == covered
         one = held.get(stretch.first)
         if one is not None and not is_cleared:
-            parts.append(_held(one, "kept" if is_recent else "retained"))
+            parts.append(_part_of_message(one, "kept" if is_recent else "retained"))
         elif is_covered and not is_cleared:
-            parts += _covered(stretch, keeps_important)
+            parts += _parts_under_summary(stretch, keeps_important)
         else:
-            parts.append(_left("cleared" if is_cleared else "dropped", stretch))
+            parts.append(_part_of_stretch("cleared" if is_cleared else "dropped", stretch))
         is_recent = is_recent and one is not None
-    in_front = [_made(one, summary) for one in made]
+    in_front = [_part_in_front(one, summary) for one in made]
     return WindowParts(messages=messages_of(window), parts=[*in_front, *reversed(parts)], summary=summary)
 
 
@@ -93,7 +93,7 @@ def _shows(one: StoredMessage, summary: Summary) -> bool:
     return one.message.role == "system" and bool(text) and summary.text.strip().startswith(text)
 
 
-def _made(one: StoredMessage, summary: Summary | None) -> WindowPart:
+def _part_in_front(one: StoredMessage, summary: Summary | None) -> WindowPart:
     return WindowPart(
         state="summary" if summary and _shows(one, summary) else "note",
         tokens=CHARS4.count_one(one.message),
@@ -102,25 +102,25 @@ def _made(one: StoredMessage, summary: Summary | None) -> WindowPart:
     )
 
 
-def _held(one: StoredMessage, state: PartState) -> WindowPart:
+def _part_of_message(one: StoredMessage, state: PartState) -> WindowPart:
     tokens = CHARS4.count_one(one.message)
     return WindowPart(state=state, tokens=tokens, messages=1, first=one.id, last=one.id, role=one.message.role)
 
 
-def _covered(stretch: Stretch, keeps_important: bool) -> Iterator[WindowPart]:
+def _parts_under_summary(stretch: Stretch, keeps_important: bool) -> Iterator[WindowPart]:
     """The parts of a summarised stretch: the important messages as dropped, if left out, and the rest as summarised.
 
     The caller collects parts newest first, so the summarised part comes first in the end.
     """
     messages, tokens = (stretch.apart_messages, stretch.apart_tokens) if keeps_important else (0, 0)
     if messages:
-        yield replace(_left("dropped", stretch), messages=messages, tokens=tokens)
+        yield replace(_part_of_stretch("dropped", stretch), messages=messages, tokens=tokens)
     if stretch.messages > messages:
-        rest = _left("summarised", stretch)
+        rest = _part_of_stretch("summarised", stretch)
         yield replace(rest, messages=rest.messages - messages, tokens=rest.tokens - tokens)
 
 
-def _left(state: PartState, stretch: Stretch) -> WindowPart:
+def _part_of_stretch(state: PartState, stretch: Stretch) -> WindowPart:
     return WindowPart(
         state=state, tokens=stretch.tokens, messages=stretch.messages, first=stretch.first, last=stretch.last
     )

@@ -52,11 +52,11 @@ def align(blocks: Sequence[Block], digests: Digests) -> Alignment:
     """Align `blocks`, in the order of the conversation and including stale ones, with its current messages."""
     own = digests.own
     living = [at for at, block in enumerate(blocks) if not block.is_stale]
-    found = _without_chance(_found(blocks, living, digests), blocks, living)
+    found = _without_chance(_spans_of_blocks(blocks, living, digests), blocks, living)
     kept, covered = _out_of_view(blocks, living, found, own)
     cut = [Found(name=kept[-1], start=0, stop=covered)] if covered else []
     spans = _spans(blocks, living, kept, cut + found, own)
-    revived = list(_revived(blocks, kept, spans, own))
+    revived = list(_spans_of_stale_blocks(blocks, kept, spans, own))
     placed = [span for span in spans if _is_foreign(blocks[span.name])]
     changes = BlockChanges(
         placed={blocks[span.name].key: own[span.start : span.stop] for span in placed},
@@ -71,7 +71,7 @@ def _is_foreign(block: Block) -> bool:
     return not block.digests
 
 
-def _found(blocks: Sequence[Block], living: Sequence[int], digests: Digests) -> list[Found]:
+def _spans_of_blocks(blocks: Sequence[Block], living: Sequence[int], digests: Digests) -> list[Found]:
     """Live blocks in the conversation; those of other programs only by their last message.
 
     Where they are not all adjacent, blocks with a unique message are found first, then others that adjoin these
@@ -105,11 +105,11 @@ def _runs(blocks: Sequence[Block], living: Sequence[int], digests: Digests) -> l
         return [Run(name=at, digests=blocks[at].digests) for at in living]
     present = frozenset(digests.own)
 
-    def sought(block: Block) -> Sequence[str]:
+    def digests_to_find(block: Block) -> Sequence[str]:
         last = block.hash[:DIGEST_CHARACTERS]
         return block.digests or (last if last in present else digests.others.get(last, last),)
 
-    return [Run(name=at, digests=sought(blocks[at])) for at in living]
+    return [Run(name=at, digests=digests_to_find(blocks[at])) for at in living]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,7 +205,9 @@ def _stale(
     return (at for at in living if at not in lives and (at > newest or not _is_foreign(blocks[at])))
 
 
-def _revived(blocks: Sequence[Block], kept: Sequence[int], spans: Sequence[Found], own: list[str]) -> Iterator[Found]:
+def _spans_of_stale_blocks(
+    blocks: Sequence[Block], kept: Sequence[int], spans: Sequence[Found], own: list[str]
+) -> Iterator[Found]:
     """Stale blocks whose text is present again and uncovered, between the same neighbours as in the store."""
     stale = [at for at, block in enumerate(blocks) if block.is_stale and block.digests]
     for room in _rooms(blocks, spans, own, kept[-1] if kept else -1):

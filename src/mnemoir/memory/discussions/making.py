@@ -78,7 +78,7 @@ async def make(
         elif work.chunks:
             await run.go(workers, in_order=in_order)
             if backoff is not None:
-                (backoff.failed if run.is_unusable else backoff.succeeded)(key)
+                (backoff.note_failure if run.is_unusable else backoff.note_success)(key)
     return Made(
         chunks=run.done,
         left=len(work.chunks) - run.done,
@@ -171,7 +171,7 @@ class _Run(Generic[R]):
         self.is_unusable = False
 
     async def go(self, workers: Sequence[Worker[R]], *, in_order: bool) -> None:
-        watched = [self._watched(worker) for worker in workers]
+        watched = [self._stoppable_worker(worker) for worker in workers]
         results = _one_by_one(self._chunks, watched) if in_order else _all_at_once(self._chunks, watched)
         async with aclosing(results):
             while self.done < len(self._chunks):
@@ -199,11 +199,11 @@ class _Run(Generic[R]):
         left = len(self._chunks) - self.done
         self.notes.append(f"{cause} Nothing is lost: {left} of {len(self._chunks)} chunks are made the next time.")
 
-    def _watched(self, worker: Worker[R]) -> "_Watched[R]":
-        async def work(chunk: Chunk) -> R | _Stopped | None:
+    def _stoppable_worker(self, worker: Worker[R]) -> "_Watched[R]":
+        async def process_chunk(chunk: Chunk) -> R | _Stopped | None:
             return await worker(chunk) if self._control.goes_on() else _Stopped.STOPPED
 
-        return work
+        return process_chunk
 
 
 _Watched = Callable[[Chunk], Awaitable[R | _Stopped | None]]
@@ -229,10 +229,10 @@ async def _one_by_one(
 async def _all_at_once(
     chunks: Sequence[Chunk], workers: Sequence[_Watched[R]]
 ) -> AsyncGenerator[R | _Stopped | None, None]:
-    async with aclosing(spread_in_order(chunks, [_indexed(worker) for worker in workers])) as results:
+    async with aclosing(spread_in_order(chunks, [_worker_with_index(worker) for worker in workers])) as results:
         async for _, result in results:
             yield result
 
 
-def _indexed(worker: _Watched[R]) -> Callable[[int, Chunk], Awaitable[R | _Stopped | None]]:
+def _worker_with_index(worker: _Watched[R]) -> Callable[[int, Chunk], Awaitable[R | _Stopped | None]]:
     return lambda index, chunk: worker(chunk)

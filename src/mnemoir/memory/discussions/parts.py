@@ -77,7 +77,7 @@ class Backoff:
             self._left[key] = left - 1
         return left > 0
 
-    def failed(self, key: Hashable) -> None:
+    def note_failure(self, key: Hashable) -> None:
         """Count an unusable answer."""
         if len(self._failures) >= _MOST_KEPT:
             self._failures.clear()
@@ -86,7 +86,7 @@ class Backoff:
         self._failures[key] = times + 1
         self._left[key] = min(2**times - 1, _MOST_PASSED_OVER)
 
-    def succeeded(self, key: Hashable) -> None:
+    def note_success(self, key: Hashable) -> None:
         """Reset the count: the next failure is the first again."""
         self._failures.pop(key, None)
         self._left.pop(key, None)

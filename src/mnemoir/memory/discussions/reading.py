@@ -88,7 +88,7 @@ async def find_records(
     return await _by_keywords(memory, discussion, keywords, limit, how)
 
 
-def shown(record: Record, *, is_dated: bool = False) -> str:
+def text_for_prompt(record: Record, *, is_dated: bool = False) -> str:
     """A record's text as prompts show it, with `[YYYY-MM-DD] ` in front if wanted and the day is known."""
     day = from_text(record.created_at) if is_dated else None
     return f"[{day:%Y-%m-%d}] {record.text}" if day else record.text

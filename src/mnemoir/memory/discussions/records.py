@@ -67,7 +67,7 @@ _MOST_CAUGHT_UP = 256  # older records per run that get an index entry of the cu
 _AT_ONCE = 32
 
 
-def quoted(chunk: str) -> str:
+def chunk_for_prompt(chunk: str) -> str:
     """The chunk for EXTRACTION_PROMPT; prompt marks inside it are defused."""
     return _MARK.sub("‹", chunk)
 
@@ -186,14 +186,14 @@ async def _records_by(memory: DiscussionMemory, extract: Extract, chunk: Chunk) 
         answer, by = max(again, (answer, by), key=_worth)
     if answer.faults and not answer.records:
         raise ProviderInvalidOutput(
-            f"Two answers about a chunk hold no record that can be used. {_told(answer.faults)} "
+            f"Two answers about a chunk hold no record that can be used. {_text_of_faults(answer.faults)} "
             "Try another model, or a larger vectorMemoryMaxResponseSizeInTokens."
         )
     kept, dropped = _within_bounds(answer.records)
-    entries = await memory.indexing.entries([Passage(text=_indexed(metadata)) for metadata in kept])
+    entries = await memory.indexing.entries([Passage(text=_index_text(metadata)) for metadata in kept])
     records = [NewRecord(metadata=metadata, entry=entry) for metadata, entry in zip(kept, entries, strict=True)]
     faults = [*answer.faults, *dropped]
-    notes = [f"Not all of an answer about a chunk was stored. {_told(faults)}"] if faults else []
+    notes = [f"Not all of an answer about a chunk was stored. {_text_of_faults(faults)}"] if faults else []
     return _Extracted(records, by, notes)
 
 
@@ -211,12 +211,12 @@ def _worth(read: tuple[RecordAnswer, str]) -> tuple[bool, bool, int]:
 
 def _complaint(answer: RecordAnswer) -> str:
     return (
-        f"Your last answer could not be used as it is. {_told(answer.faults)} Answer again, with the whole list: "
-        "JSON only, and in each object the keys title, summary, entities and key_phrases."
+        f"Your last answer could not be used as it is. {_text_of_faults(answer.faults)} Answer again, with the whole "
+        "list: JSON only, and in each object the keys title, summary, entities and key_phrases."
     )
 
 
-def _told(faults: Sequence[str]) -> str:
+def _text_of_faults(faults: Sequence[str]) -> str:
     more = len(faults) - _SHOWN_FAULTS
     return " ".join(faults[:_SHOWN_FAULTS]) + (f" And {more} more faults." if more > 0 else "")
 
@@ -236,7 +236,7 @@ def _within_bounds(records: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[s
     return kept, faults
 
 
-def _indexed(metadata: Mapping[str, Any]) -> str:
+def _index_text(metadata: Mapping[str, Any]) -> str:
     """The text indexed for hybrid search: heading, summary, and names and phrases that the summary may lack."""
     lines = [metadata[key] for key in KEYS if metadata.get(key)]
     return "\n".join(", ".join(map(str, line)) if isinstance(line, list) else str(line) for line in lines)
@@ -253,7 +253,7 @@ async def _catch_up(memory: DiscussionMemory, discussion: Discussion, control: C
 async def _caught_up_a_few(memory: DiscussionMemory, discussion: Discussion) -> bool:
     """Index some older records; False when none are left or the embedding model fails."""
     bare = await memory.records.without_entry(discussion, memory.indexing.model, limit=_AT_ONCE)
-    texts = [_indexed({"summary": record.text, **record.metadata}) for record in bare]
+    texts = [_index_text({"summary": record.text, **record.metadata}) for record in bare]
     try:
         entries = await memory.indexing.with_vectors([Passage(text=text) for text in texts])
     except ProviderError:

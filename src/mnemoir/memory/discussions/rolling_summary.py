@@ -90,7 +90,7 @@ async def save_summary(
                 "what it is a summary of. Make memories first, with QualityMemory or RecentMemory.",
                 code="no_chunk_summaries",
             )
-        await to_its_end(memory.summaries.save(discussion, _placed(memory, written, live, live[-1].hash)))
+        await to_its_end(memory.summaries.save(discussion, _rolling_summary(memory, written, live, live[-1].hash)))
 
 
 @asynccontextmanager
@@ -140,13 +140,13 @@ class _Update:
         anchor = None if summary is None else _anchor(self._summaries, summary.hash)
         newest = max(self._places[chunk.id] for chunk in batch)
         if summary is None or anchor is None:
-            return _placed(self._memory, written, batch, self._summaries[newest].hash)
+            return _rolling_summary(self._memory, written, batch, self._summaries[newest].hash)
         included = [*batch, *self._summaries[: anchor + 1]] if summary.number is None else batch
         hash_ = self._summaries[max(newest, anchor)].hash
-        return _placed(self._memory, written, included, hash_, number=summary.number)
+        return _rolling_summary(self._memory, written, included, hash_, number=summary.number)
 
 
-def _placed(
+def _rolling_summary(
     memory: DiscussionMemory,
     written: Written,
     included: Sequence[ChunkSummary],

@@ -18,13 +18,13 @@ from mnemoir.core.memories import FOREIGN, Add, HistoryEntry, Memory, Provenance
 from mnemoir.core.messages import ModelRequest
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import CONTEXT_MESSAGES, content_hash
-from mnemoir.memory.facts.decide.confidence import judged
+from mnemoir.memory.facts.decide.confidence import with_certainty
 from mnemoir.memory.facts.decide.conflicts import conflicts
 from mnemoir.memory.facts.decide.decay import visible_now
 from mnemoir.memory.facts.decide.personal import FactPolicy
 from mnemoir.memory.facts.decide.resemblance import NEAR, Duplicates, duplicate_groups
 from mnemoir.memory.facts.decide.wordings import each_once, wordings_of_one
-from mnemoir.memory.facts.extract.conversation import analysed, messages, outside, passages
+from mnemoir.memory.facts.extract.conversation import messages, outside, passages, turns_for_extraction
 from mnemoir.memory.facts.extract.extraction import Exchange, extract, extraction_policy, outside_policy
 from mnemoir.memory.facts.extract.requests import (
     MOST_FACTS,
@@ -35,7 +35,7 @@ from mnemoir.memory.facts.extract.requests import (
     Statement,
     TokenLimits,
     Turn,
-    redeemed,
+    earlier_result,
     unknown_memory,
 )
 from mnemoir.memory.facts.review.instructions import SUSPECTED, is_suspected
@@ -111,7 +111,7 @@ class Facts:
         async with self._same_request.hold((scope.owner, request.receipt.key)):
             earlier = await self._store.redeem(scope, request.receipt.key)
             if earlier is not None:
-                return redeemed(earlier, request.receipt)
+                return earlier_result(earlier, request.receipt)
             return await self._add(scope, request)
 
     async def rehearse(self, scope: Scope, request: AddRequest) -> tuple[AddResult, PlanId | None]:
@@ -125,10 +125,10 @@ class Facts:
 
     async def foreseen(self, text: str) -> list[str]:
         """The facts that an add of this user turn will find; [] with a language model, which is not asked twice."""
-        turns, model = analysed([Turn(role="user", text=text)]), self._model()
+        turns, model = turns_for_extraction([Turn(role="user", text=text)]), self._model()
         if model.provider != "offline" or not turns:
             return []
-        found = await self._extracted(Exchange(model), turns)
+        found = await self._extract_facts(Exchange(model), turns)
         return [fact.text for fact in found]
 
     async def search(
@@ -148,7 +148,7 @@ class Facts:
         other words the fullest is given, unless `among` asks for certain ones.
         """
         text, *before = await self.personal.query(scope, [text, *before])
-        among = None if among is None else await self.personal.listed(scope, among)
+        among = None if among is None else await self.personal.with_stored_words(scope, among)
         visible = await self.visible(scope) if among is None else among.visible
         question = Question(
             text=text,
@@ -205,15 +205,15 @@ class Facts:
         request = await self.personal.request(scope, request)
         if not request.infer:
             return await self._add_verbatim(scope, request, rehearsal)
-        turns, foreign = analysed(request.turns), outside(request.turns, self._defaults.learn_from)
+        turns, foreign = turns_for_extraction(request.turns), outside(request.turns, self._defaults.learn_from)
         if not turns and not foreign:
-            return await self._nothing_found(scope, request, Usage())
+            return await self._store_empty_result(scope, request, Usage())
         project = await self._settings_of(scope)
         model = self._model()
         exchange = Exchange(model, partial(self._used, scope))
-        facts = await self._found(exchange, turns, foreign, request, project.extraction_prompt)
+        facts = await self._read_facts(exchange, turns, foreign, request, project.extraction_prompt)
         if not facts:
-            return await self._nothing_found(scope, request, exchange.usage)
+            return await self._store_empty_result(scope, request, exchange.usage)
         facts = await self.personal.statements(scope, request, facts)
         facts = await looked_through(exchange, facts, self._defaults.quarantine)
         turns = [*turns, *foreign]
@@ -223,7 +223,7 @@ class Facts:
             result = await self._remembering.take(learned, model.name, rehearsal or gate)
         return replace(result, proposed=gate.proposed, dropped=gate.dropped)
 
-    async def _found(
+    async def _read_facts(
         self,
         exchange: Exchange,
         turns: Sequence[Turn],
@@ -233,8 +233,8 @@ class Facts:
     ) -> list[Statement]:
         """The facts in what was said, then those that tools and documents alone tell, each of its own origin."""
         said_at = request.said_at
-        found = await self._extracted(exchange, turns, prompt=prompt, said_at=said_at) if turns else []
-        facts = await asyncio.to_thread(judged, found, turns)
+        found = await self._extract_facts(exchange, turns, prompt=prompt, said_at=said_at) if turns else []
+        facts = await asyncio.to_thread(with_certainty, found, turns)
         known = {content_hash(fact.text) for fact in facts}
         for turn in foreign:
             is_suspected = await asyncio.to_thread(gives_orders, turn)
@@ -244,7 +244,7 @@ class Facts:
             facts += [replace(fact, origin=turn.origin, is_suspected=is_suspected) for fact in fresh]
         return facts[:MOST_FACTS]
 
-    async def _extracted(
+    async def _extract_facts(
         self, exchange: Exchange, turns: Sequence[Turn], *, prompt: str | None = None, said_at: datetime | None = None
     ) -> list[Statement]:
         return await self._read(exchange, extraction_policy(prompt), turns, said_at)
@@ -255,7 +255,7 @@ class Facts:
         now = self._clock()
         return await extract(exchange, policy, turns, now=now, settings=self._defaults, said_at=said_at)
 
-    async def _nothing_found(self, scope: Scope, request: AddRequest, usage: Usage) -> AddResult:
+    async def _store_empty_result(self, scope: Scope, request: AddRequest, usage: Usage) -> AddResult:
         if request.receipt is not None:
             await self._store.commit(scope, [], Provenance(reason=NOTHING_FOUND), receipt=request.receipt)
         return AddResult(applied=[], facts_found=False, usage=usage)
@@ -263,7 +263,7 @@ class Facts:
     async def _add_verbatim(self, scope: Scope, request: AddRequest, rehearsal: Committer | None) -> AddResult:
         kept = messages(scope, request, self._clock())
         if not kept:
-            return await self._nothing_found(scope, request, Usage())
+            return await self._store_empty_result(scope, request, Usage())
         before = await self._store.last_messages(scope, CONTEXT_MESSAGES)
         entries = await self._indexing.entries(passages(kept, before), are_messages=True)
         reasons = await asyncio.to_thread(lambda: [self._reason_of(memory) for memory in kept])
@@ -272,7 +272,7 @@ class Facts:
             for memory, entry, reason in zip(kept, entries, reasons, strict=True)
         ]
         gate = self.review.gate("off")
-        changes = await self.personal.tagged(scope, adds)
+        changes = await self.personal.changes_with_tags(scope, adds)
         applied = await (rehearsal or gate).commit(
             scope, changes, Provenance(reason="verbatim"), receipt=request.receipt
         )
@@ -292,11 +292,11 @@ class Facts:
         """
         memories, pairs = await self._recall.alike(scope, await self.visible(scope), floor=NEAR, most=MOST_COMPARED)
 
-        def grouped() -> list[Duplicates]:
+        def group_duplicates() -> list[Duplicates]:
             alike = duplicate_groups(memories, [*pairs, *wordings_of_one(memories)])
             return [*alike, *conflicts(memories, alike)]
 
-        return await asyncio.to_thread(grouped), len(memories)
+        return await asyncio.to_thread(group_duplicates), len(memories)
 
     async def visible(self, scope: Scope, *, at: datetime | None = None) -> Visible:
         """The visibility rules for reads of the scope now; with `at`, for that time."""

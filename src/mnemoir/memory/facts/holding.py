@@ -80,7 +80,7 @@ def holding_of_facts(
         return asdict(await store.counts())
 
     async def daily(since: date) -> Mapping[str, ByDay]:
-        return {"memories": await store.added(since)}
+        return {"memories": await store.additions_by_day(since)}
 
     return OpenHolding(
         name=FACT,
@@ -157,7 +157,9 @@ class FactExchange:
         adds = [
             Add(memory=memory, entry=entry, reason="import") for memory, entry in zip(fresh, entries, strict=True)
         ]
-        return await committer.commit(owner, await self._personal.tagged(owner, adds), Provenance(reason="import"))
+        return await committer.commit(
+            owner, await self._personal.changes_with_tags(owner, adds), Provenance(reason="import")
+        )
 
     async def _rivals(self, owner: Scope, fresh: Sequence[Memory]) -> Sequence[Memory]:
         """The newest facts of the owner, among which one may contradict what is added."""

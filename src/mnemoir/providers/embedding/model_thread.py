@@ -81,7 +81,7 @@ class _Request(Generic[Tokens]):
         self.tokenized.extend(sorted(read, key=lambda entry: -len(entry[1])))
         self.unread = chunk.stop
 
-    def embedded(self, number: int, embedding: Embedding) -> None:
+    def note_embedding(self, number: int, embedding: Embedding) -> None:
         self.done[number] = embedding
         if len(self.done) == len(self.passages):
             self._settle(lambda: self.answer.set_result([self.done[n] for n in range(len(self.passages))]))
@@ -128,7 +128,7 @@ class ThreadedModel(Generic[Tokens]):
         loaded or has been closed.
         """
         if self._is_closed:
-            raise _closed(self._label)
+            raise _closed_error(self._label)
         if not passages:
             return []
         self._start()
@@ -176,7 +176,7 @@ class _Worker(Generic[Tokens]):
         while self._collect():
             self._work()
         for request in self._waiting:
-            request.fail(_closed(self._label))
+            request.fail(_closed_error(self._label))
         self._others.shutdown()
 
     def _collect(self) -> bool:
@@ -234,7 +234,7 @@ class _Worker(Generic[Tokens]):
             return
         self._embedded += len(chosen)
         for (request, number, _), embedding in zip(chosen, answer, strict=True):
-            request.embedded(number, embedding)
+            request.note_embedding(number, embedding)
 
 
 def _slice(waiting: Sequence[_Request[Tokens]], tokens: int) -> list[_Entry[Tokens]]:
@@ -264,5 +264,5 @@ def _error(label: str, cause: Exception) -> ProviderError:
     return cause if isinstance(cause, ProviderError) else ProviderUnavailable(f"{label} failed: {cause}")
 
 
-def _closed(label: str) -> ProviderUnavailable:
+def _closed_error(label: str) -> ProviderUnavailable:
     return ProviderUnavailable(f"{label} has been closed")

@@ -127,11 +127,11 @@ class RemoteVectors:
         width = int(vectors.shape[1])
         if self._dimension not in (None, width):
             raise self._unusable(f"vectors of {width} numbers, where {self._dimension} were expected")
-        usable = self._prepared(vectors)
+        usable = self._prepared_vectors(vectors)
         self._dimension = width
         return usable
 
-    def _prepared(self, vectors: FloatArray) -> FloatArray:
+    def _prepared_vectors(self, vectors: FloatArray) -> FloatArray:
         """Vectors of the right length, as callers get them: unchanged here. Subclasses may refuse or scale them."""
         return vectors
 
@@ -179,7 +179,7 @@ class RemoteEmbeddings(RemoteVectors):
     async def aclose(self) -> None:
         """Does nothing: the session is shared and its owner closes it."""
 
-    def _prepared(self, vectors: FloatArray) -> FloatArray:
+    def _prepared_vectors(self, vectors: FloatArray) -> FloatArray:
         if not np.isfinite(vectors).all():
             raise self._unusable("a vector with a value that is not a finite number")
         exact = vectors.astype(np.float64)  # the square of a large float32 is beyond float32

@@ -68,7 +68,7 @@ class SentenceTransformersModel:
 
     def _encode(self, texts: list[str]) -> FloatArray:
         try:
-            model = self._loaded()
+            model = self._loaded_model()
             made = model.encode(texts, normalize_embeddings=True, convert_to_numpy=True, show_progress_bar=False)
         except ProviderError:
             raise
@@ -80,7 +80,7 @@ class SentenceTransformersModel:
         self._dimension = vectors.shape[1]
         return vectors
 
-    def _loaded(self) -> Any:
+    def _loaded_model(self) -> Any:
         if self._model is None:
             from sentence_transformers import SentenceTransformer  # see the module docstring
 

@@ -74,10 +74,10 @@ def with_advice(message: str, error: ProviderError, settings: SettingNames) -> s
     return f"{message} {step}" if message.endswith((".", "!", "?")) else f"{message}. {step}"
 
 
-def translated(exc: BaseException, endpoint: Endpoint) -> ProviderError | None:
+def provider_error_of(exc: BaseException, endpoint: Endpoint) -> ProviderError | None:
     """The ProviderError for `exc`; None when `exc` does not come from the network."""
     if isinstance(exc, ProviderError):
-        return _named(exc, endpoint)
+        return _with_server_name(exc, endpoint)
     for theirs, ours, what in _OURS:
         if isinstance(exc, theirs):
             return ours(f"{endpoint.place} {what}{_detail(exc, endpoint)}.")
@@ -92,24 +92,24 @@ def provider_errors(endpoint: Endpoint) -> Iterator[None]:
     except asyncio.CancelledError:
         raise
     except Exception as exc:
-        error = translated(exc, endpoint)
+        error = provider_error_of(exc, endpoint)
         if error is None or error is exc:
             raise
         raise error from exc
 
 
-def refused(exc: ProviderError, endpoint: Endpoint, said: str) -> ProviderError:
+def with_message(exc: ProviderError, endpoint: Endpoint, said: str) -> ProviderError:
     """The same error with the message `said`, followed by advice; secrets are removed from every part."""
-    message = with_advice(endpoint.redacted(said), exc, endpoint.settings)
+    message = with_advice(endpoint.redacted_text(said), exc, endpoint.settings)
     names = _without_secrets(exc.names, endpoint)
     return type(exc)(message, code=exc.code, status=exc.status, retry_after_s=exc.retry_after_s, names=names)
 
 
-def _named(exc: ProviderError, endpoint: Endpoint) -> ProviderError:
+def _with_server_name(exc: ProviderError, endpoint: Endpoint) -> ProviderError:
     """The same error with the server's name in front; `exc` itself when `refused` has added the name already."""
     if not exc.message.startswith(endpoint.place):
-        return refused(exc, endpoint, f"{endpoint.place}: {exc.message}")
-    message = endpoint.redacted(exc.message)
+        return with_message(exc, endpoint, f"{endpoint.place}: {exc.message}")
+    message = endpoint.redacted_text(exc.message)
     if message == exc.message:
         return exc
     return type(exc)(message, code=exc.code, status=exc.status, retry_after_s=exc.retry_after_s, names=exc.names)
@@ -118,11 +118,13 @@ def _named(exc: ProviderError, endpoint: Endpoint) -> ProviderError:
 def _without_secrets(names: UpstreamNames, endpoint: Endpoint) -> UpstreamNames:
     """The names without those that contain a secret."""
     given = {"code": names.code, "type": names.type, "param": names.param}
-    return UpstreamNames(**{name: text for name, text in given.items() if text and endpoint.redacted(text) == text})
+    return UpstreamNames(
+        **{name: text for name, text in given.items() if text and endpoint.redacted_text(text) == text}
+    )
 
 
 def _detail(exc: BaseException, endpoint: Endpoint) -> str:
     """The operating system's message in brackets; "" when there is none."""
     cause = exc.os_error if isinstance(exc, aiohttp.ClientConnectorError) else exc
     said = getattr(cause, "strerror", None)
-    return f" ({endpoint.redacted(said)[:200]})" if isinstance(said, str) and said else ""
+    return f" ({endpoint.redacted_text(said)[:200]})" if isinstance(said, str) and said else ""

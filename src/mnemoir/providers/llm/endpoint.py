@@ -59,7 +59,7 @@ class Endpoint:
     settings: SettingNames = SettingNames()
 
     def __post_init__(self) -> None:
-        url = _parsed(self.base_url)
+        url = _url_of(self.base_url)
         if url is None or url.scheme not in ("http", "https") or not url.host:
             whose = f"The endpoint {self.name!r}: a" if self.name else "A"
             raise SettingsError(f"{whose} model's base URL must look like http://host:port or https://host/v1.")
@@ -102,7 +102,7 @@ class Endpoint:
             headers["Authorization"] = f"Basic {_pair(url)}"
         return headers
 
-    def redacted(self, text: str) -> str:
+    def redacted_text(self, text: str) -> str:
         """`text` with every secret masked that the server repeated, whole or cut at the end of the text."""
         for secret in self._secrets():
             text = _without_beginning(secret, text.replace(secret, _REDACTED))
@@ -131,7 +131,7 @@ def _without_beginning(secret: str, text: str) -> str:
     return text
 
 
-def _parsed(text: str) -> URL | None:
+def _url_of(text: str) -> URL | None:
     try:
         return URL(text)
     except ValueError:

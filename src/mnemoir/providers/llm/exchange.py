@@ -26,7 +26,7 @@ from mnemoir.core.errors import (
     ProviderUnavailable,
 )
 from mnemoir.providers.http import in_turns
-from mnemoir.providers.llm.border import provider_errors, refused, translated
+from mnemoir.providers.llm.border import provider_error_of, provider_errors, with_message
 from mnemoir.providers.llm.endpoint import DEFAULT_TRIES, Endpoint
 from mnemoir.providers.llm.waiting import Waits
 from mnemoir.wire import upstream
@@ -144,19 +144,21 @@ class Exchange:
                 raise _again(exc, None) from exc
 
         with provider_errors(self._endpoint):
-            data = _dumped(body)
-            return await self._tried(once, for_client)
+            data = _json_bytes(body)
+            return await self._run_with_retries(once, for_client)
 
     @asynccontextmanager
-    async def streamed(self, path: str, body: object, *, for_client: bool = False) -> AsyncIterator[Answer]:
+    async def open_stream(self, path: str, body: object, *, for_client: bool = False) -> AsyncIterator[Answer]:
         """The answer once its head has arrived. Leaving the block closes the connection unless the body has ended."""
         with provider_errors(self._endpoint):
-            data = _dumped(body)
-            answer, response = await self._tried(lambda started: self._begin(path, data, started), for_client)
+            data = _json_bytes(body)
+            answer, response = await self._run_with_retries(
+                lambda started: self._begin(path, data, started), for_client
+            )
             with closing(response):
                 yield answer
 
-    async def _tried(self, once: Callable[[float], Awaitable[T]], for_client: bool) -> T:
+    async def _run_with_retries(self, once: Callable[[float], Awaitable[T]], for_client: bool) -> T:
         started = asyncio.get_running_loop().time()
         try:
             return await once(started)  # outside stamina's loop, which costs as much as the rest of a call
@@ -203,12 +205,12 @@ class Exchange:
             if limit.expired():
                 patience_s = limits.first_byte_s if first_by <= end_by else limits.total_s
                 raise ProviderTimeout(f"{self._endpoint.place} gave no answer in {patience_s:g} s.") from exc
-            raise self._unconnected(exc, started + limits.connect_s - loop.time()) from exc
+            raise self._connection_error(exc, started + limits.connect_s - loop.time()) from exc
         answer = Answer(self._endpoint, response, first_by, end_by)
         if 200 <= response.status < 300:
             return answer, response
         with closing(response):
-            error = await self._refused(answer, response)
+            error = await self._error_of_answer(answer, response)
         raise _again(error, error.retry_after_s)
 
     async def _post(self, path: str, data: bytes) -> aiohttp.ClientResponse:
@@ -219,18 +221,20 @@ class Exchange:
             url, data=in_turns(data), headers=self._headers, allow_redirects=False, timeout=self._timeout
         )
 
-    def _unconnected(self, exc: BaseException, left_s: float) -> Exception:
+    def _connection_error(self, exc: BaseException, left_s: float) -> Exception:
         """The error of a failed connection: _TryAgain while connecting time is left, else final.
 
         A connection that was open and then broke may have delivered the request.
         """
-        error = translated(exc, self._endpoint) or ProviderUnavailable(f"{self._endpoint.place} cannot be reached.")
+        error = provider_error_of(exc, self._endpoint) or ProviderUnavailable(
+            f"{self._endpoint.place} cannot be reached."
+        )
         if left_s <= 0 or isinstance(exc, aiohttp.ClientSSLError):
             return error
         error.__cause__ = exc
         return _TryAgain(error, min(self._endpoint.backoff_s, left_s), was_sent=not isinstance(exc, _NEVER_CONNECTED))
 
-    async def _refused(self, answer: Answer, response: aiohttp.ClientResponse) -> ProviderError:
+    async def _error_of_answer(self, answer: Answer, response: aiohttp.ClientResponse) -> ProviderError:
         place = self._endpoint.place
         if 300 <= response.status < 400:
             return ProviderRefused(
@@ -245,7 +249,7 @@ class Exchange:
         error = upstream.error_in_body(
             _error_body(raw), status=response.status, retry_after_s=_retry_after(response.headers.get("Retry-After"))
         )
-        return refused(error, self._endpoint, f"{place} answered {response.status}: {error.message}")
+        return with_message(error, self._endpoint, f"{place} answered {response.status}: {error.message}")
 
 
 def _again(error: ProviderError, wait_s: float | None) -> Exception:
@@ -288,7 +292,7 @@ def _error_body(raw: bytes) -> object:
     return body or "no reason given"
 
 
-def _dumped(body: object) -> bytes:
+def _json_bytes(body: object) -> bytes:
     try:
         return orjson.dumps(body)
     except TypeError as exc:

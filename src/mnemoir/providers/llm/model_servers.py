@@ -40,7 +40,7 @@ def _or_empty(read: Read) -> Read:
     return reading
 
 
-def _as_done(read: Read) -> Read:
+def _with_done_member(read: Read) -> Read:
     """`read`, for servers that speak Ollama's protocol but leave out `done`."""
     return lambda body: read({"done": True, **body})
 
@@ -79,7 +79,7 @@ _DIALECTS: Mapping[ModelServerKind, Dialect] = {
         path="/api/chat",
         media_type="application/x-ndjson",
         write_request=ollama_chat.write_request,
-        read_reply=_or_empty(_as_done(ollama_chat.read_reply)),
+        read_reply=_or_empty(_with_done_member(ollama_chat.read_reply)),
         new_reader=partial(ollama_chat.StreamReader, tolerant=True),
     ),
     "ollama-generate": Dialect(
@@ -87,7 +87,7 @@ _DIALECTS: Mapping[ModelServerKind, Dialect] = {
         path="/api/generate",
         media_type="application/x-ndjson",
         write_request=ollama_generate.write_request,
-        read_reply=_or_empty(_as_done(ollama_generate.read_reply)),
+        read_reply=_or_empty(_with_done_member(ollama_generate.read_reply)),
         new_reader=partial(ollama_generate.StreamReader, tolerant=True),
     ),
 }

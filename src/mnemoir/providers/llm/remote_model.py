@@ -101,10 +101,13 @@ class RemoteModel:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[ModelEvent], None]:
         """The answer's events as they arrive. Close the iterator (`contextlib.aclosing`) to end the upstream call."""
-        dialect, body = self._spoken(request, stream=True)
+        dialect, body = self._dialect_and_body(request, stream=True)
         path = dialect.stream_path or dialect.path
         with self.last_calls.noting():  # outside the loop, so that it costs nothing per event
-            async with self._call_limit, self._exchange.streamed(path, body, for_client=request.for_client) as answer:
+            async with (
+                self._call_limit,
+                self._exchange.open_stream(path, body, for_client=request.for_client) as answer,
+            ):
                 if dialect.takes_whole and answer.media_type == "application/json":
                     yield as_events(dialect.read_reply(upstream.decode(await answer.whole())))
                     return
@@ -126,7 +129,7 @@ class RemoteModel:
 
     async def ask(self, request: ModelRequest) -> Reply:
         """The whole answer, in one upstream call."""
-        dialect, body = self._spoken(request, stream=False)
+        dialect, body = self._dialect_and_body(request, stream=False)
         with self.last_calls.noting():
             async with self._call_limit:
                 return await self._exchange.whole(
@@ -136,7 +139,7 @@ class RemoteModel:
     async def aclose(self) -> None:
         """Does nothing: the session is shared and its owner closes it."""
 
-    def _spoken(self, request: ModelRequest, *, stream: bool) -> tuple[Dialect, dict[str, Any]]:
+    def _dialect_and_body(self, request: ModelRequest, *, stream: bool) -> tuple[Dialect, dict[str, Any]]:
         """The dialect of a request, and its JSON body."""
         dialect = self.raw_dialect if request.raw and self.raw_dialect is not None else self.dialect
         named = replace(request, model=self._endpoint.model) if request.model == "" else request

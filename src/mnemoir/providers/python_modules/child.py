@@ -71,7 +71,7 @@ def _outcome(call: dict[str, Any]) -> dict[str, Any]:  # JSON in, JSON out
     except MemoryError:
         return {"kind": "memory"}
     except FileNotFoundError as exc:
-        return {"kind": "missing_file", "why": _said(exc)}
+        return {"kind": "missing_file", "why": _exception_text(exc)}
     except SystemExit as exc:
         return {"kind": "left", "why": str(exc.code)[:_MOST_SAID]}
 
@@ -82,7 +82,7 @@ def _answer(invoke: Any, call: dict[str, Any]) -> dict[str, Any]:  # any functio
     except (MemoryError, FileNotFoundError):
         raise
     except Exception as exc:  # noqa: BLE001 - by the format's contract an exception is the module's answer
-        return {"kind": "value", "value": _error_text(exc, call["path"]), "raised": _said(exc)}
+        return {"kind": "value", "value": _error_text(exc, call["path"]), "raised": _exception_text(exc)}
 
 
 def _line(outcome: dict[str, Any], most_bytes: int) -> bytes:
@@ -109,7 +109,7 @@ def _load(path: str) -> ModuleType:
 def _why_unusable(exc: Exception) -> str:
     if isinstance(exc, AttributeError) and exc.name == "Invoke" and isinstance(exc.obj, ModuleType):
         return "it has no function `Invoke`"
-    return f"it could not be loaded ({_said(exc)})"
+    return f"it could not be loaded ({_exception_text(exc)})"
 
 
 def _error_text(exc: Exception, path: str) -> str:
@@ -122,7 +122,7 @@ def _error_text(exc: Exception, path: str) -> str:
     return f"{text}. Details: {details}" if details else text
 
 
-def _said(exc: Exception) -> str:
+def _exception_text(exc: Exception) -> str:
     return f"{type(exc).__name__}: {exc}"[:_MOST_SAID]
 
 

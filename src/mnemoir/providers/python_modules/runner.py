@@ -32,8 +32,8 @@ class ModuleFolders:
     """The allowed directories (`roots`), and `base`, the public root against which a relative path is resolved."""
 
     def __init__(self, roots: Sequence[Path], base: Path) -> None:
-        self._roots = [_resolved(root) for root in roots]
-        self._base = _resolved(base)
+        self._roots = [_resolved_path(root) for root in roots]
+        self._base = _resolved_path(base)
 
     @property
     def install_root(self) -> Path:
@@ -52,12 +52,12 @@ class ModuleFolders:
     def find(self, text: str) -> Path:
         """The file of a node's path, with all symlinks resolved. Raises SettingsError when it may not run."""
         try:
-            return self._found(text)
+            return self._existing_file(text)
         except OSError as exc:
             raise _refusal(text, f"the path cannot be followed ({exc.strerror})", "Correct `module_path`.") from exc
 
-    def _found(self, text: str) -> Path:
-        inside = [(path, root) for path in self._meant(text) if (root := self._root_of(path)) is not None]
+    def _existing_file(self, text: str) -> Path:
+        inside = [(path, root) for path in self._candidate_files(text) if (root := self._root_of(path)) is not None]
         if not inside:
             allowed = ", ".join(str(root) for root in self._roots) or "none"
             raise _refusal(
@@ -73,7 +73,7 @@ class ModuleFolders:
             text, f"there is no file {str(inside[0][0])[:_MOST_SHOWN]}", "Correct `module_path` of the node."
         )
 
-    def _meant(self, text: str) -> list[Path]:
+    def _candidate_files(self, text: str) -> list[Path]:
         """The files that a path may denote, the preferred one first."""
         if not text.strip() or "\0" in text:
             raise _refusal(text, "it is not a valid path", "Give the node a `module_path`.")
@@ -88,7 +88,7 @@ class ModuleFolders:
         return next((root for root in self._roots if path.is_relative_to(root)), None)
 
 
-def _resolved(directory: Path) -> Path:
+def _resolved_path(directory: Path) -> Path:
     return directory.expanduser().resolve()
 
 
@@ -176,7 +176,7 @@ class ProcessModuleRunner:
     def _line(self, call: ModuleCall, path: Path) -> bytes:
         most_cpu_s = ceil(min(call.timeout_s, _MOST_CPU_S)) * (os.cpu_count() or 1) + 1  # on all processors at once
         process_limits = {"memory_bytes": self._most_memory_mib * _MIB, "cpu_s": most_cpu_s}
-        described = _described(call, path, self._folders, self._limits(call))
+        described = _call_for_child(call, path, self._folders, self._limits(call))
         return json.dumps(described | process_limits).encode() + b"\n"
 
 
@@ -214,7 +214,7 @@ class InProcessModuleRunner:
         limits = CallLimits(timeout_s=call.timeout_s, memory_mib=None, output_bytes=_MOST_OUTPUT_BYTES)
         try:
             path = self._folders.find(call.path)
-            answer = child.run_in_thread(_described(call, path, self._folders, limits))
+            answer = child.run_in_thread(_call_for_child(call, path, self._folders, limits))
             done.set_result(value_of_answer(answer, str(path), limits))
         except BaseException as exc:  # noqa: BLE001 - the waiting caller gets it
             done.set_exception(exc)
@@ -236,7 +236,7 @@ class NoModules:
         """Does nothing: no module runs."""
 
 
-def _described(call: ModuleCall, path: Path, folders: ModuleFolders, limits: CallLimits) -> dict[str, Any]:
+def _call_for_child(call: ModuleCall, path: Path, folders: ModuleFolders, limits: CallLimits) -> dict[str, Any]:
     """The call in the form that the child program reads."""
     return {
         "path": str(path),

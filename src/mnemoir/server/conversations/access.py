@@ -11,7 +11,7 @@ from typing import Annotated
 
 from fastapi import Depends, Query, Request
 
-from mnemoir.chats.forgetting import not_found
+from mnemoir.chats.forgetting import unknown_conversation
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.errors import InvalidRequest, MnemoirError, StorageUnavailable
 from mnemoir.core.scope import Scope as Owner
@@ -45,7 +45,7 @@ def owner_in_body(request: Request, scope: Owner, user: str | None) -> Owner:
 
 
 @asynccontextmanager
-async def opened(site: Site, scope: Owner) -> AsyncIterator[OwnConversations | None]:
+async def open_conversations(site: Site, scope: Owner) -> AsyncIterator[OwnConversations | None]:
     """The owner's conversations, open until the context ends; None for an owner that never had any."""
     if not await site.parts.chats.conversations.exist(scope):
         yield None
@@ -57,7 +57,7 @@ async def opened(site: Site, scope: Owner) -> AsyncIterator[OwnConversations | N
 @asynccontextmanager
 async def holding(site: Site, scope: Owner, id: str) -> AsyncIterator[OwnConversations]:
     """The owner's conversations, when one of them has this id. Raises NotFound."""
-    async with opened(site, scope) as own:
+    async with open_conversations(site, scope) as own:
         if own is None or await asyncio.to_thread(own.log.get_session, id) is None:
             raise await missing(site, own, id)
         yield own
@@ -81,16 +81,16 @@ class StorageDamaged(StorageUnavailable):
 
 async def missing(site: Site, own: OwnConversations | None, id: str) -> MnemoirError:
     """The error for a conversation that is not there: unknown, or perhaps in a file that was damaged."""
-    return (await damage_of(site, own)) or not_found(id)
+    return (await damage_of(site, own)) or unknown_conversation(id)
 
 
 async def damage_of(site: Site, own: OwnConversations | None) -> StorageDamaged | None:
     """The error for what a damaged file of the owner may have held; None where none was set aside."""
     name = None if own is None else await asyncio.to_thread(site.parts.chats.conversations.set_aside, own.folder)
-    return None if name is None else damaged(name)
+    return None if name is None else damage_error(name)
 
 
-def damaged(name: str) -> StorageDamaged:
+def damage_error(name: str) -> StorageDamaged:
     """The error for what may have been in the damaged file that was set aside under that name."""
     return StorageDamaged(
         f"This user's conversations were damaged, and are set aside as {name}: what they held cannot be told. "

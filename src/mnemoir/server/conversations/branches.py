@@ -60,16 +60,16 @@ async def list_branches(
 ) -> Answer[BranchPage]:
     after = None if cursor is None else read_cursor(cursor, _LIST, int)[0]
     async with holding(site, scope, id) as own:
-        return await asyncio.to_thread(_listed, own, id, limit, after)
+        return await asyncio.to_thread(_branches_page, own, id, limit, after)
 
 
-def _listed(own: OwnConversations, id: str, limit: int, after: str | int | None) -> Answer[BranchPage]:
+def _branches_page(own: OwnConversations, id: str, limit: int, after: str | int | None) -> Answer[BranchPage]:
     branches = in_tree_order(own.log.branch_runs(id))
     start = 0 if after is None else 1 + _place(branches, after)
     page = branches[start : start + limit]
     goes_on = len(branches) > start + limit
     body: BranchPage = {
-        "results": list(_told(own, page)),
+        "results": list(_branches_json(own, page)),
         "total": len(branches),
         "next": write_cursor(_LIST, page[-1].run.first) if goes_on else None,
     }
@@ -83,7 +83,7 @@ def _place(branches: Sequence[Branch], first: str | int) -> int:
     return place
 
 
-def _told(own: OwnConversations, page: Sequence[Branch]) -> Iterator[BranchAnswer]:
+def _branches_json(own: OwnConversations, page: Sequence[Branch]) -> Iterator[BranchAnswer]:
     for start in range(0, len(page), _AT_ONCE):
         some = page[start : start + _AT_ONCE]
         begins = own.log.messages_by_id([branch.run.first for branch in some])

@@ -13,7 +13,7 @@ from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import NotFound
 from mnemoir.ports.project_settings import ProjectFile
-from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, opened
+from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, open_conversations
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.door.says import says
 from mnemoir.server.rest import LARGEST_ID, Answer, Cursor, JsonObject, Routes, SiteHere, whole_number
@@ -81,7 +81,7 @@ async def list_files(
     before = message_before(cursor)
     kept = site.parts.memory.project_files if cursor is None else None
     project = [] if kept is None else await kept.all(scope)
-    async with opened(site, scope) as own:
+    async with open_conversations(site, scope) as own:
         page = ([], None) if own is None else await asyncio.to_thread(attachments_page, own, limit, before)
     return Answer(
         {

@@ -69,13 +69,13 @@ async def list_answers(site: SiteHere, scope: OwnerHere, id: str) -> Answer[Live
 @router.get("/{answer_id}", summary="Take up an answer under way, as server-sent events", responses=_EVENTS)
 @says("read", is_stream=True)
 async def take_up(site: SiteHere, scope: OwnerHere, id: str, answer_id: str, last_event: LastEvent = 0) -> Response:
-    return _Reader(await _found(site, scope, id, answer_id), last_event, site.options.heartbeat_s)
+    return _Reader(await _live_answer(site, scope, id, answer_id), last_event, site.options.heartbeat_s)
 
 
 @router.delete("/{answer_id}", summary="Stop an answer under way; what came of it is kept")
 @says("write", act=None)
 async def stop(site: SiteHere, scope: OwnerHere, id: str, answer_id: str) -> Answer[Done]:
-    site.live_answers.stop(await _found(site, scope, id, answer_id))
+    site.live_answers.stop(await _live_answer(site, scope, id, answer_id))
     return Answer({"success": True, "message": "Stopped the answer"})
 
 
@@ -88,7 +88,7 @@ async def _under_way(site: Site, scope: Owner, id: str) -> Sequence[LiveAnswer]:
     return found
 
 
-async def _found(site: Site, scope: Owner, id: str, answer_id: str) -> LiveAnswer:
+async def _live_answer(site: Site, scope: Owner, id: str, answer_id: str) -> LiveAnswer:
     for answer in await _under_way(site, scope, id):
         if answer.id == answer_id:
             return answer

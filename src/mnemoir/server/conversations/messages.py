@@ -98,7 +98,9 @@ async def list_messages(
     if around is not None and (cursor is not None or view == "tree"):
         raise InvalidRequest("around is for the first page of a thread: leave out cursor and view.", field="around")
     async with holding(site, scope, id) as own:
-        return await asyncio.to_thread(_listed, own, id, _Asked(view=view, limit=limit, cursor=cursor, around=around))
+        return await asyncio.to_thread(
+            _messages_page, own, id, _Asked(view=view, limit=limit, cursor=cursor, around=around)
+        )
 
 
 @router.post("/messages", summary="Add messages; once only under one Idempotency-Key", status_code=201)
@@ -119,7 +121,7 @@ async def append(
         holding(site, scope, id) as own,
         room_for(site, scope, len(messages)),
     ):
-        return await asyncio.to_thread(_appended, own, id, messages, body.parent_id, uids)
+        return await asyncio.to_thread(_append_messages, own, id, messages, body.parent_id, uids)
 
 
 @router.patch("/messages/{message_id}", summary="Keep a message in every window, or no longer")
@@ -132,14 +134,14 @@ async def pin(
     body: Annotated[PinBody, Depends(BodyOf(PinBody))],
 ) -> Answer[MessageAnswer]:
     async with holding(site, scope, id) as own:
-        return await asyncio.to_thread(_pinned, own, id, message_id, body.pinned)
+        return await asyncio.to_thread(_set_pin, own, id, message_id, body.pinned)
 
 
-def _listed(own: OwnConversations, id: str, asked: _Asked) -> Answer[MessagePage]:
+def _messages_page(own: OwnConversations, id: str, asked: _Asked) -> Answer[MessagePage]:
     page = _page(own.log, id, asked)
     on_thread = page.messages[0].id if page.messages and asked.view == "thread" else ROOT
     body: MessagePage = {
-        "results": _told(own, id, page.messages),
+        "results": _messages_json(own, id, page.messages),
         "next": page.next,
         "newer": page.newer,
         "offset": own.log.place_on_thread(id, on_thread),
@@ -157,7 +159,7 @@ def _page(log: Log, id: str, asked: _Asked) -> Page:
     return newest_page(log, id, asked.limit)
 
 
-def _told(own: OwnConversations, id: str, messages: Sequence[StoredMessage]) -> list[MessageAnswer]:
+def _messages_json(own: OwnConversations, id: str, messages: Sequence[StoredMessage]) -> list[MessageAnswer]:
     """Each message with all children of its parent, so that a client can choose a branch without the tree."""
     parents = {stored.parent_id or ROOT for stored in messages}
     children = own.log.children(id, sorted(parents))
@@ -185,7 +187,7 @@ def _added_before(own: OwnConversations, id: str, kept: Sequence[Message], uids:
     return ids
 
 
-def _appended(
+def _append_messages(
     own: OwnConversations, id: str, messages: list[Message], parent_id: int | None, uids: Sequence[str] | None
 ) -> Answer[AddedMessages]:
     files = Attachments(own.node_parts.objects)
@@ -193,14 +195,14 @@ def _appended(
     ids = _added_before(own, id, kept, uids) if uids else []
     ids = ids or own.manager.append_messages(id, kept, parent_id=parent_id, uids=uids and uids[: len(kept)])
     stored = own.log.messages_by_id(ids)
-    return Answer({"results": _told(own, id, [stored[one] for one in ids if one in stored])}, 201)
+    return Answer({"results": _messages_json(own, id, [stored[one] for one in ids if one in stored])}, 201)
 
 
-def _pinned(own: OwnConversations, id: str, message_id: int, pinned: bool) -> Answer[MessageAnswer]:
+def _set_pin(own: OwnConversations, id: str, message_id: int, pinned: bool) -> Answer[MessageAnswer]:
     manager = own.manager
     pin = manager.pin_message if pinned else manager.unpin_message
     known = manager.get_message(id, message_id) is not None and pin(message_id)
     stored = manager.get_message(id, message_id) if known else None
     if stored is None:
         raise MessageNotFoundError(f"The conversation {id[:80]!r} has no message {message_id}.")
-    return Answer(_told(own, id, [stored])[0])
+    return Answer(_messages_json(own, id, [stored])[0])

@@ -88,7 +88,7 @@ class ClearedAnswer(Done):
 @says("read")
 async def list_of_nodes(site: SiteHere, scope: OwnerHere, id: str) -> Answer[NodeMemories]:
     async with holding(site, scope, id) as own:
-        return await asyncio.to_thread(_listed, own, id)
+        return await asyncio.to_thread(_node_memories, own, id)
 
 
 @router.delete("/node-memory", summary="Clear the memories of all its nodes")
@@ -117,7 +117,7 @@ async def clear(site: SiteHere, scope: OwnerHere, id: str, memory: str) -> Answe
     return Answer({"success": True, "message": "Cleared the memory of the node", "deleted": 1})
 
 
-def _listed(own: OwnConversations, id: str) -> Answer[NodeMemories]:
+def _node_memories(own: OwnConversations, id: str) -> Answer[NodeMemories]:
     objects = own.node_parts.objects
     listed = list_node_memories(objects, id)
     return Answer({"results": [_node_json(one, read_node_memory(objects, one)) for one in listed]})

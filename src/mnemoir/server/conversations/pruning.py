@@ -10,7 +10,7 @@ from fastapi import Depends, Request
 
 from mnemoir.conversations.nodes.cleanup import Report, cleanup_node_memory
 from mnemoir.conversations.users import OwnConversations
-from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, opened, owner_in_body
+from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, open_conversations, owner_in_body
 from mnemoir.server.conversations.bodies import CleanupBody, PruneBody
 from mnemoir.server.door.routing import RouteAsSent
 from mnemoir.server.door.says import says
@@ -52,8 +52,8 @@ async def cleanup(
 ) -> Answer[CleanupAnswer]:
     scope = owner_in_body(request, scope, body.user_id)
     await site.parts.upkeep.holds.refuse(scope)
-    async with opened(site, scope) as own:
-        report = Report() if own is None else await asyncio.to_thread(_cleaned, own, body)
+    async with open_conversations(site, scope) as own:
+        report = Report() if own is None else await asyncio.to_thread(_clean_up, own, body)
     verb = "Would delete" if body.dry_run else "Deleted"
     message = f"{verb} {report.deleted} node memories, kept {report.kept}"
     return Answer(
@@ -68,7 +68,7 @@ async def cleanup(
     )
 
 
-def _cleaned(own: OwnConversations, body: CleanupBody) -> Report:
+def _clean_up(own: OwnConversations, body: CleanupBody) -> Report:
     return cleanup_node_memory(
         own.node_parts.objects,
         body.older_than_days,

@@ -14,7 +14,7 @@ from typing import Annotated, NotRequired
 from fastapi import Depends, Query, Request
 from pydantic import BeforeValidator
 
-from mnemoir.chats.forgetting import not_found
+from mnemoir.chats.forgetting import unknown_conversation
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.nodes.conversation_nodes import copy_node_memories
 from mnemoir.conversations.users import OwnConversations
@@ -28,7 +28,7 @@ from mnemoir.server.conversations.access import (
     UserQuery,
     holding,
     lacking,
-    opened,
+    open_conversations,
     owner_in_body,
     room_for,
 )
@@ -40,7 +40,7 @@ from mnemoir.server.conversations.bodies import (
     HeadBody,
     read_messages,
 )
-from mnemoir.server.conversations.titles import Place, page_called, place_of
+from mnemoir.server.conversations.titles import Place, page_by_name, place_of
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.door.routing import RouteAsSent
 from mnemoir.server.door.says import says
@@ -107,11 +107,11 @@ async def list_conversations(
     site: SiteHere, scope: OwnerHere, limit: Limit = 50, cursor: Cursor = None, q: Called = None
 ) -> Answer[ConversationPage]:
     before = None if cursor is None else _place(cursor)
-    async with opened(site, scope) as own:
+    async with open_conversations(site, scope) as own:
         if own is None:
             return Answer({"results": [], "next": None})
         pending = site.parts.chats.titles.pending(scope)  # before the titles are read, so that none is missed
-        page = await asyncio.to_thread(_listed, own, scope.user, limit, before, q or "")
+        page = await asyncio.to_thread(_conversations_page, own, scope.user, limit, before, q or "")
         for listed in page["results"]:
             _note_pending(listed, pending)
         if degraded := await lacking(site, own, nothing=not page["results"]):
@@ -132,7 +132,7 @@ async def create(
     id = body.id or str(uuid.uuid4())
     messages = await site.parts.memory.personal_data.messages(replace(scope, conversation=id), messages)
     async with site.parts.chats.conversations.of(scope) as own, room_for(site, scope, len(messages)):
-        return await asyncio.to_thread(_created, own, scope.user, id, body, messages)
+        return await asyncio.to_thread(_create_conversation, own, scope.user, id, body, messages)
 
 
 @router.delete("", summary="Forget all conversations of a user, and all that was made of them")
@@ -145,7 +145,7 @@ async def delete_all(site: SiteHere, scope: OwnerHere, user: UserQuery = None) -
     site.live_answers.stop_all(scope)
     forgotten = await site.parts.upkeep.forgetting.forget_all(scope)
     message = f"Deleted {forgotten['conversations']} conversations with {forgotten['messages']} messages"
-    return Answer({**_forgotten(forgotten, message), "conversations": forgotten["conversations"]})
+    return Answer({**_forgotten_json(forgotten, message), "conversations": forgotten["conversations"]})
 
 
 @router.get(ONE, summary="One conversation")
@@ -167,7 +167,7 @@ async def change(
     body: Annotated[ConversationChange, Depends(BodyOf(ConversationChange))],
 ) -> Answer[ConversationAnswer]:
     async with _changing.hold((scope, id)), holding(site, scope, id) as own:
-        return await asyncio.to_thread(_changed, own, scope.user, id, body)
+        return await asyncio.to_thread(_change_conversation, own, scope.user, id, body)
 
 
 @router.delete(ONE, summary="Forget it, and all that was made of what was said in it")
@@ -176,7 +176,7 @@ async def delete(site: SiteHere, scope: OwnerHere, id: str) -> Answer[ForgottenA
     async with holding(site, scope, id):
         site.live_answers.stop_all(replace(scope, conversation=id))
         forgotten = await site.parts.upkeep.forgetting.forget(scope, id)
-    return Answer(_forgotten(forgotten, f"Deleted the conversation with {forgotten['messages']} messages"))
+    return Answer(_forgotten_json(forgotten, f"Deleted the conversation with {forgotten['messages']} messages"))
 
 
 @router.put(ONE + "/head", summary="Let its thread end with another message")
@@ -187,7 +187,7 @@ async def set_head(
     async with holding(site, scope, id) as own:
         if not await asyncio.to_thread(own.manager.set_head, id, body.message_id, to_newest=body.to_newest):
             raise MessageNotFoundError(f"The conversation {id[:80]!r} has no message {body.message_id}.")
-        return await asyncio.to_thread(_shown, own, scope.user, id)
+        return await asyncio.to_thread(_record_answer, own, scope.user, id)
 
 
 @router.post(ONE + "/branch", summary="Begin another one with a copy of its thread", status_code=201)
@@ -198,7 +198,7 @@ async def branch(
     async with holding(site, scope, id) as own:
         count = await asyncio.to_thread(own.log.get_message_count, id)
         async with room_for(site, scope, count):
-            return await asyncio.to_thread(_branched, own, scope.user, id, body)
+            return await asyncio.to_thread(_branch_conversation, own, scope.user, id, body)
 
 
 @router.post(ONE + "/flush", summary="Wait until its vectors and summaries are made")
@@ -211,7 +211,7 @@ async def flush(site: SiteHere, scope: OwnerHere, id: str) -> Answer[FlushAnswer
     return Answer({"id": id, "messages": count})
 
 
-def _forgotten(forgotten: Counter[str], message: str) -> ForgottenAnswer:
+def _forgotten_json(forgotten: Counter[str], message: str) -> ForgottenAnswer:
     return {
         "success": True,
         "message": message,
@@ -229,9 +229,11 @@ def _place(cursor: str) -> tuple[datetime, str]:
         raise InvalidCursor from None
 
 
-def _listed(own: OwnConversations, user: str, limit: int, before: Place | None, called: str) -> ConversationPage:
+def _conversations_page(
+    own: OwnConversations, user: str, limit: int, before: Place | None, called: str
+) -> ConversationPage:
     if called.strip():
-        page, last = page_called(own.log, called, limit, before)
+        page, last = page_by_name(own.log, called, limit, before)
     else:
         found = own.log.sessions_page(limit + 1, before=before)
         page = found[:limit]
@@ -245,18 +247,18 @@ def _note_pending(conversation: ConversationAnswer, pending: set[str]) -> None:
         conversation["title_pending"] = True
 
 
-def _shown(own: OwnConversations, user: str, id: str, status: int = 200) -> Answer[ConversationAnswer]:
+def _record_answer(own: OwnConversations, user: str, id: str, status: int = 200) -> Answer[ConversationAnswer]:
     return Answer(_record_of(own, user, id), status)
 
 
 def _record_of(own: OwnConversations, user: str, id: str) -> ConversationAnswer:
     record = own.log.get_session(id)
     if record is None:  # deleted a moment ago
-        raise not_found(id)
+        raise unknown_conversation(id)
     return conversations_json(own.log, [record], user)[0]
 
 
-def _created(
+def _create_conversation(
     own: OwnConversations, user: str, id: str, body: ConversationBody, messages: list[Message]
 ) -> Answer[ConversationAnswer]:
     """Create a conversation with its messages, completely or not at all."""
@@ -272,24 +274,26 @@ def _created(
     except BaseException:
         manager.delete_session(id)
         raise
-    return _shown(own, user, id, 201)
+    return _record_answer(own, user, id, 201)
 
 
-def _changed(own: OwnConversations, user: str, id: str, body: ConversationChange) -> Answer[ConversationAnswer]:
+def _change_conversation(
+    own: OwnConversations, user: str, id: str, body: ConversationChange
+) -> Answer[ConversationAnswer]:
     record = own.log.get_session(id)
     if record is None:
-        raise not_found(id)
+        raise unknown_conversation(id)
     prompt = (body.system_prompt or "") if "system_prompt" in body.model_fields_set else None
     own.manager.update_session(id, system_prompt=prompt, metadata=body.applied_to(record.metadata))
     if body.clear_context:
         own.log.mark_context(id)
-    return _shown(own, user, id)
+    return _record_answer(own, user, id)
 
 
-def _branched(own: OwnConversations, user: str, id: str, body: BranchBody) -> Answer[ConversationAnswer]:
+def _branch_conversation(own: OwnConversations, user: str, id: str, body: BranchBody) -> Answer[ConversationAnswer]:
     record = own.log.get_session(id)
     if record is None:
-        raise not_found(id)
+        raise unknown_conversation(id)
     metadata = record.metadata if body.title is None else replace(record.metadata, title=body.title)
     try:
         new_id = own.manager.branch_session(id, body.message_id, body.id, metadata)
@@ -297,4 +301,4 @@ def _branched(own: OwnConversations, user: str, id: str, body: BranchBody) -> An
         raise ConversationExists(body.id or "") from None
     Attachments(own.node_parts.objects).copy(id, new_id)
     copy_node_memories(own.node_parts.objects, id, new_id)
-    return _shown(own, user, new_id, 201)
+    return _record_answer(own, user, new_id, 201)

@@ -16,7 +16,7 @@ from mnemoir.core.clock import from_text
 from mnemoir.core.conversations import ROOT, Role, StoredMessage
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.ports.log import Log
-from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, lacking, missing, opened
+from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, lacking, missing, open_conversations
 from mnemoir.server.conversations.answers import MessageAnswer, message_json
 from mnemoir.server.door.routing import RouteAsSent
 from mnemoir.server.door.says import says
@@ -86,13 +86,13 @@ async def search(
         session_ids=None if conversation_id is None else [conversation_id],
         related=related,
     )
-    async with opened(site, scope) as own:
+    async with open_conversations(site, scope) as own:
         await _require(site, own, conversation_id)
         if own is None:
             return Answer({"results": []})
         [query] = await site.parts.memory.personal_data.query(scope, [query], "messages")
-        hits = await _found(own.manager, query, limit, filters, mode)
-        told = await asyncio.to_thread(_told, own.log, hits)
+        hits = await _hits_by_mode(own.manager, query, limit, filters, mode)
+        told = await asyncio.to_thread(_hits_json, own.log, hits)
         if degraded := await lacking(site, own, nothing=not told["results"]):
             told["degraded"] = degraded
         return Answer(told)
@@ -103,7 +103,7 @@ async def _require(site: Site, own: OwnConversations | None, id: str | None) -> 
         raise await missing(site, own, id)
 
 
-async def _found(
+async def _hits_by_mode(
     manager: MemoryManager, query: str, limit: int, filters: SearchFilter, mode: Mode
 ) -> Sequence[SearchHit]:
     if mode == "hybrid":
@@ -118,7 +118,7 @@ async def _found(
     return await manager.search(query, limit, filters=filters)
 
 
-def _told(log: Log, hits: Sequence[SearchHit]) -> FoundMessages:
+def _hits_json(log: Log, hits: Sequence[SearchHit]) -> FoundMessages:
     def message(stored: StoredMessage) -> MessageAnswer:
         parent = stored.parent_id or ROOT
         return message_json(stored, log.children(stored.session_id, [parent])[parent])
@@ -126,7 +126,7 @@ def _told(log: Log, hits: Sequence[SearchHit]) -> FoundMessages:
     sessions = {id: log.get_session(id) for id in {hit.session_id for hit in hits}}
     titles = {id: session.metadata.title for id, session in sessions.items() if session}
 
-    def told(hit: SearchHit, stored: StoredMessage) -> FoundMessage:
+    def hit_json(hit: SearchHit, stored: StoredMessage) -> FoundMessage:
         found: FoundMessage = {
             "conversation_id": hit.session_id,
             "title": titles.get(hit.session_id),
@@ -135,4 +135,4 @@ def _told(log: Log, hits: Sequence[SearchHit]) -> FoundMessages:
         }
         return found if hit.is_likely else {**found, "likely": False}
 
-    return {"results": [told(hit, hit.stored) for hit in hits if hit.stored is not None]}
+    return {"results": [hit_json(hit, hit.stored) for hit in hits if hit.stored is not None]}

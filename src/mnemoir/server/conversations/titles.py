@@ -21,7 +21,7 @@ def place_of(record: SessionRecord) -> Place:
     return record.updated_at, record.id
 
 
-def page_called(log: Log, words: str, limit: int, before: Place | None) -> tuple[list[SessionRecord], Place | None]:
+def page_by_name(log: Log, words: str, limit: int, before: Place | None) -> tuple[list[SessionRecord], Place | None]:
     """Conversations whose name holds all the words, newest activity first; and the place to continue after. Blocks.
 
     Case is ignored.

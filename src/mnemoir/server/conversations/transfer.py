@@ -30,10 +30,10 @@ from mnemoir.server.conversations.access import (
     CONVERSATIONS,
     ONE,
     OwnerHere,
-    damaged,
+    damage_error,
     holding,
     lacking,
-    opened,
+    open_conversations,
     room_for,
 )
 from mnemoir.server.door.request import read_body
@@ -67,7 +67,7 @@ Pieces = Callable[[OwnConversations], Iterator[bytes]]
 @router.get("/export", summary="All conversations of a user as JSON lines")
 @says("read", act="conversations.export")
 async def export_every(site: SiteHere, scope: OwnerHere) -> Response:
-    async with opened(site, scope) as own:
+    async with open_conversations(site, scope) as own:
         if own is None:
             return _download(_nothing(), "jsonl")
         await lacking(site, own, nothing=not await asyncio.to_thread(own.log.list_sessions, 1))
@@ -77,7 +77,7 @@ async def export_every(site: SiteHere, scope: OwnerHere) -> Response:
         files = Attachments(own.node_parts.objects)
         return export_all(own.manager, attachments=files, set_aside=lambda: set_aside(own.folder))
 
-    return _download(_streamed(site, scope, pieces), "jsonl")
+    return _download(_export_stream(site, scope, pieces), "jsonl")
 
 
 @router.get(ONE + "/export", summary="One conversation; as JSON with all of its branches, else its thread")
@@ -90,10 +90,10 @@ async def export_one(site: SiteHere, scope: OwnerHere, id: str, format: ExportFo
         before = set_aside(own.folder)
         yield from export_session(own.manager, id, format, attachments=files)
         if (name := set_aside(own.folder)) not in (None, before):
-            raise damaged(name)  # what was sent may lack its end, so the answer has none either
+            raise damage_error(name)  # what was sent may lack its end, so the answer has none either
 
     async with holding(site, scope, id):
-        return _download(_streamed(site, scope, pieces), format)
+        return _download(_export_stream(site, scope, pieces), format)
 
 
 class ConversationsImported(Done):
@@ -173,7 +173,7 @@ def _download(pieces: AsyncIterator[bytes], format: ExportFormat) -> Response:
     return StreamingResponse(pieces, media_type=_MEDIA_TYPES[format], headers=headers)
 
 
-async def _streamed(site: Site, scope: Owner, pieces_of: Pieces) -> AsyncIterator[bytes]:
+async def _export_stream(site: Site, scope: Owner, pieces_of: Pieces) -> AsyncIterator[bytes]:
     """Stream an export in larger pieces: each is made in a thread, and one switch a line would cost more than it."""
     async with site.parts.chats.conversations.of(scope) as own:
         pieces = pieces_of(own)

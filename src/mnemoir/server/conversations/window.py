@@ -121,12 +121,12 @@ async def window(
         )
         rag = settings.memory.rag
         limits = RetrievalLimits(top_k=rag.top_k, min_similarity=rag.min_similarity, max_tokens=rag.max_tokens)
-        recalled = await _recalled(own, question, limits, parts)
+        recalled = await _recalled_memories(own, question, limits, parts)
         body: WindowAnswer = {
             "strategy": name,
             "max_tokens": budget,
             "tokens": CHARS4.count(parts.messages),
-            "messages": await asyncio.to_thread(_shown, own, parts),
+            "messages": await asyncio.to_thread(_sent_messages, own, parts),
             "parts": [_part_json(part) for part in parts.parts],
             "summary": None if parts.summary is None else _summary_json(parts.summary),
             "recalled": recalled,
@@ -135,7 +135,7 @@ async def window(
         return Answer(body)
 
 
-async def _recalled(
+async def _recalled_memories(
     own: OwnConversations, question: str | None, limits: RetrievalLimits, parts: WindowParts
 ) -> list[RecalledAnswer] | None:
     """The memories a chat would recall for the question; None without a question."""
@@ -145,7 +145,7 @@ async def _recalled(
     return [_recalled_json(one) for one in found]
 
 
-def _shown(own: OwnConversations, parts: WindowParts) -> list[SentMessage]:
+def _sent_messages(own: OwnConversations, parts: WindowParts) -> list[SentMessage]:
     """The messages a model would receive, with their attachments read from files."""
     return [sent_json(message) for message in Attachments(own.node_parts.objects).bring_back(list(parts.messages))]
 

@@ -16,7 +16,7 @@ from pydantic import BeforeValidator
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from mnemoir.chats.discussions import nothing_kept
+from mnemoir.chats.discussions import unknown_discussion
 from mnemoir.core.discussions import ClientKeys, Discussion
 from mnemoir.core.errors import InvalidRequest, MnemoirError, NotFound
 from mnemoir.core.scope import Scope as Owner
@@ -153,7 +153,7 @@ def _line(told: RebuildProgress | RebuildStep) -> bytes:
 async def list_discussions(
     site: SiteHere, whose: WhoseHere, limit: Limit = 100, after: Cursor = None
 ) -> Answer[DiscussionPage]:
-    listed = await site.parts.chats.discussions.listed(whose.user, whose.owner, whose.keys)
+    listed = await site.parts.chats.discussions.discussions_of_user(whose.user, whose.owner, whose.keys)
     found = [one for one in listed if after is None or one.id > after]
     page = found[:limit]
     following = page[-1].id if len(found) > limit else None
@@ -193,7 +193,7 @@ async def forget(
     key: Annotated[str, Path(description="`id` of a chunk summary, or `chunk` of a record")],
     kind: Kind = "summaries",
 ) -> Response:
-    await _refuse_held(site, whose, id)
+    await _refuse_on_hold(site, whose, id)
     discussion = await site.parts.chats.discussions.require(whose.user, id, whose.owner, whose.keys)
     if not await forget_chunk(site.parts.chats.discussions.memory, discussion, key, kind=kind):
         raise NotFound(f"No chunk {key[:80]!r} is remembered of discussion {id[:80]!r}.", code="chunk_not_found")
@@ -242,7 +242,7 @@ async def import_discussion(
     replace: Annotated[bool, Query(description="even where something is remembered of it")] = False,
 ) -> Answer[DiscussionImported]:
     if replace:
-        await _refuse_held(site, whose, id)
+        await _refuse_on_hold(site, whose, id)
     discussion = await site.parts.chats.discussions.discussion(whose.user, id, whose.owner, whose.keys)
     copy = await asyncio.to_thread(body.copy_of_it)
     await put_copy(site.parts.chats.discussions.memory, discussion, copy, replace=replace)
@@ -274,7 +274,7 @@ async def rebuild(
     if dry_run:
         plan = await discussions.plan(whose.user, id, messages, whose.owner, whose.keys)
         return Answer[RebuildPlan]({"chunks": plan.chunks, "messages": plan.messages, "tokens": plan.tokens})
-    await _refuse_held(site, whose, id)
+    await _refuse_on_hold(site, whose, id)
     check_budgets(request.scope, site.parts.chats.quotas, scope)
     return RebuildAnswer(
         discussions.rebuild(whose.user, id, messages, whose.owner, whose.keys), site.options.heartbeat_s
@@ -288,7 +288,7 @@ async def overview(site: SiteHere, whose: WhoseHere, id: str) -> Answer[Discussi
     discussion = await discussions.require(whose.user, id, whose.owner, whose.keys)
     told = await discussions.memory.files.entry(discussion)
     if told is None:
-        raise nothing_kept(id)
+        raise unknown_discussion(id)
     latest = await discussions.memory.ledger.newest(discussion, _LATEST)
     return Answer(overview_json(told, await discussions.memory.summaries.load(discussion), latest))
 
@@ -296,12 +296,12 @@ async def overview(site: SiteHere, whose: WhoseHere, id: str) -> Answer[Discussi
 @router.delete("/{id}", summary="Forget a discussion", status_code=204)
 @says("write", act="discussions.forget")
 async def delete(site: SiteHere, whose: WhoseHere, id: str) -> Response:
-    await _refuse_held(site, whose, id)
+    await _refuse_on_hold(site, whose, id)
     await site.parts.chats.discussions.remove(whose.user, id, whose.owner, whose.keys)
     return Response(status_code=204)
 
 
-async def _refuse_held(site: Site, whose: _Whose, id: str) -> None:
+async def _refuse_on_hold(site: Site, whose: _Whose, id: str) -> None:
     """Raise LegalHold for a discussion of a user on hold: of the owner, or by a conversation of the same id."""
     if whose.owner is not None:
         await site.parts.upkeep.holds.refuse(whose.owner)

@@ -15,7 +15,7 @@ from mnemoir.core.errors import QuotaExceeded
 from mnemoir.core.messages import TextPart
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.core.usage import Stored
-from mnemoir.server.door.rate_limits import Headers, headers_of, share_left
+from mnemoir.server.door.rate_limits import Headers, headers_of, remaining_share
 from mnemoir.server.door.request import visit_of
 from mnemoir.workflows.run import Caller
 
@@ -48,8 +48,8 @@ def check_budgets(scope: Scope, quotas: Quotas, owner: Owner, limits: BothLimits
         visit.headers = _headers(exc.limit, 0, exc.resets_at)
         raise
     if budget is not None and budget.limit is not None:
-        told = _headers(budget.limit, budget.left, budget.resets_at)
-        visit.headers = min(visit.headers, told, key=share_left)
+        told = _headers(budget.limit, budget.remainder, budget.resets_at)
+        visit.headers = min(visit.headers, told, key=remaining_share)
 
 
 def _headers(limit: int, left: int, resets_at: datetime | None) -> Headers:

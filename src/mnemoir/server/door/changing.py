@@ -24,7 +24,7 @@ _NEEDS_OWN_PAGE = (
 )
 
 
-def why_locked(scope: Scope, options: ServerOptions) -> str:
+def lock_reason(scope: Scope, options: ServerOptions) -> str:
     """Why the key of this request may change nothing, whatever page sends it; "" when it may."""
     if options.allow_unauthenticated:
         return _OPEN
@@ -39,7 +39,7 @@ def why_locked(scope: Scope, options: ServerOptions) -> str:
 
 def check_change(scope: Scope, options: ServerOptions) -> None:
     """Raise Forbidden for a request that may change or test nothing."""
-    reason = why_locked(scope, options)
+    reason = lock_reason(scope, options)
     if reason:
         raise Forbidden(reason, code="admin_key_needed")
     if not _is_operator(scope, options) and not (_is_own_page(scope) and _is_json(scope)):

@@ -21,11 +21,11 @@ class Proxies:
 
     def client_of(self, scope: Scope) -> Address | None:
         """The client's address; None for a request that came over no network."""
-        address = _parsed((scope.get("client") or ("",))[0])
+        address = _address_from((scope.get("client") or ("",))[0])
         if address is None:
             return None
-        for sent in reversed(_forwarded(scope) if self._networks else ()):
-            before = _parsed(sent)
+        for sent in reversed(_forwarded_addresses(scope) if self._networks else ()):
+            before = _address_from(sent)
             if before is None or not any(address in network for network in self._networks):
                 break
             address = before
@@ -37,13 +37,13 @@ def network_of(address: Address) -> str:
     return str(address) if address.version == 4 else str(ip_network((int(address), _CLIENTS_BITS), strict=False))
 
 
-def _forwarded(scope: Scope) -> Sequence[str]:
+def _forwarded_addresses(scope: Scope) -> Sequence[str]:
     """The addresses of `X-Forwarded-For`, the nearest last. A proxy may add its own in a header of its own."""
     sent = (value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-for")
     return ",".join(sent).split(",")
 
 
-def _parsed(raw: str) -> Address | None:
+def _address_from(raw: str) -> Address | None:
     """`1.2.3.4`, `::1`, and both with a port: `1.2.3.4:80`, `[::1]:80`. None for anything else."""
     text = raw.strip()
     if text.startswith("["):

@@ -86,7 +86,7 @@ class Clients:
         before = self._seen.get(kind)
         self._seen[kind] = time(), route, model, memory, before[-1] + 1 if before else 1
 
-    def seen(self) -> list[ClientSeen]:
+    def recent_clients(self) -> list[ClientSeen]:
         """All kinds that have called, latest call first."""
         newest_first = sorted(self._seen.items(), key=lambda item: item[1][0], reverse=True)
         return [

@@ -68,7 +68,7 @@ class Crowd:
         if before == key or before is None:
             return True
         if self._held[key] >= self._most_of_one and is_shared():
-            self.left(connection)
+            self.note_end(connection)
             self._unread[id(connection)] = connection, -math.inf  # it is the first that gives way until it is closed
             self._unread.move_to_end(id(connection), last=False)
             return False
@@ -77,7 +77,7 @@ class Crowd:
         self._held[key] += 1
         return True
 
-    def left(self, connection: Connection) -> None:
+    def note_end(self, connection: Connection) -> None:
         """Note that a connection has ended."""
         self._unread.pop(id(connection), None)
         self._give_back(self._keys.pop(id(connection), ""))

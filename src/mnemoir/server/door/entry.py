@@ -26,7 +26,7 @@ from mnemoir.core.errors import InvalidRequest, MnemoirError, Overloaded, TooLar
 from mnemoir.core.events import Usage
 from mnemoir.core.ids import new_request_id
 from mnemoir.server.door.crowd import Crowd, note_connection
-from mnemoir.server.door.errors import broken, error_body, failure, stopping
+from mnemoir.server.door.errors import error_body, failure, internal_error, stopping
 from mnemoir.server.door.lingering import LingeringTransport
 from mnemoir.server.door.request import ASSETS, ClientLeft, Visit, begin_visit, route_of
 
@@ -77,7 +77,7 @@ class BoundedConnection(HttpToolsProtocol):
         self._lingering.close_now()  # a client that still sends would keep the descriptor until the deadline
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.crowd.left(self)
+        self.crowd.note_end(self)
         self._stop_deadline()
         super().connection_lost(exc)
 
@@ -141,7 +141,7 @@ class BoundedConnection(HttpToolsProtocol):
         self.transport.close()
 
 
-def bounded(most_connections: int, deadline_s: float) -> type[BoundedConnection]:
+def connection_class(most_connections: int, deadline_s: float) -> type[BoundedConnection]:
     """The protocol class with these limits, in the form that uvicorn takes."""
     return type("Connection", (BoundedConnection,), {"crowd": Crowd(most_connections), "deadline_s": deadline_s})
 
@@ -256,7 +256,7 @@ class Record:
         except Exception as exc:  # noqa: BLE001 - the last resort: the client gets an answer, the log the reason
             log_fault(exc, request_id=visit.request_id)
             if not status:
-                await failure(scope, broken())(scope, receive, noting)
+                await failure(scope, internal_error())(scope, receive, noting)
         self._note(scope, visit, _CLIENT_LEFT if visit.left else status)
 
     def _note(self, scope: Scope, visit: Visit, status: int) -> None:

@@ -158,7 +158,7 @@ def status_of(exc: MnemoirError, surface: Surface = "rest") -> int:
         if exc.code == "validation_error" or (isinstance(exc, NotSupported) and exc.field):
             return 400  # the status of the OpenAI and Ollama servers for a member they cannot accept
         if isinstance(exc, ProviderRefused):
-            return _refused(exc)
+            return _status_of_refusal(exc)
         if isinstance(exc, ProviderUnavailable) and exc.status == 503:
             return 503
     by_code = _BY_CODE.get(exc.code)
@@ -180,7 +180,7 @@ def error_body(exc: MnemoirError, surface: Surface, request_id: str) -> bytes:
     """The JSON of an error."""
     exc = outward(exc)
     detail = _problems(exc) or exc.message
-    told = _told(exc)
+    told = _own_members(exc)
     if surface == "openai":
         error = write_error(exc)["error"]
         openai: OpenAIErrorAnswer = {"detail": detail, "error": error, "code": exc.code, "request_id": request_id}
@@ -213,7 +213,7 @@ def failure(scope: Scope, exc: MnemoirError) -> Response:
     )
 
 
-def broken() -> MnemoirError:
+def internal_error() -> MnemoirError:
     """The error sent to a client for an internal fault; it reveals nothing else about the fault."""
     return MnemoirError("The server failed to answer; its log says why under this request's id.")
 
@@ -223,7 +223,7 @@ def stopping() -> MnemoirError:
     return Overloaded("The server is stopping. Ask again in a moment.", retry_after_s=_STOPPED_S)
 
 
-def _refused(exc: ProviderRefused) -> int:
+def _status_of_refusal(exc: ProviderRefused) -> int:
     if exc.code == "llm_rate_limited":
         return 429
     if exc.status in _KEPT_REFUSALS:
@@ -231,7 +231,7 @@ def _refused(exc: ProviderRefused) -> int:
     return 401 if exc.code == "llm_auth_failed" else 400
 
 
-def _told(exc: MnemoirError) -> dict[str, Any]:
+def _own_members(exc: MnemoirError) -> dict[str, Any]:
     """The members that some errors have of their own."""
     if isinstance(exc, RateLimited):
         return {"bucket": exc.bucket}

@@ -140,7 +140,7 @@ class RateLimits:
 
     async def _shared_windows(self, shared: SharedCounts, bucket: str, key: str) -> "list[_Window]":
         limits = self._limits[bucket]
-        found = await shared.counted(limits, bucket, key)
+        found = await shared.window_counts(limits, bucket, key)
         return [_Window(limit.amount, limit.get_expiry(), *one) for limit, one in zip(limits, found, strict=True)]
 
     def _tell(self, scope: Scope, bucket: str, windows: "Sequence[_Window]", wait_s: int) -> None:
@@ -260,7 +260,7 @@ def headers_of(size: int, rest: int, reset_s: int) -> Headers:
     )
 
 
-def share_left(headers: Headers) -> float:
+def remaining_share(headers: Headers) -> float:
     """Which part of a limit is left, by its headers; more than all of it for no limit."""
     if not headers:
         return math.inf

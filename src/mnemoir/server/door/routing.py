@@ -81,7 +81,7 @@ class Routing:
             return self.guard.refuse_crowd(scope) or answer, send
         found = self.table.find(scope)
         note_found(scope, found)
-        answer = await self._page(scope, found) or await self._refused(scope) or _no_route(scope, found)
+        answer = await self._page(scope, found) or await self._guard_refusal(scope) or _no_route(scope, found)
         # without a turn: while it waited, its connection would take room
         answer = self.guard.refuse_crowd(scope) or answer
         if answer is None:
@@ -100,13 +100,13 @@ class Routing:
         answer = await self.ui.answer(scope)
         return await self.ui.no_such_page(scope) if answer is None and not found.path else answer
 
-    async def _refused(self, scope: Scope) -> Response | None:
+    async def _guard_refusal(self, scope: Scope) -> Response | None:
         """The refusal of the guard, which the audit log counts."""
         await self.guard.check_token(scope)
         refusal = self.guard.refuse(scope)
         refusal = await self.guard.refuse_one_too_many(scope) or refusal
         if refusal is not None and self.audit.is_on and is_counted(refusal.status_code):
-            self.audit.refused(refusal.status_code, REFUSED, self._address_of(scope))
+            self.audit.note_refusal(refusal.status_code, REFUSED, self._address_of(scope))
         return refusal
 
     def _app_of(self, scope: Scope, found: Found) -> ASGIApp:

@@ -23,7 +23,7 @@ class Shares:
         self._held: Counter[str] = Counter()
 
     @property
-    def taken(self) -> int:
+    def held_count(self) -> int:
         """How many are held in all."""
         return self._held.total()
 

@@ -56,7 +56,7 @@ class Table:
 
     def __init__(self, routes: Iterable[BaseRoute]) -> None:
         """Raises TypeError for a route that was not declared."""
-        self.routes = [_declared(route) for route in routes]
+        self.routes = [_declared_route(route) for route in routes]
         entries = [_Entry(route, number) for number, route in enumerate(self.routes)]
         self._decoded = _Shelves([entry for entry in entries if not entry.route.is_as_sent])
         self._as_sent = _Shelves([entry for entry in entries if entry.route.is_as_sent])
@@ -99,7 +99,7 @@ class Table:
         )
 
 
-def _declared(route: BaseRoute) -> DeclaredRoute:
+def _declared_route(route: BaseRoute) -> DeclaredRoute:
     if not isinstance(route, DeclaredRoute) or not hasattr(route, "says"):
         raise TypeError(f"{route} does not say what it is. Register it by `Routes`.")
     return route

@@ -149,14 +149,14 @@ class Places:
         self._metrics = metrics
 
     @property
-    def taken(self) -> int:
+    def chat_count(self) -> int:
         """The number of chats under way."""
-        return self._shares.taken
+        return self._shares.held_count
 
     @contextmanager
     def taking(self, key: str) -> Iterator[None]:
         """Hold a place for a chat of this key while the body runs. Raises Overloaded."""
-        if self.taken >= self._shares.most:
+        if self.chat_count >= self._shares.most:
             raise Overloaded(f"All {self._shares.most} places for chats are taken. Try again in a moment.")
         if not self._shares.has_room(key):
             raise Overloaded("This key has taken its share of the places for chats. Try again in a moment.")
@@ -167,7 +167,7 @@ class Places:
 
     def _tell(self) -> None:
         if self._metrics is not None:
-            self._metrics.active_chats(self.taken)
+            self._metrics.active_chats(self.chat_count)
 
 
 class UnderWay:
@@ -206,7 +206,7 @@ class UnderWay:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            answer_id = _asked(await read_json(scope, receive, self._max_body_bytes))
+            answer_id = _answer_id_in(await read_json(scope, receive, self._max_body_bytes))
             self._end(answer_id, principal_of(scope))
         except MnemoirError as exc:
             await failure(scope, exc)(scope, receive, send)
@@ -222,7 +222,7 @@ class UnderWay:
         departure.ask()
 
 
-def _asked(body: Mapping[str, Any]) -> str:
+def _answer_id_in(body: Mapping[str, Any]) -> str:
     answer_id = body.get("request_id") if isinstance(body, dict) else None
     if not isinstance(answer_id, str) or not answer_id:
         raise InvalidRequest("The 'request_id' field is required.", field="request_id")

@@ -172,7 +172,7 @@ async def list_keys(
     if tenant not in (None, wanted):
         return Answer({"results": [], "next": None})
     after = None if cursor is None else await _key(keys, cursor, caller)
-    found = await asyncio.to_thread(_listed, keys, wanted, caller, limit + 1, after)
+    found = await asyncio.to_thread(_manageable_keys, keys, wanted, caller, limit + 1, after)
     page = found[:limit]
     following = page[-1].id if len(found) > limit else None
     return Answer({"results": await _records(keys, *page), "next": following})
@@ -236,14 +236,14 @@ async def revoke(request: Request, site: SiteHere, key_id: str) -> Answer[KeyRec
     return Answer(record)
 
 
-def _listed(
+def _manageable_keys(
     keys: ApiKeys, tenant: str | None, caller: Principal, limit: int, after: ApiKey | None
 ) -> Sequence[ApiKey]:
     """The keys that the caller may manage, oldest first. Blocks."""
     if caller.manages_tenant:
-        return keys.listed(tenant, limit=limit, after=after)
+        return keys.keys_page(tenant, limit=limit, after=after)
     shown: list[ApiKey] = []
-    while len(shown) < limit and (more := keys.listed(tenant, limit=_MOST_LISTED, after=after)):
+    while len(shown) < limit and (more := keys.keys_page(tenant, limit=_MOST_LISTED, after=after)):
         shown += [key for key in more if _is_within(caller, key.projects, key.user, key.configs)]
         after = more[-1]
     return shown

@@ -50,7 +50,7 @@ class TenantList(JsonObject):
 async def tenants(request: Request, site: SiteHere) -> Answer[TenantList]:
     caller = principal_of(request.scope)
     stored = site.parts.access.tenants
-    found = await asyncio.to_thread(stored.listed)
+    found = await asyncio.to_thread(stored.all_tenants)
     shown = [one for one in found if caller.may("operator") or one.name == caller.tenant]
     own = await asyncio.to_thread(
         lambda: [(stored.limits_of(one.name), stored.retention_of(one.name)) for one in shown]

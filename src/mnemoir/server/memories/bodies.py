@@ -49,7 +49,7 @@ def _day(raw: str) -> str:
     return raw
 
 
-def _joined(content: object) -> object:
+def _joined_text(content: object) -> object:
     """Text parts joined by newlines; parts of other types hold nothing to remember and are left out."""
     if not isinstance(content, list):
         return content
@@ -80,7 +80,7 @@ class MessageBody(Body):
     """One message; its `name`, `timestamp` and `metadata` override those of the request."""
 
     role: Annotated[str, Field(min_length=1, max_length=64)]
-    content: Annotated[str, BeforeValidator(_joined, json_schema_input_type=str | list[dict[str, Any]])]
+    content: Annotated[str, BeforeValidator(_joined_text, json_schema_input_type=str | list[dict[str, Any]])]
     name: Annotated[str | None, Field(max_length=256)] = None
     timestamp: Instant | None = None
     metadata: dict[str, Any] | None = None
@@ -171,7 +171,7 @@ class SearchBody(Body):
             own[field] = _filter(field, value, own)
         return own
 
-    def wanted(self, visible: Visible) -> ListFilter:
+    def list_filter(self, visible: Visible) -> ListFilter:
         """The filter for memories that may be found."""
         return ListFilter(
             visible=visible,

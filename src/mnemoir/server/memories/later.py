@@ -42,7 +42,7 @@ def add_later(facts: Facts, write: Latencies, quotas: Quotas) -> Handler:
         scope, request = Scope(**job.payload["scope"]), _request.validate_python(job.payload["request"])
         if request.receipt is None:  # so that a job interrupted by a crash still takes effect once
             request = replace(request, receipt=Receipt(key=job.id, request_hash=job.id))
-        with _limited_as(job, scope), write.measured():
+        with _limited_as(job, scope), write.record_duration():
             if request.infer:
                 quotas.budget(scope)
             result = await facts.add(scope, request)

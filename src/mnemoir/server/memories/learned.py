@@ -92,13 +92,13 @@ async def _learned_from(site: Site, scope: Scope, uids: Sequence[str]) -> Learne
     change = found[0] if found else None
     told = _nothing("none")
     if change is not None:
-        told = await _told(change, scope, store)
+        told = await _learned_in_change(change, scope, store)
     elif job is not None:
         told = _without_change(job)
     known = (job.result or {}).get("known", ()) if job else ()
-    told["known"] += [known_one for id in known if (known_one := await _known(id, scope, store))]
+    told["known"] += [known_one for id in known if (known_one := await _known_memory(id, scope, store))]
     waiting = (job.result or {}).get("proposed", ()) if job else ()
-    told["proposed"] += [one for each in waiting if (one := await _proposed(each["memory_id"], scope, site))]
+    told["proposed"] += [one for each in waiting if (one := await _proposed_memory(each["memory_id"], scope, site))]
     if told["proposed"] and told["state"] in ("none", "nothing"):
         return {**told, "state": "proposed"}
     return {**told, "state": "known"} if told["known"] and told["state"] == "nothing" else told
@@ -112,7 +112,7 @@ def _without_change(job: Job) -> LearnedFrom:
     return _nothing("none" if was_learned else "nothing")
 
 
-async def _told(change: LoggedChange, scope: Scope, store: MemoryStore) -> LearnedFrom:
+async def _learned_in_change(change: LoggedChange, scope: Scope, store: MemoryStore) -> LearnedFrom:
     rows = [row for row in change.rows if row.event != "UPDATE" or row.old_text != row.new_text]
     is_undone = change.undone_by is not None
     return {
@@ -140,12 +140,12 @@ async def _memory(row: ChangedMemory, scope: Scope, store: MemoryStore, *, is_un
     }
 
 
-async def _known(id: str, scope: Scope, store: MemoryStore) -> KnownMemory | None:
+async def _known_memory(id: str, scope: Scope, store: MemoryStore) -> KnownMemory | None:
     memory = await store.get(scope, MemoryId(id))
     return None if memory is None or memory.valid_to is not None else {"id": id, "memory": memory.text}
 
 
-async def _proposed(id: str, scope: Scope, site: Site) -> Proposed | None:
+async def _proposed_memory(id: str, scope: Scope, site: Site) -> Proposed | None:
     project = project_in(scope)
     found = await site.parts.memory.proposals.find(project, ProposalId(id))
     return proposed_json(found[1]) if found is not None and found[0].user == scope.user else None

@@ -17,7 +17,7 @@ from mnemoir.core.memories import HistoryEntry, Kind, Memory, Origin, SourceTurn
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.memory.facts import unknown_memory
 from mnemoir.ports.memory_store import ListCursor, ListFilter, Project
-from mnemoir.server.conversations.access import opened
+from mnemoir.server.conversations.access import open_conversations
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import named_user, only_user, owner
@@ -134,7 +134,7 @@ async def list_of_user(
     site.count("list")
     if wanted.visible.at is not None:
         return await _past(site, scope, wanted, limit, offset)
-    wanted = await site.parts.memory.facts.personal.listed(scope, wanted)
+    wanted = await site.parts.memory.facts.personal.with_stored_words(scope, wanted)
     after = None if cursor is None else _place(cursor, order)
     found = await site.parts.memory.store.select(scope, wanted, limit=offset + limit + 1, after=after)
     page = found[offset : offset + limit]
@@ -155,10 +155,13 @@ async def details(
     if not request.scope["raw_path"].endswith(b"/details"):  # the slash was encoded: it is part of a user's name
         return await page_of(site, project, f"{memory_id}/details", limit=100, offset=0, at=None)
     scope = await _owner_of(site, project, MemoryId(memory_id), only_user(user))
-    memory, visible = await _found(site, scope, MemoryId(memory_id)), await site.parts.memory.facts.visible(scope)
+    memory, visible = (
+        await _stored_memory(site, scope, MemoryId(memory_id)),
+        await site.parts.memory.facts.visible(scope),
+    )
     entries = await site.parts.memory.facts.history(project, MemoryId(memory_id), scope.user)
     deleted = memory is None or memory.valid_to is not None
-    memory = memory or await site.parts.memory.store.removed(scope, MemoryId(memory_id))
+    memory = memory or await site.parts.memory.store.memory_at_removal(scope, MemoryId(memory_id))
     if memory is None:
         raise unknown_memory(MemoryId(memory_id))
     told = listed_json(memory, visible)
@@ -234,7 +237,7 @@ async def _owner_of(site: Site, project: Project, memory_id: MemoryId, user: str
     return scope
 
 
-async def _found(site: Site, scope: Owner, memory_id: MemoryId) -> Memory | None:
+async def _stored_memory(site: Site, scope: Owner, memory_id: MemoryId) -> Memory | None:
     return await site.parts.memory.store.get(scope, memory_id)
 
 
@@ -243,15 +246,17 @@ async def _sources(site: Site, scope: Owner, entries: Sequence[HistoryEntry]) ->
     turns = [(entry, turn) for entry in entries for turn in entry.turns]
     messages: Mapping[_Said, int] = {}
     if any(entry.session for entry, _ in turns):
-        async with opened(site, scope) as own:
+        async with open_conversations(site, scope) as own:
             if own is not None:
-                messages = await asyncio.to_thread(_messages, own, {_said(entry, turn) for entry, turn in turns})
+                messages = await asyncio.to_thread(
+                    _messages, own, {_message_key(entry, turn) for entry, turn in turns}
+                )
     return [
         {
             **turn_json(turn),
             "event_id": entry.id,
             "session": entry.session,
-            "message_id": messages.get(_said(entry, turn)),
+            "message_id": messages.get(_message_key(entry, turn)),
         }
         for entry, turn in turns
     ]
@@ -260,7 +265,7 @@ async def _sources(site: Site, scope: Owner, entries: Sequence[HistoryEntry]) ->
 _Said = tuple[str | None, str | tuple[str, str]]  # the session, and the message's uid or else its role and text
 
 
-def _said(entry: HistoryEntry, turn: SourceTurn) -> _Said:
+def _message_key(entry: HistoryEntry, turn: SourceTurn) -> _Said:
     return entry.session, turn.message_uid or (turn.role, turn.text)
 
 

@@ -159,7 +159,7 @@ async def reset_prompt(site: SiteHere, project: ProjectHere) -> Answer[DefaultPr
 async def settings(site: SiteHere, project: ProjectHere) -> Answer[ProjectSettingsAnswer]:
     own, options = await site.parts.memory.project_settings.load(project), site.options
     policy = await site.parts.memory.personal_data.policy(project)
-    own_days, otherwise = await site.parts.upkeep.retention.said(project)
+    own_days, otherwise = await site.parts.upkeep.retention.own_and_default(project)
     kept = {**otherwise, **own_days}
     decay_days = options.decay_days if own.decay_days is None else own.decay_days
     return Answer(

@@ -19,7 +19,7 @@ from mnemoir.memory.facts import TokenLimits, unknown_memory
 from mnemoir.ports.memory_store import Project, Receipt
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.entry import log_fault
-from mnemoir.server.door.errors import MethodNotAllowed, broken, status_of
+from mnemoir.server.door.errors import MethodNotAllowed, internal_error, status_of
 from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import named_user, only_user, owner, project_in
 from mnemoir.server.memories.answers import (
@@ -52,8 +52,8 @@ from mnemoir.server.rest import (
     Routes,
     Site,
     SiteHere,
-    checked,
     idempotency_key,
+    validated_body,
 )
 from mnemoir.settings.access import COST_OF_INFERENCE
 
@@ -95,7 +95,7 @@ async def add(
     if body.infer is not False:
         key = principal_of(request.scope).key
         await site.guard.rate_limits.take_instead(request.scope, key, "add", COST_OF_INFERENCE)
-    return Answer(await added(site, project, body, idempotency_key, include_usage=include_usage))
+    return Answer(await add_memories(site, project, body, idempotency_key, include_usage=include_usage))
 
 
 @router.post("/search", summary="Find what bears on a question")
@@ -103,7 +103,7 @@ async def add(
 async def search(
     site: SiteHere, project: ProjectHere, body: Annotated[SearchBody, Depends(BodyOf(SearchBody))], at: At = None
 ) -> Answer[SearchAnswer]:
-    return Answer(await found(site, project, body, instant_of(at, "at")))
+    return Answer(await search_memories(site, project, body, instant_of(at, "at")))
 
 
 @router.delete(
@@ -154,7 +154,7 @@ async def delete(site: SiteHere, project: ProjectHere, memory_id: str, user: Use
     return Answer({"success": True, "message": "Memory deleted successfully", "id": deleted})
 
 
-async def added(
+async def add_memories(
     site: Site, project: Project, body: AddBody, key: str | None, *, include_usage: bool = False
 ) -> AddAnswer:
     """The changes made by adding the messages; `key` is the idempotency key."""
@@ -164,18 +164,18 @@ async def added(
         quotas.budget(scope)
     await quotas.check(scope, "memories")  # before a model is asked
     if body.dry_run:
-        return await _planned(site, scope, body, include_usage=include_usage)
+        return await _plan_addition(site, scope, body, include_usage=include_usage)
     receipt = _receipt(key, body, scope)
     if body.async_mode:
         return await _add_later(site, scope, body, receipt)
-    with site.parts.chats.times.write.measured():
+    with site.parts.chats.times.write.record_duration():
         result = await site.parts.memory.facts.add(scope, body.request(receipt))
     site.count("add")
     site.count_tokens(result.usage)
     return add_json(result, include_usage=include_usage or body.include_usage is True)
 
 
-async def _planned(site: Site, scope: Owner, body: AddBody, *, include_usage: bool) -> AddAnswer:
+async def _plan_addition(site: Site, scope: Owner, body: AddBody, *, include_usage: bool) -> AddAnswer:
     """What adding the messages would do; nothing is stored, and no idempotency key used."""
     if body.async_mode:
         raise InvalidRequest(
@@ -189,11 +189,11 @@ async def _planned(site: Site, scope: Owner, body: AddBody, *, include_usage: bo
     return {**answer, "results": plan_json(result.applied), "message": message, "plan_id": plan_id}
 
 
-async def found(site: Site, project: Project, body: SearchBody, at: datetime | None = None) -> SearchAnswer:
+async def search_memories(site: Site, project: Project, body: SearchBody, at: datetime | None = None) -> SearchAnswer:
     """The memories relevant to the question, now or at the time that the body or the query names."""
     scope = owner(project, body.user_id, **body.narrowing())
     facts = site.parts.memory.facts
-    among = body.wanted(await facts.visible(scope, at=body.at or at))
+    among = body.list_filter(await facts.visible(scope, at=body.at or at))
     if among.visible.at is not None:
         refuse_conditions(among)
     hits = await facts.search(
@@ -246,13 +246,13 @@ class LocalMemoryRoutes:
         project = project_in(scope)
         try:
             if route == "/search":
-                return 200, await found(self._site, project, checked(SearchBody, body, "body"))
-            return 200, await added(self._site, project, checked(AddBody, body, "body"), key)
+                return 200, await search_memories(self._site, project, validated_body(SearchBody, body, "body"))
+            return 200, await add_memories(self._site, project, validated_body(AddBody, body, "body"), key)
         except MnemoirError as exc:
             return _failure(exc)
         except Exception as exc:  # noqa: BLE001 - as on the routes: an error in memory never fails a chat
             log_fault(exc, route=f"/api/memories{route}")
-            return _failure(broken())
+            return _failure(internal_error())
 
 
 def _failure(exc: MnemoirError) -> tuple[int, Mapping[str, Any]]:

@@ -38,7 +38,7 @@ from mnemoir.server.memories.answers import (
 from mnemoir.server.memories.bodies import ImportedMemory, ImportedProposal
 from mnemoir.server.memories.lists import UserQuery
 from mnemoir.server.memories.proposals import exported_json
-from mnemoir.server.rest import Answer, JsonObject, ProjectHere, Routes, Site, SiteHere, checked
+from mnemoir.server.rest import Answer, JsonObject, ProjectHere, Routes, Site, SiteHere, validated_body
 
 router = Routes(prefix="/api", tags=["transfer"])
 
@@ -111,7 +111,7 @@ async def import_lines(
     for kind, user, record in _read(body, exchanges):
         lines[kind, user].append(record)
     if dry_run:
-        return Answer(await _planned(exchanges, project, lines))
+        return Answer(await _plan_import(exchanges, project, lines))
     owners = {user: owner(project, user) for _, user in lines}  # before the first is added
     added = skipped = 0
     for (kind, user), records in lines.items():
@@ -120,7 +120,7 @@ async def import_lines(
     return Answer({"success": True, "message": f"Imported {added} memories", "imported": added, "skipped": skipped})
 
 
-async def _planned(
+async def _plan_import(
     exchanges: dict[str, Exchange], project: Project, lines: Mapping[tuple[str, str], Sequence[Any]]
 ) -> ImportAnswer:
     plans: list[ImportPlan] = []
@@ -172,11 +172,11 @@ def _record(number: int, line: bytes, exchanges: dict[str, Exchange]) -> _Line:
         raise InvalidRequest(f"Line {number}: {exc.message}", code="invalid_json") from None
     kind = raw.get("kind") if isinstance(raw, dict) else None
     if kind == PROPOSAL:
-        proposed = checked(ImportedProposal, raw, "body", number)
+        proposed = validated_body(ImportedProposal, raw, "body", number)
         return PROPOSAL, proposed.user_id, proposed.proposal()
     if isinstance(raw, dict) and isinstance(kind, str) and kind != FACT and kind in exchanges:
         return kind, entity_name(raw.get("user_id"), "user_id"), raw
-    told = checked(ImportedMemory, raw, "body", number)
+    told = validated_body(ImportedMemory, raw, "body", number)
     return FACT, told.user_id, _memory(told)
 
 

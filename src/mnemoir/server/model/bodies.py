@@ -28,7 +28,7 @@ class _At(Body):
     url: Url
     api_key: ApiKey | None = None
 
-    def wanted(self, model: str = "") -> WantedModel:
+    def wanted_model(self, model: str = "") -> WantedModel:
         """As the app takes it."""
         key = None if self.api_key is None else self.api_key.get_secret_value()
         return WantedModel(provider=self.provider, url=self.url, model=model, key=key)
@@ -40,13 +40,13 @@ class _Tried(Body):
     api_key: ApiKey | None = None
     model: Name | None = None
 
-    def wanted(self) -> WantedModel | None:
+    def wanted_model(self) -> WantedModel | None:
         """The model to test, None for the one in use. Raises InvalidRequest for half a model."""
         if self.provider is None:
             return None
         if self.url is None or self.model is None:
             raise InvalidRequest("Name url and model beside the provider.", code="missing_model")
-        return _At(provider=self.provider, url=self.url, api_key=self.api_key).wanted(self.model)
+        return _At(provider=self.provider, url=self.url, api_key=self.api_key).wanted_model(self.model)
 
 
 class ServerBody(_At):

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from mnemoir.models.model_setup import EmbeddingSetup, EmbeddingTest, ModelsOffered
-from mnemoir.server.door.changing import why_locked
+from mnemoir.server.door.changing import lock_reason
 from mnemoir.server.door.says import says
 from mnemoir.server.model.bodies import GUARDED, EmbeddingBody, EmbeddingServerBody, TriedEmbeddingBody
 from mnemoir.server.rest import Answer, BodyOf, JsonObject, Routes, SiteHere
@@ -31,7 +31,7 @@ async def overview(request: Request, site: SiteHere) -> Answer[EmbeddingOverview
 async def save(
     request: Request, site: SiteHere, body: Annotated[EmbeddingBody, Depends(BodyOf(EmbeddingBody))]
 ) -> Answer[EmbeddingOverview]:
-    await site.parts.models.embedding_role.save(body.wanted(body.model))
+    await site.parts.models.embedding_role.save(body.wanted_model(body.model))
     return await _overview(request, site)
 
 
@@ -47,7 +47,7 @@ async def forget(request: Request, site: SiteHere) -> Answer[EmbeddingOverview]:
 async def test(
     site: SiteHere, body: Annotated[TriedEmbeddingBody, Depends(BodyOf(TriedEmbeddingBody, required=False))]
 ) -> Answer[EmbeddingTest]:
-    return Answer(await site.parts.models.embedding_role.test(body.wanted()))
+    return Answer(await site.parts.models.embedding_role.test(body.wanted_model()))
 
 
 @router.post("/list", summary="The models that this server has", dependencies=GUARDED)
@@ -55,9 +55,9 @@ async def test(
 async def offered(
     site: SiteHere, body: Annotated[EmbeddingServerBody, Depends(BodyOf(EmbeddingServerBody))]
 ) -> Answer[ModelsOffered]:
-    return Answer(await site.parts.models.embedding_role.server_models(body.wanted()))
+    return Answer(await site.parts.models.embedding_role.server_models(body.wanted_model()))
 
 
 async def _overview(request: Request, site: SiteHere) -> Answer[EmbeddingOverview]:
     setup = await site.parts.models.embedding_role.setup()
-    return Answer({"setup": setup, "locked": why_locked(request.scope, site.options)})
+    return Answer({"setup": setup, "locked": lock_reason(request.scope, site.options)})

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from mnemoir.models.model_setup import ModelSetup, ModelsOffered, ModelTest, OllamaFound
-from mnemoir.server.door.changing import why_locked
+from mnemoir.server.door.changing import lock_reason
 from mnemoir.server.door.says import says
 from mnemoir.server.model.bodies import GUARDED, ModelBody, ServerBody, TriedBody
 from mnemoir.server.rest import Answer, BodyOf, JsonObject, Routes, SiteHere
@@ -31,7 +31,7 @@ async def overview(request: Request, site: SiteHere) -> Answer[ModelOverview]:
 async def save(
     request: Request, site: SiteHere, body: Annotated[ModelBody, Depends(BodyOf(ModelBody))]
 ) -> Answer[ModelOverview]:
-    await site.parts.models.chat_role.save(body.wanted(body.model))
+    await site.parts.models.chat_role.save(body.wanted_model(body.model))
     return await _overview(request, site)
 
 
@@ -47,13 +47,13 @@ async def forget(request: Request, site: SiteHere) -> Answer[ModelOverview]:
 async def test(
     site: SiteHere, body: Annotated[TriedBody, Depends(BodyOf(TriedBody, required=False))]
 ) -> Answer[ModelTest]:
-    return Answer(await site.parts.models.chat_role.test(body.wanted()))
+    return Answer(await site.parts.models.chat_role.test(body.wanted_model()))
 
 
 @router.post("/list", summary="The models that this server has", dependencies=GUARDED)
 @says("manage", act=None)
 async def offered(site: SiteHere, body: Annotated[ServerBody, Depends(BodyOf(ServerBody))]) -> Answer[ModelsOffered]:
-    return Answer(await site.parts.models.chat_role.server_models(body.wanted()))
+    return Answer(await site.parts.models.chat_role.server_models(body.wanted_model()))
 
 
 @router.get("/found", summary="An Ollama that was started later, where no model is connected")
@@ -64,4 +64,4 @@ async def found(site: SiteHere) -> Answer[OllamaFound]:
 
 async def _overview(request: Request, site: SiteHere) -> Answer[ModelOverview]:
     setup = await site.parts.models.chat_role.setup()
-    return Answer({"setup": setup, "locked": why_locked(request.scope, site.options)})
+    return Answer({"setup": setup, "locked": lock_reason(request.scope, site.options)})

@@ -109,12 +109,12 @@ async def _show(request: Request) -> Response:
     asked = (body.get("model") or body.get("name")) if isinstance(body, dict) else None
     if not isinstance(asked, str):
         raise InvalidRequest("model is missing; name the model to show.", field="model")
-    if _tagged(asked) not in map(_tagged, _names(request)):
+    if _name_with_tag(asked) not in map(_name_with_tag, _names(request)):
         raise NotFound(f"model '{asked[:128]}' not found", code="model_not_found")
     facts = await _facts(request)
     shown: OllamaShown = {
         "license": "",
-        "modelfile": f"FROM {_tagged(asked)}",
+        "modelfile": f"FROM {_name_with_tag(asked)}",
         "parameters": facts.parameters,
         "template": facts.template or _TEMPLATE,
         "modified_at": _MODIFIED,
@@ -165,15 +165,15 @@ async def _refused_to_readers(request: Request) -> Response:
     return await _refused(request)
 
 
-def _tagged(name: str) -> str:
+def _name_with_tag(name: str) -> str:
     return name if ":" in name else f"{name}:latest"
 
 
 def _tag(request: Request, name: str, facts: ModelFacts) -> OllamaTag:
     digest = hashlib.sha256(name.encode("utf-8")).hexdigest()
     return {
-        "name": name if _site(request).parts.trees.workflows.serves_tree else _tagged(name),
-        "model": _tagged(name),
+        "name": name if _site(request).parts.trees.workflows.serves_tree else _name_with_tag(name),
+        "model": _name_with_tag(name),
         "modified_at": _MODIFIED,
         "size": facts.size_bytes or 0,
         "digest": digest,

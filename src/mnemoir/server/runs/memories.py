@@ -132,8 +132,8 @@ async def _remembering(
         "count": written.count,
         "state": _state(written, job),
         "error": job.error if job else None,
-        "learned": [await _learned(change, scope, store) for change in result.get("learned", ())],
-        "proposed": [await _proposed(change, scope, queue) for change in result.get("proposed", ())],
+        "learned": [await _learned_memory(change, scope, store) for change in result.get("learned", ())],
+        "proposed": [await _proposed_memory(change, scope, queue) for change in result.get("proposed", ())],
     }
 
 
@@ -143,13 +143,13 @@ def _state(written: WrittenMemory, job: Job | None) -> JobState:
     return _STATES[job.state] if job else "gone"
 
 
-async def _learned(change: Mapping[str, Any], scope: Scope, store: MemoryStore) -> RunLearned:
+async def _learned_memory(change: Mapping[str, Any], scope: Scope, store: MemoryStore) -> RunLearned:
     history: Sequence[Any] = await store.history(scope.owner, MemoryId(change["memory_id"]))
     text = history[-1].new_text if history and history[-1].event != "DELETE" else None
     return {"id": change["memory_id"], "event": change["event"], "text": text}
 
 
-async def _proposed(change: Mapping[str, Any], scope: Scope, queue: ProposalStore) -> RunLearned:
+async def _proposed_memory(change: Mapping[str, Any], scope: Scope, queue: ProposalStore) -> RunLearned:
     project = project_in(scope)
     found = await queue.find(project, ProposalId(change["memory_id"]))
     is_own = found is not None and found[0].user == scope.user

@@ -72,7 +72,7 @@ async def list_runs(
     since: Annotated[str | None, Query(description="ISO 8601; runs that began then or later")] = None,
 ) -> Answer[RunPage]:
     principal = principal_of(request.scope)
-    if before is not None and await _reached(request, site, before) is None:
+    if before is not None and await _run_of_caller(request, site, before) is None:
         return Answer({"results": [], "next": None})
     only = RunFilter(
         tenant=principal.tenant,
@@ -149,13 +149,13 @@ async def show(request: Request, site: SiteHere, run_id: str) -> Answer[RunTrace
 
 
 async def _run(request: Request, site: Site, run_id: str) -> RunTrace:
-    run = await _reached(request, site, run_id)
+    run = await _run_of_caller(request, site, run_id)
     if run is None:
         raise NotFound(f"There is no run {run_id[:128]!r} here, or no longer.", code="run_not_found")
     return run
 
 
-async def _reached(request: Request, site: Site, run_id: str) -> RunTrace | None:
+async def _run_of_caller(request: Request, site: Site, run_id: str) -> RunTrace | None:
     """The run of that id, if the caller's key is for it."""
     return await site.parts.trees.runs.get(run_id, partial(_reaches, principal_of(request.scope)))
 

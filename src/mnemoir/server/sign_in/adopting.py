@@ -12,7 +12,7 @@ from mnemoir.core.users import User
 from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere
 from mnemoir.server.sign_in.shapes import Token, kept_out
-from mnemoir.server.sign_in.users import managed
+from mnemoir.server.sign_in.users import caller_and_user
 from mnemoir.upkeep.adopting import ROWS
 
 router = Routes(prefix="/api", tags=["sign-in"])
@@ -40,7 +40,7 @@ class AdoptAnswer(JsonObject):
 async def adopt(
     request: Request, site: SiteHere, user_id: str, body: Annotated[AdoptBody, Depends(BodyOf(AdoptBody))]
 ) -> Answer[AdoptAnswer]:
-    _, user = await managed(request, site, user_id)
+    _, user = await caller_and_user(request, site, user_id)
     given = site.options.default_user if body.from_user is None else entity_name(body.from_user, "from_user")
     await asyncio.to_thread(_check_is_free, site, user, given)
     done = await site.parts.upkeep.adoption.adopt(user, given)
@@ -56,6 +56,6 @@ async def adopt(
 
 def _check_is_free(site: Site, user: User, given: str) -> None:
     """Raise Conflict where the memories are those of somebody else who signs in."""
-    people = site.parts.access.users.listed(user.grant.tenant, limit=_MOST_USERS)
+    people = site.parts.access.users.users_page(user.grant.tenant, limit=_MOST_USERS)
     if any(one.grant.memory_user == given and one.id != user.id for one in people):
         raise Conflict(f"The memories of {given[:80]!r} are somebody else's.", code="memories_taken")

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from mnemoir.access.keyless_clients import KeylessClient
 from mnemoir.core.errors import Conflict, Forbidden, InvalidRequest
 from mnemoir.core.scope import Role
-from mnemoir.core.users import called, password, user_name
+from mnemoir.core.users import comparable_name, password, user_name
 from mnemoir.server.door.says import says
 from mnemoir.server.door.sessions import csrf_in, signed_in_of
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, SiteHere
@@ -24,11 +24,11 @@ from mnemoir.server.sign_in.shapes import (
     SignedInAnswer,
     Token,
     address_of,
+    begin_session,
     is_operator,
     kept_out,
     names_json,
     person_json,
-    session_begun,
     time_json,
 )
 from mnemoir.server.sign_in.ways import check_memories, of_password, open_invitation, signed_in, wrong_sign_in
@@ -156,7 +156,7 @@ async def auth(request: Request, site: SiteHere) -> Answer[Auth]:
 @router.get("/clients", summary="Which clients called without a key in the last week: they will need one")
 @says("manage")
 async def clients(site: SiteHere) -> Answer[KeylessClientList]:
-    return kept_out({"results": site.parts.access.keyless_clients.seen()})
+    return kept_out({"results": site.parts.access.keyless_clients.recent_clients()})
 
 
 @router.post("/password", summary="Sign in by name and password")
@@ -165,7 +165,7 @@ async def by_password(
     request: Request, site: SiteHere, body: Annotated[PasswordBody, Depends(BodyOf(PasswordBody))]
 ) -> Answer[SignedInAnswer]:
     user = await of_password(request, site, body.name, body.password)
-    return await signed_in(request, site, user, "password", called(body.name))
+    return await signed_in(request, site, user, "password", comparable_name(body.name))
 
 
 @router.post("/recovery", summary="Sign in by name and a recovery code, which is then used up")
@@ -173,9 +173,9 @@ async def by_password(
 async def by_recovery(
     request: Request, site: SiteHere, body: Annotated[RecoveryBody, Depends(BodyOf(RecoveryBody))]
 ) -> Answer[SignedInAnswer]:
-    name = called(body.name)
+    name = comparable_name(body.name)
     site.guard.rate_limits.try_sign_in(request.scope, name)
-    user = await asyncio.to_thread(site.parts.access.users.recovered, body.name, body.code)
+    user = await asyncio.to_thread(site.parts.access.users.redeem_recovery_code, body.name, body.code)
     if user is None:
         raise wrong_sign_in(request, site)
     return await signed_in(request, site, user, "recovery", name)
@@ -229,7 +229,7 @@ async def join(
     joining_by = partial(site.parts.access.users.join, body.token, body.name)
     if body.passkey is not None:
         new = await asyncio.to_thread(
-            site.parts.access.passkeys.verified,
+            site.parts.access.passkeys.verify_new_passkey,
             passkey_site(request, site),
             joining(invited.id),
             body.passkey.id,
@@ -240,7 +240,7 @@ async def join(
     else:
         hash = await site.parts.access.passwords.hash(password(body.password or ""))
         user, codes = await asyncio.to_thread(joining_by, password_hash=hash)
-    csrf, headers = await asyncio.to_thread(session_begun, request, site, user, "invitation")
+    csrf, headers = await asyncio.to_thread(begin_session, request, site, user, "invitation")
     return Answer({"user": person_json(user), "csrf": csrf, "recovery_codes": list(codes)}, headers=headers)
 
 

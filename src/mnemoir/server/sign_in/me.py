@@ -8,12 +8,12 @@ from starlette.responses import Response
 
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import InvalidRequest, Unauthorized
-from mnemoir.core.users import User, called, password
+from mnemoir.core.users import User, comparable_name, password
 from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere
 from mnemoir.server.sign_in.passkeys import AnswerBody, passkey_site
 from mnemoir.server.sign_in.shapes import Password, kept_out
-from mnemoir.server.sign_in.ways import whoever_confirmed, whoever_signed_in
+from mnemoir.server.sign_in.ways import confirmed_user, signed_in_user
 
 router = Routes(prefix="/api/me", tags=["sign-in"])
 
@@ -60,10 +60,10 @@ class RecoveryCodes(JsonObject):
 async def change_password(
     request: Request, site: SiteHere, body: Annotated[NewPasswordBody, Depends(BodyOf(NewPasswordBody))]
 ) -> Response:
-    me, parts = whoever_signed_in(request), site.parts
+    me, parts = signed_in_user(request), site.parts
     chosen = password(body.new)
     if body.old is None:
-        whoever_confirmed(request, site)
+        confirmed_user(request, site)
     else:
         await _check_password(request, site, me.user, body.old)
     hashed = await parts.access.passwords.hash(chosen)
@@ -76,7 +76,7 @@ async def change_password(
 async def confirm(
     request: Request, site: SiteHere, body: Annotated[ConfirmBody, Depends(BodyOf(ConfirmBody))]
 ) -> Response:
-    me, parts = whoever_signed_in(request), site.parts
+    me, parts = signed_in_user(request), site.parts
     if (body.password is None) == (body.passkey is None):
         raise InvalidRequest("Send a password or a passkey.", code="validation_error", field="password")
     if body.passkey is None:
@@ -93,15 +93,15 @@ async def confirm(
 @router.post("/recovery-codes", summary="Ten new recovery codes; those before count no more")
 @says("any")
 async def recovery_codes(request: Request, site: SiteHere) -> Answer[RecoveryCodes]:
-    me = whoever_confirmed(request, site)
+    me = confirmed_user(request, site)
     return kept_out({"recovery_codes": list(await asyncio.to_thread(site.parts.access.users.new_codes, me.user))})
 
 
 @router.get("/sessions", summary="Where you are signed in")
 @says("any")
 async def sessions(request: Request, site: SiteHere) -> Answer[SessionList]:
-    me = whoever_signed_in(request)
-    found = await asyncio.to_thread(site.parts.access.sessions.listed, me.user.id)
+    me = signed_in_user(request)
+    found = await asyncio.to_thread(site.parts.access.sessions.sessions_of_user, me.user.id)
     return kept_out(
         {
             "results": [
@@ -122,14 +122,14 @@ async def sessions(request: Request, site: SiteHere) -> Answer[SessionList]:
 @router.delete("/sessions/{session_id}", summary="End one of your sessions", status_code=204)
 @says("any", act=None)
 async def end_session(request: Request, site: SiteHere, session_id: str) -> Response:
-    me = whoever_signed_in(request)
+    me = signed_in_user(request)
     await asyncio.to_thread(site.parts.access.sessions.end, session_id, me.user)
     return Response(None, 204)
 
 
 async def _check_password(request: Request, site: Site, user: User, said: str) -> None:
     """Raise Unauthorized unless it is the password of a user, and RateLimited after too many tries."""
-    name = called(user.name)
+    name = comparable_name(user.name)
     site.guard.rate_limits.try_sign_in(request.scope, name)
     _, hash = await asyncio.to_thread(site.parts.access.users.with_hash, user.name) or (None, None)
     if not await site.parts.access.passwords.is_right(said, hash):

@@ -77,9 +77,9 @@ async def start(
     request: Request, site: SiteHere, provider: str, to: Annotated[str, Query(description="a path here")] = "/"
 ) -> Response:
     try:
-        url, headers = await _begun(request, site, provider, to, None)
+        url, headers = await _begin_sign_in(request, site, provider, to, None)
     except MnemoirError as exc:
-        return _told(site, exc)
+        return _error_page(site, exc)
     return RedirectResponse(url, 302, headers)
 
 
@@ -93,7 +93,7 @@ async def start_with_invitation(
 ) -> Answer[Started]:
     if body.invitation is not None:
         await open_invitation(request, site, body.invitation)
-    url, headers = await _begun(request, site, provider, body.to, body.invitation)
+    url, headers = await _begin_sign_in(request, site, provider, body.to, body.invitation)
     return Answer({"url": url}, headers=headers)
 
 
@@ -104,7 +104,7 @@ async def callback(request: Request, site: SiteHere) -> Response:
         token = site.guard.cookies.under_way(request.scope)
         await site.parts.access.sign_ins.come_back(token, dict(request.query_params))
     except MnemoirError as exc:
-        return _told(site, exc)
+        return _error_page(site, exc)
     return _page(site, "You are being signed in …", with_script=True)
 
 
@@ -125,7 +125,7 @@ async def finish(
     return await signed_in(request, site, user, "oidc", "", to=vouched.leads_to)
 
 
-async def _begun(
+async def _begin_sign_in(
     request: Request, site: Site, provider: str, to: str, invitation: str | None
 ) -> tuple[str, dict[str, str]]:
     """The address for a browser, and the headers of the answer. Raises InvalidRequest, NotFound and RateLimited."""
@@ -145,9 +145,9 @@ async def _user(request: Request, site: Site, vouched: Vouched) -> User:
     users = site.parts.access.users
     user = await asyncio.to_thread(users.of_identity, vouched.identity)
     if user is None and vouched.invitation is not None:
-        user = await _invited(request, site, vouched, vouched.invitation)
+        user = await _join_by_invitation(request, site, vouched, vouched.invitation)
     elif user is None and vouched.provider.create_users:
-        user = await _named(site, vouched)
+        user = await _create_user(site, vouched)
     if user is None:
         raise Forbidden(
             f"{vouched.provider.name} knows you as {vouched.names[0][:80]!r}, but nobody invited you here. Ask an "
@@ -161,7 +161,7 @@ async def _user(request: Request, site: Site, vouched: Vouched) -> User:
     return user
 
 
-async def _invited(request: Request, site: Site, vouched: Vouched, hash: bytes) -> User:
+async def _join_by_invitation(request: Request, site: Site, vouched: Vouched, hash: bytes) -> User:
     """A new user by an invitation, or the one whom it gives new secrets."""
     invitation = await open_invitation(request, site, hash)
     vouched.granted_to(invitation.grant)
@@ -177,7 +177,7 @@ async def _invited(request: Request, site: Site, vouched: Vouched, hash: bytes) 
     return await _by_first_free([invitation.name] if invitation.name else vouched.names, join)
 
 
-async def _named(site: Site, vouched: Vouched) -> User:
+async def _create_user(site: Site, vouched: Vouched) -> User:
     """A new user without an invitation."""
     grant = vouched.grant
 
@@ -201,7 +201,7 @@ async def _by_first_free(names: Sequence[str], make: Callable[[str], Awaitable[U
     raise taken
 
 
-def _told(site: Site, exc: MnemoirError) -> Response:
+def _error_page(site: Site, exc: MnemoirError) -> Response:
     return _page(site, exc.message, status=status_of(exc))
 
 

@@ -21,10 +21,10 @@ from mnemoir.server.sign_in.shapes import (
     time_json,
 )
 from mnemoir.server.sign_in.ways import (
+    confirmed_user,
     open_invitation,
     signed_in,
-    whoever_confirmed,
-    whoever_signed_in,
+    signed_in_user,
     wrong_sign_in,
 )
 from mnemoir.settings.addresses import is_loopback
@@ -117,7 +117,7 @@ async def ask_to_join(
 @router.get("/me/passkeys", summary="Your passkeys")
 @says("any")
 async def passkeys(request: Request, site: SiteHere) -> Answer[PasskeyList]:
-    me = whoever_signed_in(request)
+    me = signed_in_user(request)
     found = await asyncio.to_thread(site.parts.access.passkeys.of_user, me.user)
     return kept_out({"results": [_json(one) for one in found]})
 
@@ -125,7 +125,7 @@ async def passkeys(request: Request, site: SiteHere) -> Answer[PasskeyList]:
 @router.post("/me/passkeys/options", summary="A question by which you get a new passkey")
 @says("any")
 async def ask_for_new(request: Request, site: SiteHere) -> Answer[Question]:
-    me, here = whoever_confirmed(request, site), passkey_site(request, site)
+    me, here = confirmed_user(request, site), passkey_site(request, site)
     user, asking = me.user, site.parts.access.passkeys.ask_for_new
     asked, options = await asyncio.to_thread(asking, here, _adding(user.id), user.name, user.id, user)
     return kept_out({"id": asked, "options": dict(options)})
@@ -136,16 +136,16 @@ async def ask_for_new(request: Request, site: SiteHere) -> Answer[Question]:
 async def add(
     request: Request, site: SiteHere, body: Annotated[NewPasskeyBody, Depends(BodyOf(NewPasskeyBody))]
 ) -> Answer[PasskeyRecord]:
-    me, here, known = whoever_confirmed(request, site), passkey_site(request, site), site.parts.access.passkeys
+    me, here, known = confirmed_user(request, site), passkey_site(request, site), site.parts.access.passkeys
     purpose = _adding(me.user.id)
-    new = await asyncio.to_thread(known.verified, here, purpose, body.id, body.credential, body.label)
+    new = await asyncio.to_thread(known.verify_new_passkey, here, purpose, body.id, body.credential, body.label)
     return kept_out(_json(await asyncio.to_thread(known.add, me.user, new)), 201)
 
 
 @router.delete("/me/passkeys/{passkey_id}", summary="Remove one of your passkeys", status_code=204)
 @says("any", act=None)
 async def remove(request: Request, site: SiteHere, passkey_id: str) -> Response:
-    me = whoever_signed_in(request)
+    me = signed_in_user(request)
     await asyncio.to_thread(site.parts.access.passkeys.remove, passkey_id, me.user)
     return Response(None, 204)
 

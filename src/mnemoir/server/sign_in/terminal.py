@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from mnemoir.core.users import called
+from mnemoir.core.users import comparable_name
 from mnemoir.server.door.request import header
 from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, BodyOf, JsonObject, Routes, SiteHere
@@ -37,5 +37,5 @@ async def by_terminal(
         address=address_of(request, site),
         is_terminal=True,
     )
-    site.guard.rate_limits.has_signed_in(request.scope, called(body.name))
+    site.guard.rate_limits.has_signed_in(request.scope, comparable_name(body.name))
     return kept_out({"user": person_json(user), "token": token})

@@ -134,7 +134,7 @@ async def list_users(
     if tenant not in (None, wanted):
         return kept_out({"results": [], "next": None})
     after = None if cursor is None else await asyncio.to_thread(users.get, cursor, wanted)
-    found = await asyncio.to_thread(users.listed, wanted, limit=limit + 1, after=after)
+    found = await asyncio.to_thread(users.users_page, wanted, limit=limit + 1, after=after)
     page = found[:limit]
     following = page[-1].id if len(found) > limit else None
     return kept_out({"results": [user_json(user) for user in page], "next": following})
@@ -151,7 +151,7 @@ async def memory_users(request: Request, site: SiteHere) -> Answer[MemoryUsers]:
 async def change_user(
     request: Request, site: SiteHere, user_id: str, body: Annotated[UserBody, Depends(BodyOf(UserBody))]
 ) -> Answer[UserRecord]:
-    caller, user = await managed(request, site, user_id)
+    caller, user = await caller_and_user(request, site, user_id)
     sent = {name: value for name, value in body.model_dump().items() if name in body.model_fields_set}
     is_disabled = sent.pop("disabled", None)
     if user.id == caller.person and (is_disabled or "role" in sent or "operator" in sent):
@@ -169,7 +169,7 @@ async def change_user(
 @router.delete("/users/{user_id}", summary="Remove a user; what is remembered of them stays", status_code=204)
 @says("manage", act=None)
 async def remove_user(request: Request, site: SiteHere, user_id: str) -> Response:
-    caller, user = await managed(request, site, user_id)
+    caller, user = await caller_and_user(request, site, user_id)
     if user.id == caller.person:
         raise Conflict("You cannot remove yourself. Let another admin do it.", code="own_user")
     await asyncio.to_thread(site.parts.access.users.remove, user)
@@ -179,7 +179,7 @@ async def remove_user(request: Request, site: SiteHere, user_id: str) -> Respons
 @router.post("/users/{user_id}/reset", summary="Make a link by which a user chooses a new password", status_code=201)
 @says("manage", act=None)
 async def reset_user(request: Request, site: SiteHere, user_id: str) -> Answer[Link]:
-    caller, user = await managed(request, site, user_id)
+    caller, user = await caller_and_user(request, site, user_id)
     made, token = await asyncio.to_thread(site.parts.access.users.reset, user, by=caller.key)
     return kept_out(_link(request, site, made, token), 201)
 
@@ -285,7 +285,7 @@ def _changing(request: Request, site: Site) -> Principal:
     return caller
 
 
-async def managed(request: Request, site: Site, user_id: str) -> tuple[Principal, User]:
+async def caller_and_user(request: Request, site: Site, user_id: str) -> tuple[Principal, User]:
     """The caller of a change and the user it is about. Raises NotFound, and Forbidden for one with more rights."""
     caller = _changing(request, site)
     wanted = None if caller.may("operator") else caller.tenant

@@ -8,10 +8,10 @@ from fastapi import Request
 from mnemoir.access.sign_in.sessions import SignedIn
 from mnemoir.chats.memory_users import has_something
 from mnemoir.core.errors import Conflict, Forbidden, Unauthorized
-from mnemoir.core.users import Invitation, User, called, password
+from mnemoir.core.users import Invitation, User, comparable_name, password
 from mnemoir.server.door.sessions import signed_in_of
 from mnemoir.server.rest import Answer, Site
-from mnemoir.server.sign_in.shapes import address_of, person_json, session_begun
+from mnemoir.server.sign_in.shapes import address_of, begin_session, person_json
 
 
 async def open_invitation(request: Request, site: Site, token: str | bytes) -> Invitation:
@@ -45,7 +45,7 @@ async def check_memories(site: Site, tenant: str, name: str) -> None:
 
 async def of_password(request: Request, site: Site, typed: str, said: str) -> User:
     """The user of that name and password. Raises Unauthorized, and RateLimited after too many tries."""
-    users, passwords, name = site.parts.access.users, site.parts.access.passwords, called(typed)
+    users, passwords, name = site.parts.access.users, site.parts.access.passwords, comparable_name(typed)
     site.guard.rate_limits.try_sign_in(request.scope, name)
     user, hash = await asyncio.to_thread(users.with_hash, typed) or (None, None)
     is_right = await passwords.is_right(said, hash)
@@ -70,7 +70,7 @@ async def signed_in(request: Request, site: Site, user: User, how: str, name: st
     `name` is the one that the try was counted for, and `more` is told besides.
     """
     await check_may_sign_in(request, site, user)
-    csrf, headers = await asyncio.to_thread(session_begun, request, site, user, how)
+    csrf, headers = await asyncio.to_thread(begin_session, request, site, user, how)
     site.guard.rate_limits.has_signed_in(request.scope, name)
     return Answer({"user": person_json(user), "csrf": csrf} | more, headers=headers)
 
@@ -78,13 +78,13 @@ async def signed_in(request: Request, site: Site, user: User, how: str, name: st
 def wrong_sign_in(request: Request, site: Site) -> Unauthorized:
     """The refusal of a try, the same for all causes; the audit log counts it."""
     if site.parts.access.audit.is_on:
-        site.parts.access.audit.refused(401, "sign_in.refused", address_of(request, site))
+        site.parts.access.audit.note_refusal(401, "sign_in.refused", address_of(request, site))
     return Unauthorized("The name or what goes with it is wrong, or this user may not sign in.", code="wrong_sign_in")
 
 
-def whoever_confirmed(request: Request, site: Site) -> SignedIn:
+def confirmed_user(request: Request, site: Site) -> SignedIn:
     """The user of this request, who showed within ten minutes who they are. Raises Forbidden."""
-    me = whoever_signed_in(request)
+    me = signed_in_user(request)
     if not site.parts.access.sessions.is_fresh(me.session):
         raise Forbidden(
             "Show again who you are: POST /api/me/confirm takes your password or a passkey; or sign in again.",
@@ -93,7 +93,7 @@ def whoever_confirmed(request: Request, site: Site) -> SignedIn:
     return me
 
 
-def whoever_signed_in(request: Request) -> SignedIn:
+def signed_in_user(request: Request) -> SignedIn:
     """The user of this request. Raises Forbidden for a caller with a key, or without any."""
     signed_in = signed_in_of(request.scope)
     if signed_in is None:

@@ -78,7 +78,7 @@ async def ready(request: Request, site: SiteHere) -> Answer[Ready] | Answer[Unhe
     site.parts.access.tokens.check_clock()
     pending, total = await vector_backlog(site.parts)
     vectors: VectorBacklog = {"model": site.parts.models.embedding.name, "pending": pending, "of": total}
-    damaged = await site.parts.chats.stock.damaged()
+    damaged = await site.parts.chats.stock.damaged_files()
     told: Ready = {**_health(site.parts), "vectors": vectors, "degraded": damaged}
     if not damaged:
         del told["degraded"]

@@ -93,7 +93,7 @@ async def growth(site: SiteHere) -> Answer[Growth]:
 @router.get("/clients", summary="Which kinds of clients have called, and when last")
 @says("server")
 async def clients(site: SiteHere) -> Answer[ClientsSeen]:
-    return Answer(ClientsSeen(since=to_text(site.parts.opened.at), results=site.clients.seen()))
+    return Answer(ClientsSeen(since=to_text(site.parts.opened.at), results=site.clients.recent_clients()))
 
 
 def _steps(times: Latencies, minutes: int, step: int) -> list[LatencyStep]:

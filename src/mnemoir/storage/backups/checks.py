@@ -51,15 +51,15 @@ def counts_of(data: Path, entries: list[FileEntry]) -> dict[str, int]:
     """How many memories, conversations, messages and keys the databases hold. Raises StorageUnavailable."""
     counts: dict[str, int] = {}
     for entry in entries:
-        for name, count in _counted(entry).items():
+        for name, count in _count_queries(entry).items():
             path = data / entry.path
             # the suppressed error: another program's database of that name has no such table
-            with storage_errors(path), suppress(apsw.SQLError), closing(_opened(path)) as connection:
+            with storage_errors(path), suppress(apsw.SQLError), closing(_immutable_connection(path)) as connection:
                 counts[name] = counts.get(name, 0) + int(connection.execute(count).get)
     return counts
 
 
-def _counted(entry: FileEntry) -> Mapping[str, str]:
+def _count_queries(entry: FileEntry) -> Mapping[str, str]:
     return _COUNTED.get(Path(entry.path).name, {}) if entry.is_database else {}
 
 
@@ -85,7 +85,7 @@ def _in_file(path: Path, entry: FileEntry) -> Iterator[str]:
 
 
 def _in_database(path: Path) -> Iterator[str]:
-    with closing(_opened(path)) as connection:
+    with closing(_immutable_connection(path)) as connection:
         lines = [str(line) for (line,) in connection.execute("PRAGMA integrity_check(5)")]
         yield from (f"{path}: {line}" for line in lines if line != "ok")
         if path.name == _SESSIONS:
@@ -98,7 +98,7 @@ def _in_database(path: Path) -> Iterator[str]:
             refuse_other_files(path, SqliteSql(connection))
 
 
-def _opened(path: Path) -> apsw.Connection:
+def _immutable_connection(path: Path) -> apsw.Connection:
     # any other way to open it would leave a log beside it
     return apsw.Connection(
         path.absolute().as_uri() + "?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI

@@ -83,13 +83,13 @@ def _unchanged_copy(folder: int, name: str, target: Path) -> _Copied | None:
     with suppress(FileNotFoundError):
         if before is not None:
             with replacing(target) as file:
-                copied = _copied(open(os.open(name, _READ, dir_fd=folder), "rb"), file)  # noqa: SIM115
+                copied = _copy_bytes(open(os.open(name, _READ, dir_fd=folder), "rb"), file)  # noqa: SIM115
             return copied if stamp_of(folder, name) == before else None
     target.unlink(missing_ok=True)
     return _GONE
 
 
-def _copied(source: BinaryIO, target: BinaryIO) -> _Copied:
+def _copy_bytes(source: BinaryIO, target: BinaryIO) -> _Copied:
     digest, size = hashlib.sha256(), 0
     with source:
         while piece := source.read(_PIECE):

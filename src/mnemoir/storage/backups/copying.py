@@ -8,7 +8,7 @@ from mnemoir.storage.backups.contents import Found, found_in, is_database
 from mnemoir.storage.backups.copies import copy_databases, copy_file
 from mnemoir.storage.backups.discussions import by_discussion
 from mnemoir.storage.backups.manifest import FileEntry
-from mnemoir.storage.file_lock import file_locked
+from mnemoir.storage.file_lock import hold_file_lock
 from mnemoir.storage.files.workspace import Folder
 from mnemoir.workflows.discussion_files import OWNERS, USERS
 
@@ -72,5 +72,5 @@ def copy_discussions(copying: Copying, place: str) -> None:
                 steps = lock.split("/")
                 folder = held.enter_context(Folder(root=root, steps=steps[:-1]).open())
                 with suppress(TimeoutError):
-                    held.enter_context(file_locked(folder or -1, steps[-1], patience_s=_LOCK_PATIENCE_S))
+                    held.enter_context(hold_file_lock(folder or -1, steps[-1], patience_s=_LOCK_PATIENCE_S))
             copying.copy_files(f"{place}/{path}" for path in paths)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from mnemoir.storage.discussions.client_keys import is_folder_name
-from mnemoir.storage.discussions.places import LOCK, kind_in_folder, owner_of, parted
+from mnemoir.storage.discussions.places import LOCK, kind_in_folder, name_and_companion, owner_of
 
 
 def by_discussion(paths: Iterable[str], own_folders: frozenset[str]) -> Mapping[str, list[str]]:
@@ -26,7 +26,7 @@ def _lock_of(path: str, own_folders: frozenset[str]) -> str:
         root, steps = [*root, steps[0]], steps[1:]  # of a client's key
     if len(steps) > 1:
         return "/".join([*root, steps[0] + LOCK])
-    name, companion = parted(steps[0])
+    name, companion = name_and_companion(steps[0])
     owner = owner_of(name)
     is_lock = companion == LOCK and owner is None
     return "/".join([*root, (owner[0] if owner and not is_lock else name) + LOCK])
@@ -34,7 +34,7 @@ def _lock_of(path: str, own_folders: frozenset[str]) -> str:
 
 def _is_discussion(steps: list[str]) -> bool:
     """Whether a path can lie in the folder of a discussion."""
-    return len(steps) == 1 and kind_in_folder(parted(steps[0])[0]) is not None
+    return len(steps) == 1 and kind_in_folder(name_and_companion(steps[0])[0]) is not None
 
 
 def _is_summary(path: str) -> bool:

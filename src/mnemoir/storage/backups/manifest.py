@@ -44,13 +44,13 @@ class Manifest:
         return sum(entry.size_bytes for entry in self.files)
 
     @staticmethod
-    def parsed(content: bytes, backup: Path) -> "Manifest":
+    def from_bytes(content: bytes, backup: Path) -> "Manifest":
         """The list of a backup in the bytes of its file. Raises StorageUnavailable for one that cannot be used."""
         path = backup / MANIFEST_FILE
         try:
             members = json.loads(content)
         except ValueError as exc:
-            raise _damaged(path) from exc
+            raise _damage_error(path) from exc
         version = members.get("version") if isinstance(members, dict) else None
         if version == ENCRYPTED_VERSION and "encryption" in members:
             raise StorageUnavailable(f"{backup} is encrypted. Name the file of its key with --key-file.")
@@ -59,7 +59,7 @@ class Manifest:
         try:
             return _ADAPTER.validate_python(members, strict=False)
         except ValidationError as exc:
-            raise _damaged(path) from exc
+            raise _damage_error(path) from exc
 
 
 _ADAPTER = TypeAdapter(Manifest)
@@ -82,9 +82,9 @@ def read_manifest(backup: Path) -> Manifest:
             f"{backup} is no whole backup: it has no {MANIFEST_FILE}, which is written last. Name another one."
         ) from None
     except OSError as exc:
-        raise _damaged(path) from exc
-    return Manifest.parsed(content, backup)
+        raise _damage_error(path) from exc
+    return Manifest.from_bytes(content, backup)
 
 
-def _damaged(path: Path) -> StorageUnavailable:
+def _damage_error(path: Path) -> StorageUnavailable:
     return StorageUnavailable(f"{path} is damaged, so nobody knows what belongs into the backup. Use another one.")

@@ -81,18 +81,20 @@ class _Sealer:
         while True:
             following = source.read(_PIECE)
             nonce = secrets.token_bytes(_NONCE)
-            target.write(nonce + self._cipher.encrypt(nonce, piece, _bound(path, number, is_last=not following)))
+            target.write(
+                nonce + self._cipher.encrypt(nonce, piece, _associated_data(path, number, is_last=not following))
+            )
             if not following:
                 return
             piece, number = following, number + 1
 
-    def opened(self, path: str, source: BinaryIO, place: Path) -> Iterator[bytes]:
+    def plain_pieces(self, path: str, source: BinaryIO, place: Path) -> Iterator[bytes]:
         """The bytes of a sealed file. Raises StorageUnavailable that names a damaged piece."""
         sealed, number = source.read(_NONCE + _PIECE + _TAG), 0
         while True:
             following = source.read(_NONCE + _PIECE + _TAG)
             try:
-                bound = _bound(path, number, is_last=not following)
+                bound = _associated_data(path, number, is_last=not following)
                 yield self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], bound)
             except (InvalidTag, ValueError) as exc:
                 raise StorageUnavailable(f"{place}: piece {number + 1} is damaged or missing") from exc
@@ -170,7 +172,7 @@ def file_of(backup: Path, path: str, key: BackupKey) -> bytes | None:
     place = backup / DATA_FOLDER / sealer.name_of(path)
     try:
         with storage_errors(place), place.open("rb") as source:
-            return b"".join(sealer.opened(path, source, place))
+            return b"".join(sealer.plain_pieces(path, source, place))
     except FileNotFoundError:
         return None
 
@@ -178,7 +180,7 @@ def file_of(backup: Path, path: str, key: BackupKey) -> bytes | None:
 def _open(sealer: _Sealer, path: str, place: Path, target: Path) -> None:
     target.parent.mkdir(0o700, parents=True, exist_ok=True)
     with place.open("rb") as source, replacing(target) as file:
-        for piece in sealer.opened(path, source, place):
+        for piece in sealer.plain_pieces(path, source, place):
             file.write(piece)
 
 
@@ -191,7 +193,7 @@ def _sealer_like(former: Path | None, key: BackupKey) -> tuple[_Sealer, Manifest
     try:
         place = former / sealer.name_of(MANIFEST_FILE)
         with place.open("rb") as source:
-            return sealer, Manifest.parsed(b"".join(sealer.opened(MANIFEST_FILE, source, place)), former)
+            return sealer, Manifest.from_bytes(b"".join(sealer.plain_pieces(MANIFEST_FILE, source, place)), former)
     except (OSError, StorageUnavailable):
         return sealer, None
 
@@ -212,5 +214,5 @@ def _head_of(backup: Path) -> dict[str, Any] | None:
     return head if is_head and head.get("version") == ENCRYPTED_VERSION else None
 
 
-def _bound(path: str, number: int, *, is_last: bool) -> bytes:
+def _associated_data(path: str, number: int, *, is_last: bool) -> bytes:
     return json.dumps([path, number, is_last]).encode()

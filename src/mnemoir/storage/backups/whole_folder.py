@@ -22,7 +22,7 @@ def whole_folder(path: Path, *, replaces: bool = False) -> Iterator[Path]:
 
     Only with `replaces` it takes the place of a folder that is not empty. Raises StorageUnavailable.
     """
-    unfinished, former = _named(path, "unfinished"), _named(path, "former")
+    unfinished, former = _hidden_path(path, "unfinished"), _hidden_path(path, "former")
     with storage_errors(path, OSError):
         for folder in reversed(path.parents):
             prepare_folder(folder)
@@ -49,7 +49,7 @@ def alone_in(folder: Path) -> Iterator[bool]:
         os.close(lock)
 
 
-def _named(path: Path, state: str) -> Path:
+def _hidden_path(path: Path, state: str) -> Path:
     return path.with_name(f".{path.name}.{state}")
 
 

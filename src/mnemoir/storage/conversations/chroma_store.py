@@ -61,7 +61,7 @@ class ChromaDBVectorStore(NamedModel):
         self._lock = threading.RLock()
         with self._failures():
             self._client = _client(self.persist_directory)
-            self._collection = self._opened()
+            self._collection = self._open_collection()
 
     def add(
         self, ids: Sequence[str], embeddings: Embeddings, documents: Sequence[str], metadata: GivenMetadata
@@ -83,7 +83,7 @@ class ChromaDBVectorStore(NamedModel):
 
     def search(self, query_embedding: Sequence[float], top_k: int = 10, where: Where | None = None) -> Found:
         """(ids, documents, metadata, distances), nearest first; nothing for a `top_k` below 1."""
-        condition = _translated(read_where(where))
+        condition = _chroma_where(read_where(where))
         [query] = checked_vectors([query_embedding])
         with self._lock, self._failures():
             held = int(self._collection.count())
@@ -107,7 +107,7 @@ class ChromaDBVectorStore(NamedModel):
 
     def get(self, ids: Sequence[str] | None = None, where: Where | None = None, limit: int | None = None) -> Got:
         """(ids, documents, metadata) of the existing ones."""
-        condition = _translated(read_where(where))
+        condition = _chroma_where(read_where(where))
         if (ids is not None and not ids) or (limit is not None and limit < 1):
             return [], [], []
         with self._lock, self._failures():
@@ -128,7 +128,7 @@ class ChromaDBVectorStore(NamedModel):
         """Delete the collection and create it again."""
         with self._lock, self._failures():
             self._client.delete_collection(self._name)
-            self._collection = self._opened()
+            self._collection = self._open_collection()
 
     def update(
         self,
@@ -180,7 +180,7 @@ class ChromaDBVectorStore(NamedModel):
             elif hasattr(self._client, "close"):  # older ChromaDB has no `close` and never releases a directory
                 self._client.close()
 
-    def _opened(self) -> Any:
+    def _open_collection(self) -> Any:
         return self._client.get_or_create_collection(self._name, metadata=_COSINE, embedding_function=None)
 
     def _drop(self, ids: Sequence[str]) -> None:
@@ -236,12 +236,12 @@ def _lists(found: Any) -> Got:
     return list(found["ids"]), documents, [dict(members or {}) for members in found["metadatas"] or []]
 
 
-def _translated(condition: Condition | None) -> dict[str, Any] | None:
+def _chroma_where(condition: Condition | None) -> dict[str, Any] | None:
     """The condition in ChromaDB's syntax, which has no empty lists and no list of one condition."""
     if condition is None:
         return None
     if isinstance(condition, AllOf | AnyOf):
-        parts = [_translated(part) for part in condition.parts]
+        parts = [_chroma_where(part) for part in condition.parts]
         if not parts:
             return _ALWAYS if isinstance(condition, AllOf) else _NEVER
         joined = {"$and" if isinstance(condition, AllOf) else "$or": parts}

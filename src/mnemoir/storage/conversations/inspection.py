@@ -46,13 +46,13 @@ def database_problems(file: Path) -> list[str]:
     if not file.stat().st_size and not beside(file, "-wal").exists():
         return ["it is empty: whoever made it was stopped, or its content is gone"]
     if beside(file, "-wal").exists():
-        return _checked(file)
+        return _problems_in(file)
     # any other way to read it would leave a log and an index beside it, which a server may not be allowed to write
-    found = _checked(file, "?immutable=1")
-    return _checked(file) if found and beside(file, "-wal").exists() else found  # a server was started just now
+    found = _problems_in(file, "?immutable=1")
+    return _problems_in(file) if found and beside(file, "-wal").exists() else found  # a server was started just now
 
 
-def _checked(file: Path, how: str = "") -> list[str]:
+def _problems_in(file: Path, how: str = "") -> list[str]:
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     try:
         with closing(apsw.Connection(file.absolute().as_uri() + how, flags=flags)) as connection:

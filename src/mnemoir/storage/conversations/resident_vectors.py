@@ -61,11 +61,11 @@ class ResidentVectors:
 
     def matching(self, condition: Condition | None) -> list[int]:
         """Rows that meet the condition, ascending."""
-        return sorted(self._rows.values[np.flatnonzero(self._shown(condition))].tolist())
+        return sorted(self._rows.values[np.flatnonzero(self._slot_mask(condition))].tolist())
 
     def nearest(self, query: FloatArray, top_k: int, condition: Condition | None) -> list[tuple[int, float]]:
         """(row, cosine distance), nearest first; ties by row. `query` has unit length, or is zero."""
-        slots = np.flatnonzero(self._shown(condition))
+        slots = np.flatnonzero(self._slot_mask(condition))
         distances = self._distances(query, slots)
         best = _smallest(distances, top_k)
         slots, distances = slots[best], distances[best]
@@ -73,7 +73,7 @@ class ResidentVectors:
         order = np.lexsort((rows, distances))[:top_k]
         return list(zip(rows[order].tolist(), distances[order].tolist(), strict=True))
 
-    def _shown(self, condition: Condition | None) -> Mask:
+    def _slot_mask(self, condition: Condition | None) -> Mask:
         alive: Mask = self._alive.values
         return alive if condition is None else alive & self._metadata.holds(condition)
 
@@ -105,23 +105,23 @@ class MetadataColumns:
         """A mask of the slots that meet the condition."""
         match condition:
             case Compare():
-                return self._compared(condition)
+                return self._comparison_mask(condition)
             case AllOf(parts):
-                return self._folded(parts, np.logical_and, start=True)
+                return self._folded_mask(parts, np.logical_and, start=True)
             case AnyOf(parts):
-                return self._folded(parts, np.logical_or, start=False)
+                return self._folded_mask(parts, np.logical_or, start=False)
 
-    def _folded(self, parts: Sequence[Condition], join: Callable[..., Any], *, start: bool) -> Mask:
+    def _folded_mask(self, parts: Sequence[Condition], join: Callable[..., Any], *, start: bool) -> Mask:
         mask = np.full(self._length, start)
         for part in parts:
             mask = join(mask, self.holds(part))
         return mask
 
-    def _compared(self, asked: Compare) -> Mask:
+    def _comparison_mask(self, asked: Compare) -> Mask:
         column = self._columns.get(asked.key, _EMPTY)
         values = asked.value if isinstance(asked.value, tuple) else (asked.value,)
         if asked.operator in _ORDERED:
-            return column.ordered(self._length, asked.operator, values[0])
+            return column.order_mask(self._length, asked.operator, values[0])
         found = column.among(self._length, values)
         return ~found if asked.operator in ("$ne", "$nin") else found
 
@@ -145,12 +145,12 @@ class _MetadataColumn:
     def _code(self, value: Scalar | None) -> int:
         if value is None or is_number(value):
             return -1
-        return self._known.setdefault(_named(value), len(self._known))
+        return self._known.setdefault(_typed_value(value), len(self._known))
 
     def among(self, length: int, values: Sequence[Scalar]) -> Mask:
         """A mask of the rows with one of the values."""
         numbers = [float(value) for value in values if is_number(value)]
-        codes = [self._known[name] for name in map(_named, values) if name in self._known]
+        codes = [self._known[name] for name in map(_typed_value, values) if name in self._known]
         mask = np.zeros(length, bool)
         here = mask[: len(self._codes)]
         if codes:
@@ -159,7 +159,7 @@ class _MetadataColumn:
             here |= np.isin(self._numbers.values, numbers)
         return mask
 
-    def ordered(self, length: int, operator: str, value: Scalar) -> Mask:
+    def order_mask(self, length: int, operator: str, value: Scalar) -> Mask:
         """A mask of the rows whose number meets the comparison; rows without a number never do."""
         mask = np.zeros(length, bool)
         mask[: len(self._numbers)] = _ORDERED[operator](self._numbers.values, float(value))
@@ -169,7 +169,7 @@ class _MetadataColumn:
 _EMPTY = _MetadataColumn()
 
 
-def _named(value: Scalar) -> tuple[type, Scalar]:
+def _typed_value(value: Scalar) -> tuple[type, Scalar]:
     """The value with its type, so that True differs from 1."""
     return type(value), value
 

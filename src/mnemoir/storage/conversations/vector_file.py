@@ -40,16 +40,16 @@ from mnemoir.storage.sql.conversations.vectors import (
     QUERIES,
     StoreState,
     change,
-    codes_named,
+    codes_of_ids,
     documents,
     drop,
     put,
     put_second,
     restart,
-    rows_named,
+    rows_of_ids,
     state_of,
     unseen,
-    vectors_named,
+    vectors_of_ids,
     written_since,
 )
 from mnemoir.storage.sql.engine import Sql
@@ -110,7 +110,7 @@ class VectorFileStore(IndexedVectors, NamedModel):
         condition = read_where(where)
         [query] = unit_rows(checked_vectors([query_embedding]))
 
-        def work(sql: Sql) -> Found:
+        def find_nearest(sql: Sql) -> Found:
             resident = self._matrix(sql)
             if resident is None or top_k < 1:
                 return [], [], [], []
@@ -120,7 +120,7 @@ class VectorFileStore(IndexedVectors, NamedModel):
             ids, texts, metadata = documents(sql, [row for row, _ in nearest])
             return ids, texts, metadata, [distance for _, distance in nearest]
 
-        return self._read(work)
+        return self._read(find_nearest)
 
     def delete(self, ids: Sequence[str]) -> None:
         """Delete entries. Their bytes are gone from the file as soon as no other process reads."""
@@ -132,14 +132,14 @@ class VectorFileStore(IndexedVectors, NamedModel):
         """Entries in the order in which they were first added. Only a condition needs the matrix."""
         condition = read_where(where)
 
-        def work(sql: Sql) -> Got:
-            rows = rows_named(sql, ids)
+        def matching_documents(sql: Sql) -> Got:
+            rows = rows_of_ids(sql, ids)
             if condition is not None and (resident := self._matrix(sql)) is not None:
                 matching = set(resident.matching(condition))
                 rows = [row for row in rows if row in matching]
             return documents(sql, rows if limit is None else rows[: max(0, limit)])
 
-        return self._read(work)
+        return self._read(matching_documents)
 
     def count(self) -> int:
         """The number of vectors."""
@@ -187,17 +187,17 @@ class VectorFileStore(IndexedVectors, NamedModel):
 
     def vectors_of(self, ids: Sequence[str]) -> dict[str, StoredVector]:
         """The vectors by id, read from the file, with or without the matrix."""
-        return self._read(lambda sql: vectors_named(sql, ids))
+        return self._read(lambda sql: vectors_of_ids(sql, ids))
 
     def token_codes(self, ids: Sequence[str]) -> dict[str, bytes]:
         """The token codes by id, read from the file; they are never kept in memory."""
-        return self._read(lambda sql: codes_named(sql, ids))
+        return self._read(lambda sql: codes_of_ids(sql, ids))
 
     def unseen(self, model: str, limit: int) -> UnseenTexts:
         """Read from the file, including writes of other processes."""
         return self._read(lambda sql: unseen(sql, model, limit))
 
-    def seen(self, unseen: UnseenTexts, vectors: Mapping[str, FloatArray]) -> None:
+    def store_second_vectors(self, unseen: UnseenTexts, vectors: Mapping[str, FloatArray]) -> None:
         """All of it is stored, or nothing."""
         self._write(lambda sql, state: put_second(sql, state, unseen, vectors))
 
@@ -233,7 +233,7 @@ class VectorFileStore(IndexedVectors, NamedModel):
             for written in written_since(sql, seen.changes):
                 resident.put(*written)
         if resident is not None and state.removals > seen.removals:
-            resident.keep(rows_named(sql, None))
+            resident.keep(rows_of_ids(sql, None))
         self._resident, self._seen = resident, state
         return resident
 

@@ -25,13 +25,13 @@ from mnemoir.ports.discussions import ChunkLedger
 from mnemoir.storage.discussions.ledger_entries import (
     chunks_in,
     complete_chunk,
+    entry_for_discussion,
     is_summary,
     messages_in,
     new_entry,
-    renamed,
-    settled,
     with_changes,
-    with_forgotten,
+    with_stored_keys,
+    without_block,
 )
 from mnemoir.storage.discussions.ledger_file import LedgerFile, LedgerView, ViewCache
 from mnemoir.storage.discussions.ledger_lines import Entry, begins_as_array, is_unfinished, line_of, loads
@@ -48,14 +48,14 @@ def newest_in(file: PlacedFile, count: int) -> list[ChunkSummary] | None:
     None when the end is not enough: an array, an encrypted file, entries without key or number, a file that shrank
     during the read. Raises StorageUnavailable.
     """
-    with file.opened("read") as folder:
+    with file.open_folder("read") as folder:
         if folder is None or not file.grows:
             return None
         opened = os.open(file.file, _READ, dir_fd=folder)
         try:
             if begins_as_array(os.pread(opened, _HEAD, 0)):
                 return None
-            with file.understood():
+            with file.content_errors():
                 return _newest(_lines_from_end(opened), count)
         except (_Shrunk, _Incomplete):
             return None
@@ -216,15 +216,15 @@ class FileChunkLedger:
         ledger = _file(discussion)
         if not any(chunk.id == key and not chunk.forgotten_at for chunk in ledger.view(self._views).chunks):
             return False
-        ledger.rewrite(lambda entries: with_forgotten(entries, key, self._clock()))
+        ledger.rewrite(lambda entries: without_block(entries, key, self._clock()))
         return True
 
     def _put_in_place(self, discussion: Discussion, made: Discussion) -> None:
         source, target = _file(made), _file(discussion)
         if not source.exists:
             raise StorageUnavailable(f"{source.file.name} is not there to be put in place. Make the memories again.")
-        entries = settled(source.read().entries)
-        target.rewrite(lambda _: [renamed(entry, discussion) for entry in entries])
+        entries = with_stored_keys(source.read().entries)
+        target.rewrite(lambda _: [entry_for_discussion(entry, discussion) for entry in entries])
         source.file.remove()
 
 

@@ -41,7 +41,7 @@ class ClientKeyRing:
         if known_as not in self._kept:
             async with self._deriving:
                 if known_as not in self._kept:
-                    self._kept[known_as] = await asyncio.to_thread(derived, client_key, user)
+                    self._kept[known_as] = await asyncio.to_thread(fernet_key_of, client_key, user)
                     while len(self._kept) > self._most_kept:
                         self._kept.popitem(last=False)
         self._kept.move_to_end(known_as)
@@ -58,19 +58,19 @@ def is_folder_name(name: str) -> bool:
     return _FOLDER.fullmatch(name) is not None
 
 
-def derived(client_key: str, user: str) -> bytes:
+def fernet_key_of(client_key: str, user: str) -> bytes:
     """The Fernet key of a client's key for a config user. Blocks for about 30 ms."""
     salt = f"WilmerAI-v1-{hashlib.sha256(user.encode()).hexdigest()}".encode()
     key = client_key.encode("utf-8", "surrogatepass")
     return urlsafe_b64encode(hashlib.pbkdf2_hmac("sha256", key, salt, _ROUNDS))
 
 
-def sealed(content: bytes, secret: bytes) -> bytes:
+def sealed_content(content: bytes, secret: bytes) -> bytes:
     """The content as one token."""
     return Fernet(secret).encrypt(content)
 
 
-def unsealed(content: bytes, secret: bytes | None, name: str) -> bytes:
+def plain_content(content: bytes, secret: bytes | None, name: str) -> bytes:
     """The content of a file called `name`; one that is no token is returned as it is. Raises KeyUnavailable."""
     token = content.strip()
     if _TOKEN.match(token) is None:

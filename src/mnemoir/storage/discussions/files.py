@@ -15,22 +15,22 @@ import apsw
 from mnemoir.core.discussions import ClientFolder, Discussion, DiscussionListed
 from mnemoir.core.errors import KeyUnavailable, StorageUnavailable
 from mnemoir.ports.discussions import DiscussionFiles
-from mnemoir.storage.discussions.as_stored import files_as_stored
+from mnemoir.storage.discussions.as_stored import files_with_content
 from mnemoir.storage.discussions.client_keys import ClientKeyRing, is_folder_name
 from mnemoir.storage.discussions.listing import DiscussionListing, can_be_named
-from mnemoir.storage.discussions.moving import moved
+from mnemoir.storage.discussions.moving import move_files
 from mnemoir.storage.discussions.names import DiscussionNames
 from mnemoir.storage.discussions.places import (
     Kind,
     Place,
     PlacedFile,
+    file_at,
     file_of,
     kind_in_folder,
     lock_name,
     owner_of,
-    placed,
 )
-from mnemoir.storage.discussions.record_files import identity_of, is_too_short, opened, real
+from mnemoir.storage.discussions.record_files import identity_of, is_too_short, open_connection, real
 from mnemoir.storage.discussions.record_schema import refuse_other_files
 from mnemoir.storage.discussions.removal import is_kept, remove_files
 from mnemoir.storage.file_lock import lock_file, pauses
@@ -55,13 +55,13 @@ async def making_lock(discussion: Discussion, patience_s: float) -> AsyncIterato
 
 async def _patiently(discussion: Discussion, patience_s: float) -> int | None:
     for pause in pauses(patience_s):
-        if (lock := await _tried(discussion)) is not None:
+        if (lock := await _try_in_thread(discussion)) is not None:
             return lock
         await asyncio.sleep(pause)
-    return await _tried(discussion)
+    return await _try_in_thread(discussion)
 
 
-async def _tried(discussion: Discussion) -> int | None:
+async def _try_in_thread(discussion: Discussion) -> int | None:
     attempt = asyncio.ensure_future(asyncio.to_thread(_try, discussion))
     try:
         return await asyncio.shield(attempt)
@@ -76,8 +76,8 @@ def _give_back(attempt: asyncio.Future[int | None]) -> None:
 
 
 def _try(discussion: Discussion) -> int | None:
-    file = placed(discussion.root, Place(file=lock_name(discussion.file_name)))
-    with file.opened("locked", create=True) as folder:
+    file = file_at(discussion.root, Place(file=lock_name(discussion.file_name)))
+    with file.open_folder("locked", create=True) as folder:
         return lock_file(existing(folder), file.file)
 
 
@@ -131,7 +131,7 @@ def _in_file(root: Path, place: Place, kind: Kind | None) -> Iterator[str]:
     if kind == "records":
         yield from _in_records(place.below(root))
     elif kind in ("memories", "stale", "summary", "times"):
-        yield from _in_json(placed(root, place), PlacedFile.members if kind == "times" else PlacedFile.parsed)
+        yield from _in_json(file_at(root, place), PlacedFile.members if kind == "times" else PlacedFile.ledger_text)
 
 
 def _in_json(file: PlacedFile, read: Callable[[PlacedFile], object]) -> Iterator[str]:
@@ -162,7 +162,7 @@ def _cause_in_records(path: Path) -> str | None:
         return None
     if is_too_short(path):
         return "it is too short for a database"
-    with closing(opened(path, apsw.SQLITE_OPEN_READONLY)) as connection:
+    with closing(open_connection(path, apsw.SQLITE_OPEN_READONLY)) as connection:
         refuse_other_files(path, SqliteSql(connection))
         cause = str(connection.execute("PRAGMA quick_check(1)").get)
     return None if cause == "ok" else cause
@@ -176,11 +176,11 @@ class FileDiscussionFiles:
         self._names = DiscussionNames()
         self._keys = ClientKeyRing()
 
-    async def located(
+    async def named_discussion(
         self, root: Path, id: str, legacy: Path | None = None, client: ClientFolder | None = None
     ) -> Discussion:
         """See the port."""
-        return await asyncio.to_thread(self._names.located, root, id, legacy, client)
+        return await asyncio.to_thread(self._names.named_discussion, root, id, legacy, client)
 
     async def client_folder(self, client_key: str, user: str | None) -> ClientFolder:
         """See the port."""
@@ -192,17 +192,17 @@ class FileDiscussionFiles:
 
     async def move(self, source: Discussion, target: Discussion) -> bool:
         """See the port; a killed process leaves the source whole."""
-        return await asyncio.to_thread(moved, source, target)
+        return await asyncio.to_thread(move_files, source, target)
 
     def making(self, discussion: Discussion, *, patience_s: float = 0.0) -> AbstractAsyncContextManager[bool]:
         """See the port. The lock is released when the process ends; other discussions do not wait for it."""
         return making_lock(discussion, patience_s)
 
-    async def listed(
+    async def discussions_in(
         self, root: Path, legacy: Path | None = None, client: ClientFolder | None = None
     ) -> Sequence[DiscussionListed]:
         """See the port; unreadable files are logged and counted as 0."""
-        return await asyncio.to_thread(self._listing.listed, root, legacy, client)
+        return await asyncio.to_thread(self._listing.discussions_in, root, legacy, client)
 
     async def problems(self, root: Path, legacy: Path | None = None) -> Sequence[str]:
         """See the port; an unreadable file is a problem too."""
@@ -216,9 +216,9 @@ class FileDiscussionFiles:
         """See the port; a lock file alone does not count."""
         return await asyncio.to_thread(is_kept, discussion)
 
-    async def as_stored(self, discussion: Discussion) -> Mapping[str, bytes]:
+    async def stored_files(self, discussion: Discussion) -> Mapping[str, bytes]:
         """See the port."""
-        return await asyncio.to_thread(files_as_stored, discussion)
+        return await asyncio.to_thread(files_with_content, discussion)
 
     async def state_document(self, discussion: Discussion) -> str | None:
         """See the port. Raises StorageUnavailable for a file that is no UTF-8 text."""
@@ -243,7 +243,7 @@ def _state_document(discussion: Discussion) -> str | None:
     read = file.read() if file else None
     if file is None or read is None:
         return None
-    with file.understood():
+    with file.content_errors():
         return read[0].decode("utf-8-sig")
 
 

@@ -86,28 +86,28 @@ def naming(discussion: Discussion) -> dict[str, str]:
     return {} if discussion.file_name == discussion.id else {"discussion": discussion.id}
 
 
-def renamed(entry: Entry, discussion: Discussion) -> Entry:
+def entry_for_discussion(entry: Entry, discussion: Discussion) -> Entry:
     """The entry, rewritten for the ledger of another discussion."""
-    return entry.changed(without=["discussion"], **naming(discussion)) if is_summary(entry.value) else entry
+    return entry.with_members(without=["discussion"], **naming(discussion)) if is_summary(entry.value) else entry
 
 
-def settled(entries: Sequence[Entry]) -> list[Entry]:
+def with_stored_keys(entries: Sequence[Entry]) -> list[Entry]:
     """The entries with key and number stored in each, as a rewrite may change positions."""
     return [
-        entry if chunk is None else _settled(entry, chunk)
+        entry if chunk is None else _with_stored_key(entry, chunk)
         for entry, chunk in zip(entries, chunks_in(entries), strict=True)
     ]
 
 
 def with_changes(entries: Sequence[Entry], changes: BlockChanges, now: datetime) -> list[Entry]:
     """Settled entries after the changes; unknown keys are skipped."""
-    return [_changed(entry, changes, to_text(now)) if is_summary(entry.value) else entry for entry in entries]
+    return [_changed_entry(entry, changes, to_text(now)) if is_summary(entry.value) else entry for entry in entries]
 
 
-def with_forgotten(entries: Sequence[Entry], key: BlockKey, now: datetime) -> list[Entry]:
+def without_block(entries: Sequence[Entry], key: BlockKey, now: datetime) -> list[Entry]:
     """Settled entries after forgetting one: it keeps only its place and the time of forgetting."""
     return [
-        _forgotten(entry, to_text(now)) if is_summary(entry.value) and entry.value["id"] == key else entry
+        _forgotten_entry(entry, to_text(now)) if is_summary(entry.value) and entry.value["id"] == key else entry
         for entry in entries
     ]
 
@@ -122,26 +122,26 @@ def is_forgotten(entry: Entry) -> bool:
     return is_summary(entry.value) and _forgotten_at(entry.value) is not None
 
 
-def _forgotten(entry: Entry, now: str) -> Entry:
+def _forgotten_entry(entry: Entry, now: str) -> Entry:
     kept = {name: entry.value[name] for name in _OF_FORGOTTEN if name in entry.value}
     return Entry({"text_block": "", **kept, _FORGOTTEN: now})
 
 
-def _changed(entry: Entry, changes: BlockChanges, now: str) -> Entry:
+def _changed_entry(entry: Entry, changes: BlockChanges, now: str) -> Entry:
     key = entry.value["id"]
     if key in changes.placed:
-        entry = entry.changed(messages=list(changes.placed[key]))
+        entry = entry.with_members(messages=list(changes.placed[key]))
     if key in changes.stale and not isinstance(entry.value.get(_STALE), str):
-        entry = entry.changed(**{_STALE: now})
+        entry = entry.with_members(**{_STALE: now})
     if key in changes.revived and _STALE in entry.value:
-        entry = entry.changed(without=[_STALE])
+        entry = entry.with_members(without=[_STALE])
     return entry
 
 
-def _settled(entry: Entry, chunk: ChunkSummary) -> Entry:
+def _with_stored_key(entry: Entry, chunk: ChunkSummary) -> Entry:
     if entry.value.get("id") == chunk.id and _number(entry.value) == chunk.number:
         return entry
-    return entry.changed(id=chunk.id, number=chunk.number)
+    return entry.with_members(id=chunk.id, number=chunk.number)
 
 
 def _chunk(value: Mapping[str, Json], position: int, taken: Set[BlockKey]) -> ChunkSummary:

@@ -20,9 +20,9 @@ import structlog
 
 from mnemoir.core.atomic_file import Stamp
 from mnemoir.core.discussions import DIGEST_CHARACTERS, Block, BlockKey, ChunkSummary, ClientFolder
-from mnemoir.storage.discussions.ledger_entries import chunks_in, is_stale, is_summary, settled
+from mnemoir.storage.discussions.ledger_entries import chunks_in, is_stale, is_summary, with_stored_keys
 from mnemoir.storage.discussions.ledger_lines import Entry, LedgerText
-from mnemoir.storage.discussions.places import found, placed, places
+from mnemoir.storage.discussions.places import file_at, first_file, places
 from mnemoir.storage.files.stored_file import ATTEMPTS, EditedMeanwhile
 
 _log = structlog.get_logger(__name__)
@@ -145,11 +145,11 @@ class LedgerFile:
     def __init__(self, root: Path, name: str, client: ClientFolder | None = None) -> None:
         """`name` is the name of the discussion's files (`Discussion.file_name`)."""
         candidates = places(name, "memories", client)
-        at = found(root, candidates, client)
+        at = first_file(root, candidates, client)
         self.exists = at is not None
-        self.file = at or placed(root, candidates[-1], client)
+        self.file = at or file_at(root, candidates[-1], client)
         asides = places(name, "stale", client)
-        self._aside = found(root, asides, client) or placed(root, asides[-1], client)
+        self._aside = first_file(root, asides, client) or file_at(root, asides[-1], client)
 
     @property
     def path(self) -> Path:
@@ -180,7 +180,7 @@ class LedgerFile:
         outside = self._aside.understand(aside[0]).entries if text.is_array and aside else ()
         return Ledger(
             text=text,
-            entries=_merged(text.entries, outside),
+            entries=_merged_entries(text.entries, outside),
             aside=outside,
             stamps=(main and main[1], aside and aside[1]),
         )
@@ -189,12 +189,12 @@ class LedgerFile:
         """Replace the entries by `edit` of the settled entries; the file keeps its form, array or lines."""
         for _ in range(ATTEMPTS):
             before = self.read()
-            with self.file.understood():  # an entry may be nested too deeply to be taken apart
-                entries = edit(settled(before.entries))
+            with self.file.content_errors():  # an entry may be nested too deeply to be taken apart
+                entries = edit(with_stored_keys(before.entries))
             with suppress(EditedMeanwhile):
                 self._replace(entries, before)
                 return
-        raise self.file.always_edited()
+        raise self.file.concurrent_edit_error()
 
     def grow(self, line: bytes, view: LedgerView) -> tuple[Stamps, int]:
         """Append a line durably to a ledger of lines with this `view`. Returns its new stamps and length.
@@ -245,7 +245,7 @@ def _view(ledger: Ledger) -> LedgerView:
     return view_of(chunks, is_array=text.is_array, end=text.end, is_open=text.is_open)
 
 
-def _merged(inside: Sequence[Entry], outside: Sequence[Entry]) -> list[Entry]:
+def _merged_entries(inside: Sequence[Entry], outside: Sequence[Entry]) -> list[Entry]:
     """The entries of an array merged with the stale ones, each after the entry it followed, else at the end."""
     if not outside:
         return list(inside)
@@ -254,13 +254,13 @@ def _merged(inside: Sequence[Entry], outside: Sequence[Entry]) -> list[Entry]:
     behind: dict[BlockKey, list[BlockKey]] = {}
     for key, entry in left.items():
         behind.setdefault(str(entry.value.get(_BEHIND)), []).append(key)
-    merged: list[Entry] = list(_taken("", behind, left))
+    merged: list[Entry] = list(_take_entries_after("", behind, left))
     for key, entry in zip(keys, inside, strict=True):
-        merged += [entry, *(_taken(key, behind, left) if key else ())]
+        merged += [entry, *(_take_entries_after(key, behind, left) if key else ())]
     return [*merged, *left.values()]
 
 
-def _taken(
+def _take_entries_after(
     start: BlockKey, behind: Mapping[BlockKey, list[BlockKey]], left: dict[BlockKey, Entry]
 ) -> Iterator[Entry]:
     """The entries after `start`, and those after them in turn, removed from `left`."""
@@ -278,13 +278,13 @@ def _outside(entries: Sequence[Entry]) -> list[Entry]:
     for entry in entries:
         if is_stale(entry):
             is_known = entry.value.get(_BEHIND) == key
-            outside.append(entry if is_known else entry.changed(**{_BEHIND: key}))
+            outside.append(entry if is_known else entry.with_members(**{_BEHIND: key}))
         key = entry.value["id"] if is_summary(entry.value) else key
     return outside
 
 
 def _inside(entry: Entry) -> Entry:
-    return entry.changed(without=[_BEHIND]) if is_summary(entry.value) and _BEHIND in entry.value else entry
+    return entry.with_members(without=[_BEHIND]) if is_summary(entry.value) and _BEHIND in entry.value else entry
 
 
 def _has_key(entry: Entry) -> bool:

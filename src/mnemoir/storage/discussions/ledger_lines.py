@@ -25,7 +25,7 @@ class Entry:
     value: Json
     line: bytes = b""
 
-    def changed(self, *, without: Sequence[str] = (), **members: Json) -> "Entry":
+    def with_members(self, *, without: Sequence[str] = (), **members: Json) -> "Entry":
         """A copy with other values for members of the object, and without some."""
         exact = _loads_exactly(self.line) if self.line else self.value
         return Entry({name: value for name, value in exact.items() if name not in without} | members)

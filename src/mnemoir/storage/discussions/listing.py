@@ -19,8 +19,8 @@ from mnemoir.core.errors import KeyUnavailable, StorageUnavailable
 from mnemoir.storage.discussions.ledger_entries import is_forgotten, is_stale, is_summary
 from mnemoir.storage.discussions.ledger_file import Known, LedgerFile, Stamps
 from mnemoir.storage.discussions.ledger_lines import Entry
-from mnemoir.storage.discussions.places import Kind, found, kind_in_folder, owner_of, parted, places
-from mnemoir.storage.discussions.record_files import identity_of, opened, records_file_of
+from mnemoir.storage.discussions.places import Kind, first_file, kind_in_folder, name_and_companion, owner_of, places
+from mnemoir.storage.discussions.record_files import identity_of, open_connection, records_file_of
 from mnemoir.storage.files.workspace import Folder, file_errors
 from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sqlite.shared_file import SharedFile
@@ -78,11 +78,11 @@ class DiscussionListing:
     def __init__(self) -> None:
         self._counts: dict[Known, tuple[Stamps, _Count]] = {}
 
-    def listed(self, root: Path, legacy: Path | None, client: ClientFolder | None) -> list[DiscussionListed]:
+    def discussions_in(self, root: Path, legacy: Path | None, client: ClientFolder | None) -> list[DiscussionListed]:
         """All discussions, sorted by id. Raises StorageUnavailable when the root itself cannot be read."""
         where = _Where(root=root, legacy=legacy, client=client)
         all_files: dict[str, _Files] = {}
-        for seen in _seen(where):
+        for seen in _every_file(where):
             all_files.setdefault(seen.name, _Files()).add(seen)
         rows = (self._row(where, name, files) for name, files in all_files.items() if files.kinds)
         return sorted(rows, key=lambda row: row.id)
@@ -91,7 +91,7 @@ class DiscussionListing:
         """One discussion; None when it has no files. Raises as `listed` does."""
         name, files = discussion.file_name, _Files()
         where = _Where(root=discussion.root, legacy=discussion.legacy, client=discussion.client)
-        for seen in _seen(where):
+        for seen in _every_file(where):
             if seen.name == name:
                 files.add(seen)
         if not files.kinds:
@@ -145,8 +145,8 @@ def _id_in(entry: Entry | None) -> str | None:
 
 def _summary(where: _Where, name: str) -> Entry | None:
     try:
-        file = found(where.root, places(name, "summary", where.client), where.client)
-        entries = file.parsed().entries if file else ()
+        file = first_file(where.root, places(name, "summary", where.client), where.client)
+        entries = file.ledger_text().entries if file else ()
     except KeyUnavailable:
         return None
     except StorageUnavailable as exc:
@@ -162,21 +162,21 @@ def _records(where: _Where, name: str) -> _Count:
         with storage_errors(path, OSError):
             if identity_of(path) is None:
                 return _Count()
-        with closing(SharedFile(path, opened)) as file:
-            return file.read(_counted)
+        with closing(SharedFile(path, open_connection)) as file:
+            return file.read(_record_count)
     except StorageUnavailable as exc:
         _log.warning("discussion is listed without its records", error=exc.message)
         return _Count()
 
 
-def _counted(sql: Sql) -> _Count:
+def _record_count(sql: Sql) -> _Count:
     discussion = sql.value("SELECT discussion_id FROM memories WHERE discussion_id IS NOT NULL LIMIT 1")
     return _Count(
         live=int(sql.value("SELECT count(*) FROM memories")), id=None if discussion is None else str(discussion)
     )
 
 
-def _seen(where: _Where) -> Iterator[_Seen]:
+def _every_file(where: _Where) -> Iterator[_Seen]:
     root = where.root
     with file_errors("The folder of discussions", "listed"), Folder(root=root, steps=()).open() as folder:
         inside = _entries(folder)
@@ -184,24 +184,24 @@ def _seen(where: _Where) -> Iterator[_Seen]:
             yield from _flat(inside)
         for entry in inside:
             if entry.is_dir(follow_symlinks=False) and can_be_named(entry.name):
-                yield from _nested(root, entry.name)
+                yield from _files_in_folder(root, entry.name)
     if where.legacy is not None:
         yield from _legacy(where.legacy)
 
 
 def _flat(entries: list[os.DirEntry[str]]) -> Iterator[_Seen]:
     for entry in entries:
-        base, companion = parted(entry.name)
+        base, companion = name_and_companion(entry.name)
         owner = owner_of(base)
         if owner and can_be_named(owner[0]) and entry.is_file(follow_symlinks=False):
             yield _seen_file(entry, owner[0], None if companion else owner[1])
 
 
-def _nested(root: Path, name: str) -> Iterator[_Seen]:
+def _files_in_folder(root: Path, name: str) -> Iterator[_Seen]:
     try:
         with file_errors(name, "listed"), Folder(root=root, steps=(name,)).open() as folder:
             for entry in _entries(folder):
-                base, companion = parted(entry.name)
+                base, companion = name_and_companion(entry.name)
                 kind = kind_in_folder(base)
                 if kind and entry.is_file(follow_symlinks=False):
                     yield _seen_file(entry, name, None if companion else kind)

@@ -12,10 +12,10 @@ import apsw
 
 from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.discussions import Discussion
-from mnemoir.storage.discussions.ledger_entries import is_stale, settled
+from mnemoir.storage.discussions.ledger_entries import is_stale, with_stored_keys
 from mnemoir.storage.discussions.ledger_file import LedgerFile
-from mnemoir.storage.discussions.places import Place, PlacedFile, file_of, of_kinds, placed
-from mnemoir.storage.discussions.record_files import identity_of, opened, real, records_file, refuse_links
+from mnemoir.storage.discussions.places import Place, PlacedFile, file_at, file_of, of_kinds
+from mnemoir.storage.discussions.record_files import identity_of, open_connection, real, records_file, refuse_links
 from mnemoir.storage.discussions.removal import is_kept, remove_files
 from mnemoir.storage.files.workspace import file_errors
 from mnemoir.storage.sqlite.data_file import prepare_folder
@@ -24,7 +24,7 @@ from mnemoir.storage.sqlite.transactions import storage_errors
 _PAGES = 1000  # of a database, copied at once
 
 
-def moved(source: Discussion, target: Discussion) -> bool:
+def move_files(source: Discussion, target: Discussion) -> bool:
     """Move all files; False, with nothing changed, when the target has any or the source has none. Blocks.
 
     Raises KeyUnavailable and StorageUnavailable with nothing changed, also while memories of one are being made.
@@ -33,7 +33,7 @@ def moved(source: Discussion, target: Discussion) -> bool:
         if not is_kept(source):
             return False
         for one in (source, target):
-            held.enter_context(placed(one.root, Place(file=one.file_name)).locked())
+            held.enter_context(file_at(one.root, Place(file=one.file_name)).hold_lock())
         if is_kept(target) or not is_kept(source):
             return False
         stage = replace(target, id=f"move\0{target.id}", is_encoded=False)
@@ -52,12 +52,12 @@ def _copy(source: Discussion, stage: Discussion) -> None:
     _copy_ledger(source, stage)
     summary = file_of(source, "summary")
     if summary is not None:
-        entries = summary.parsed().entries
-        _nested(stage, "chat_summary.json").replace(summary.content_of(entries, as_array=True))
-    _copy_content(file_of(source, "times"), _nested(stage, "timestamps.json"))
+        entries = summary.ledger_text().entries
+        _staged_file(stage, "chat_summary.json").replace(summary.content_of(entries, as_array=True))
+    _copy_content(file_of(source, "times"), _staged_file(stage, "timestamps.json"))
     for name in of_kinds("state", "other"):
-        there = placed(source.root, Place(steps=(source.file_name,), file=name), source.client)
-        _copy_content(there if there.is_there() else None, _nested(stage, name))
+        there = file_at(source.root, Place(steps=(source.file_name,), file=name), source.client)
+        _copy_content(there if there.is_there() else None, _staged_file(stage, name))
     _copy_records(source, stage)
 
 
@@ -65,10 +65,10 @@ def _copy_ledger(source: Discussion, stage: Discussion) -> None:
     ledger = LedgerFile(source.root, source.file_name, source.client)
     if not ledger.exists:
         return
-    entries = settled(ledger.read().entries)
-    _nested(stage, "memories.json").replace(b"[]")
+    entries = with_stored_keys(ledger.read().entries)
+    _staged_file(stage, "memories.json").replace(b"[]")
     if any(map(is_stale, entries)):
-        _nested(stage, "stale.jsonl").replace(b"")  # so that it is found, and gets its name with the folder
+        _staged_file(stage, "stale.jsonl").replace(b"")  # so that it is found, and gets its name with the folder
     LedgerFile(stage.root, stage.file_name, stage.client).rewrite(lambda _: entries)
 
 
@@ -88,8 +88,8 @@ def _copy_records(source: Discussion, stage: Discussion) -> None:
         prepare_folder(target.parent)
         os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
         with (
-            closing(opened(path, apsw.SQLITE_OPEN_READONLY)) as read,
-            closing(opened(target)) as written,
+            closing(open_connection(path, apsw.SQLITE_OPEN_READONLY)) as read,
+            closing(open_connection(target)) as written,
             written.backup("main", read, "main") as copying,
         ):
             while not copying.done:
@@ -97,8 +97,8 @@ def _copy_records(source: Discussion, stage: Discussion) -> None:
         sync_folder(target.parent)
 
 
-def _nested(stage: Discussion, name: str) -> PlacedFile:
-    return placed(stage.root, Place(steps=(stage.file_name,), file=name), stage.client)
+def _staged_file(stage: Discussion, name: str) -> PlacedFile:
+    return file_at(stage.root, Place(steps=(stage.file_name,), file=name), stage.client)
 
 
 def _rename(stage: Discussion, target: Discussion) -> None:

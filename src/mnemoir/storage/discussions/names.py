@@ -7,7 +7,15 @@ from pathlib import Path
 
 from mnemoir.core.discussion_id import encoded_name
 from mnemoir.core.discussions import ClientFolder, Discussion
-from mnemoir.storage.discussions.places import LOCK, RECORDS_ENDING, Place, all_places, lock_name, owner_of, parted
+from mnemoir.storage.discussions.places import (
+    LOCK,
+    RECORDS_ENDING,
+    Place,
+    all_places,
+    lock_name,
+    name_and_companion,
+    owner_of,
+)
 from mnemoir.storage.spelled_folders import SpelledNames
 
 
@@ -17,7 +25,9 @@ class DiscussionNames:
     def __init__(self) -> None:
         self._names = SpelledNames()
 
-    def located(self, root: Path, id: str, legacy: Path | None, client: ClientFolder | None = None) -> Discussion:
+    def named_discussion(
+        self, root: Path, id: str, legacy: Path | None, client: ClientFolder | None = None
+    ) -> Discussion:
         """The discussion with the name of its files.
 
         In a folder that cannot be listed the id keeps its own name; no file in such a folder can be opened anyway.
@@ -38,13 +48,13 @@ class DiscussionNames:
 def _names_of(discussion: Discussion) -> Iterator[str]:
     """The names of all discussions with a file beside those of this one, some more than once."""
     for entry in _entries(discussion.root):
-        base, companion = parted(entry.name)
+        base, companion = name_and_companion(entry.name)
         if owner := owner_of(base):
             yield owner[0]
         elif companion == LOCK or entry.is_dir(follow_symlinks=False):
             yield base
     for entry in _entries(discussion.legacy):
-        owner = owner_of(parted(entry.name)[0])
+        owner = owner_of(name_and_companion(entry.name)[0])
         if owner and owner[1] == "records":
             yield owner[0]
 

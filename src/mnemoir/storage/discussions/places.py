@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from mnemoir.core.atomic_file import Stamp
 from mnemoir.core.discussions import ClientFolder, Discussion
-from mnemoir.storage.discussions.client_keys import sealed, unsealed
+from mnemoir.storage.discussions.client_keys import plain_content, sealed_content
 from mnemoir.storage.discussions.ledger_lines import Entry, LedgerText, array_of, lines_of, parse
 from mnemoir.storage.files.stored_file import StoredFile
 from mnemoir.storage.files.workspace import Folder
@@ -80,7 +80,7 @@ def lock_name(name: str) -> str:
     return name + LOCK
 
 
-def parted(file: str) -> tuple[str, str]:
+def name_and_companion(file: str) -> tuple[str, str]:
     """The name of a file without the ending of a companion file, and that ending; "" for none."""
     companion = next((ending for ending in COMPANIONS if file.endswith(ending)), "")
     return file.removesuffix(companion), companion
@@ -123,7 +123,7 @@ class PlacedFile(StoredFile):
     def read(self) -> tuple[bytes, Stamp] | None:
         """Its bytes, decrypted, and their stamp; None without a file. Raises KeyUnavailable."""
         read = self.raw()
-        return None if read is None else (unsealed(read[0], self.secret, self.name), read[1])
+        return None if read is None else (plain_content(read[0], self.secret, self.name), read[1])
 
     def raw(self) -> tuple[bytes, Stamp] | None:
         """Its bytes as they are stored, and their stamp; None without a file."""
@@ -138,44 +138,44 @@ class PlacedFile(StoredFile):
         announce: Callable[[Stamp], None] = lambda stamp: None,
     ) -> Stamp:
         """See StoredFile; the content is encrypted."""
-        stored = content if self.secret is None else sealed(content, self.secret)
+        stored = content if self.secret is None else sealed_content(content, self.secret)
         return StoredFile.replace(self, stored, over=over, makes_folder=makes_folder, announce=announce)
 
-    def parsed(self) -> LedgerText:
+    def ledger_text(self) -> LedgerText:
         """Its entries; none without a file."""
         read = self.read()
         return self.understand(read[0] if read else b"")
 
     def understand(self, content: bytes) -> LedgerText:
         """The entries in its content."""
-        with self.understood():
+        with self.content_errors():
             return parse(content, is_array=self.is_array)
 
     def content_of(self, entries: Sequence[Entry], *, as_array: bool) -> bytes:
         """The entries serialised for the file, as an array or as lines."""
-        with self.understood():
+        with self.content_errors():
             return array_of(entries) if as_array else lines_of(entries)
 
 
-def placed(root: Path, place: Place, client: ClientFolder | None = None) -> PlacedFile:
+def file_at(root: Path, place: Place, client: ClientFolder | None = None) -> PlacedFile:
     """The file at a place; it need not exist."""
     secret = None if client is None else client.secret
     return PlacedFile(folder=Folder(root=root, steps=place.steps), file=place.file, secret=secret)
 
 
-def found(root: Path, places: Sequence[Place], client: ClientFolder | None = None) -> PlacedFile | None:
+def first_file(root: Path, places: Sequence[Place], client: ClientFolder | None = None) -> PlacedFile | None:
     """The first file that exists; None when none does."""
-    files = (placed(root, place, client) for place in places)
+    files = (file_at(root, place, client) for place in places)
     return next((file for file in files if file.is_there()), None)
 
 
 def file_of(discussion: Discussion, kind: Kind) -> PlacedFile | None:
     """The discussion's file of that kind; None when there is none."""
     client = discussion.client
-    return found(discussion.root, places(discussion.file_name, kind, client), client)
+    return first_file(discussion.root, places(discussion.file_name, kind, client), client)
 
 
 def new_file_of(discussion: Discussion, kind: Kind) -> PlacedFile:
     """The file of that kind that is to be made where there is none."""
     client = discussion.client
-    return placed(discussion.root, places(discussion.file_name, kind, client)[-1], client)
+    return file_at(discussion.root, places(discussion.file_name, kind, client)[-1], client)

@@ -231,20 +231,20 @@ def _as_words(value: Any) -> str:
 
 
 def _digests(stored: str) -> Sequence[str]:
-    with _understood():
+    with _json_errors():
         return tuple(orjson.loads(stored))
 
 
 def _messages(stored: str) -> Sequence[SourceMessage]:
     # the standard library's JSON, as orjson refuses the lone surrogates that a message may have
-    with _understood():
+    with _json_errors():
         return tuple(
             SourceMessage(role=said["role"], text=said["content"], uid=said.get("uid")) for said in json.loads(stored)
         )
 
 
 @contextmanager
-def _understood() -> Iterator[None]:
+def _json_errors() -> Iterator[None]:
     """Raise Damaged for JSON that is not as it was written."""
     try:
         yield

@@ -28,7 +28,7 @@ from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sqlite.data_file import beside, prepare_folder
 from mnemoir.storage.sqlite.database import BUSY_MS
 from mnemoir.storage.sqlite.shared_file import SharedFile
-from mnemoir.storage.sqlite.transactions import SqliteSql, damaged, storage_errors, transaction
+from mnemoir.storage.sqlite.transactions import SqliteSql, damage_error, storage_errors, transaction
 
 Identity = tuple[int, int]  # device and inode: another file under the same name has another
 T = TypeVar("T")
@@ -104,7 +104,7 @@ class RecordFiles:
                 self._forget(path)  # a deleted file is freed when no connection has it open
                 with closing(blank()) as connection, transaction(connection, reads=True):
                     return work(SqliteSql(connection))
-            with self._opened(path) as file:
+            with self._file_for_caller(path) as file:
                 return file.read(lambda sql: work(see_new_tables(sql)))
 
     def begin(self, path: Path) -> bool:
@@ -116,10 +116,10 @@ class RecordFiles:
 
     def write(self, path: Path, work: Work[T]) -> T:
         """The result of `work` in one transaction, durable on return; a missing file is created."""
-        self._refuse_when_closed(path)
+        self._refuse_after_close(path)
         with storage_errors(path, OSError):
             _make(path)
-            with self._opened(path) as file:
+            with self._file_for_caller(path) as file:
                 was_complete, outcome = file.write(lambda sql: (prepare(path, sql), work(sql)))
             if not was_complete:
                 self._forget(path)  # the next connection needs no stand-in
@@ -140,7 +140,7 @@ class RecordFiles:
             _make(path)
             for file in (made, path):
                 self._forget(file)
-                _connected(file).close()  # a journal left beside it would be taken for one of the new file
+                _open_records(file).close()  # a journal left beside it would be taken for one of the new file
             _move(made, path)
             sync_folder(path.parent)
             sync_folder(made.parent)
@@ -153,12 +153,12 @@ class RecordFiles:
                 self._idle.popitem()[1].close()
 
     @contextmanager
-    def _opened(self, path: Path) -> Iterator[SharedFile]:
+    def _file_for_caller(self, path: Path) -> Iterator[SharedFile]:
         """The file for one caller; it stays open afterwards unless the work failed."""
-        self._refuse_when_closed(path)
+        self._refuse_after_close(path)
         with self._lock:
             file = self._idle.pop(path, None)
-        file = file or SharedFile(path, _connected)
+        file = file or SharedFile(path, _open_records)
         try:
             yield file
         except BaseException:
@@ -181,16 +181,18 @@ class RecordFiles:
         if file is not None:
             file.close()
 
-    def _refuse_when_closed(self, path: Path) -> None:
+    def _refuse_after_close(self, path: Path) -> None:
         if self._closed:
             raise StorageUnavailable(f"{path} is closed: the program is stopping.")
 
 
-def opened(path: Path, flags: int = apsw.SQLITE_OPEN_READWRITE, *, keeps_statements: bool = True) -> apsw.Connection:
+def open_connection(
+    path: Path, flags: int = apsw.SQLITE_OPEN_READWRITE, *, keeps_statements: bool = True
+) -> apsw.Connection:
     """A connection that waits for other writers. Raises the errors that `storage_errors` translates."""
     refuse_links(path)
     if is_too_short(path):
-        raise damaged(path, "it is too short for a database")
+        raise damage_error(path, "it is too short for a database")
     cache = 100 if keeps_statements else 0
     connection = apsw.Connection(str(path), flags=flags | apsw.SQLITE_OPEN_NOFOLLOW, statementcachesize=cache)
     connection.set_busy_timeout(BUSY_MS)
@@ -202,14 +204,14 @@ def is_too_short(path: Path) -> bool:
     return 0 < path.stat().st_size < _SMALLEST and not beside(path, "-journal").exists()
 
 
-def _connected(path: Path) -> apsw.Connection:
+def _open_records(path: Path) -> apsw.Connection:
     """A connection to the file, with empty stand-ins for missing tables."""
-    connection = opened(path)
+    connection = open_connection(path)
     try:
         if not is_complete(path, SqliteSql(connection)):
             connection.close()
             # a cached statement over the stand-in would not notice that the file has the table meanwhile
-            connection = opened(path, keeps_statements=False)
+            connection = open_connection(path, keeps_statements=False)
             stand_in(connection)
         connection.pragma("synchronous", "EXTRA")  # the folder too, or a loss of power may undo a commit
         connection.pragma("secure_delete", 1)

@@ -29,7 +29,7 @@ def refuse_other_files(path: Path, sql: Sql) -> None:
     tables: dict[str, str] = dict(sql.rows(_SCHEMA["tables_of"]))
     if not tables:
         return
-    for table, columns in _expected().items():
+    for table, columns in _expected_tables().items():
         if table in tables and not columns <= _columns(sql, table):
             raise _foreign(path, f"its table {table} has other columns")
     if "memories" not in tables or "fts5" not in tables.get("memories_fts", "").lower():
@@ -89,7 +89,7 @@ def _blank() -> bytes:
 
 
 @functools.cache
-def _expected() -> dict[str, frozenset[str]]:
+def _expected_tables() -> dict[str, frozenset[str]]:
     sql = SqliteSql(blank())
     names = [name for name, _ in sql.rows(_SCHEMA["tables_of"])]
     own = [name for name in names if not name.startswith(("memories_fts_", "sqlite_"))]

@@ -53,14 +53,14 @@ def install(connection: apsw.Connection) -> None:
     connection.create_scalar_function("mnemoir_rows_with", _Counts(connection).rows_with, 1)
 
 
-def counted(sql: Sql, phrases: Sequence[str]) -> list[Phrase]:
+def counted_phrases(sql: Sql, phrases: Sequence[str]) -> list[Phrase]:
     """Quoted phrases with the numbers of their rows, counted to a little more than half of all rows."""
     handed: Any = apsw.pyobject(phrases)  # not an SQL value: the function gets the Python object
     rows = orjson.loads(sql.row(_QUERIES["rows_with"], phrases=handed)[0])
     return [Phrase(text=text, rows=number) for text, number in zip(phrases, rows, strict=True) if number]
 
 
-def ranked(sql: Sql, phrases: Sequence[Phrase], limit: int, weights: Sequence[float]) -> list[int]:
+def ranked_rows(sql: Sql, phrases: Sequence[Phrase], limit: int, weights: Sequence[float]) -> list[int]:
     """The numbers of the best `limit` rows that contain any of the phrases; ties by number.
 
     `weights` are those of the columns, 1 for those that are missing, or are no numbers.
@@ -91,7 +91,7 @@ class _Ranking:
         for rare in range(self._guess(phrases), len(phrases)):
             scores = self._scores(phrases[:rare], -1)
             if len(scores) >= self.limit and self._limit_th(scores) >= self._most(phrases[rare:]):
-                return self._completed(scores, phrases[:rare], phrases[rare:])
+                return self._completed_scores(scores, phrases[:rare], phrases[rare:])
         return self._scores(phrases, self.limit)
 
     def idf(self, phrase: Phrase) -> float:
@@ -115,7 +115,7 @@ class _Ranking:
         """The score of the last of the best rows."""
         return -nsmallest(self.limit, scores.values())[-1]
 
-    def _completed(self, scores: Scores, rare: Sequence[Phrase], common: Sequence[Phrase]) -> Scores:
+    def _completed_scores(self, scores: Scores, rare: Sequence[Phrase], common: Sequence[Phrase]) -> Scores:
         """The scores, including the common phrases for those rows that these could raise among the best."""
         reach = self._most(common) - self._limit_th(scores)
         near = {row: score for row, score in scores.items() if score <= reach}
@@ -200,10 +200,10 @@ def _any_of(phrases: Sequence[Phrase]) -> str:
 
 def search(sql: Sql, keywords: Sequence[str], limit: int, weights: Sequence[float]) -> list[Record]:
     """Records that contain any of the phrases, best first; if none, those that contain any of their words."""
-    found = _found(sql, keywords, limit, weights)
+    found = _matching_rows(sql, keywords, limit, weights)
     if not found:
-        words = [word for keyword in keywords for word in _cleaned(keyword).split()]
-        found = _found(sql, words, limit, weights)
+        words = [word for keyword in keywords for word in _cleaned_keyword(keyword).split()]
+        found = _matching_rows(sql, words, limit, weights)
     by_id = {record.id: record for record in records(sql, found)}
     return [by_id[number] for number in found if number in by_id]
 
@@ -226,12 +226,12 @@ def record_of(row: tuple[int, str, str, str | None, str | None, str | None]) -> 
     )
 
 
-def _found(sql: Sql, phrases: Iterable[str], limit: int, weights: Sequence[float]) -> list[int]:
-    quoted = ['"' + cleaned.replace('"', '""') + '"' for cleaned in map(_cleaned, phrases) if cleaned]
-    return ranked(sql, counted(sql, list(dict.fromkeys(quoted))), limit, weights)
+def _matching_rows(sql: Sql, phrases: Iterable[str], limit: int, weights: Sequence[float]) -> list[int]:
+    quoted = ['"' + cleaned.replace('"', '""') + '"' for cleaned in map(_cleaned_keyword, phrases) if cleaned]
+    return ranked_rows(sql, counted_phrases(sql, list(dict.fromkeys(quoted))), limit, weights)
 
 
-def _cleaned(phrase: str) -> str:
+def _cleaned_keyword(phrase: str) -> str:
     """The keyword as WilmerAI cleans it; characters that end an expression, or are invalid, become spaces."""
     plain = phrase.replace("-", " ").replace("\0", " ")
     return plain.encode("utf-8", "replace").decode().strip()

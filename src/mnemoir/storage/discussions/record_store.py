@@ -76,7 +76,7 @@ class RecordSnapshot:
         """The `seq` of every record that is not of a stale chunk, ascending."""
         return [seq for (seq,) in self._sql.rows(_QUERIES["live"])]
 
-    def selected(self, scope: Scope, wanted: ListFilter) -> Sequence[int]:
+    def matching_seqs(self, scope: Scope, wanted: ListFilter) -> Sequence[int]:
         """Records have no lists with conditions."""
         raise NotSupported("Records of a discussion are not listed by conditions, so none narrows their search.")
 
@@ -189,22 +189,22 @@ class SqliteRecordStore:
     async def newest(self, discussion: Discussion, *, limit: int, before: int | None = None) -> Sequence[Record]:
         """A page of records, newest first, without those of stale chunks."""
         values: dict[str, Value] = {"limit": max(0, limit), "before": _GREATEST_ID if before is None else before}
-        return await self._listed(discussion, "newest", values)
+        return await self._records_of_query(discussion, "newest", values)
 
     async def without_entry(self, discussion: Discussion, model: str, *, limit: int) -> Sequence[Record]:
         """Records without an index entry of that embedding model, oldest first."""
-        return await self._listed(discussion, "without_entry", {"model": model, "limit": max(0, limit)})
+        return await self._records_of_query(discussion, "without_entry", {"model": model, "limit": max(0, limit)})
 
     async def put_entries(self, discussion: Discussion, entries: Mapping[int, NewRecord]) -> None:
         """Store the index entries of records; deleted records are skipped."""
 
-        def work(sql: Sql) -> None:
+        def put_each_entry(sql: Sql) -> None:
             for number, record in entries.items():
                 if record.entry is not None:
                     record_chunks.put_entry(sql, number, record.entry)
 
         if entries:
-            await asyncio.to_thread(lambda: self._files.change(records_file(discussion), work))
+            await asyncio.to_thread(lambda: self._files.change(records_file(discussion), put_each_entry))
 
     def rows(self, discussion: Discussion) -> SearchRows:
         """The search rows of the records, for hybrid search."""
@@ -213,19 +213,21 @@ class SqliteRecordStore:
     async def put_in_place(self, discussion: Discussion, made: Discussion) -> None:
         """Replace the records of `discussion` by those of `made`, in one step."""
 
-        def work() -> None:
+        def replace_records() -> None:
             new = records_file(made)
             name = record_chunks.storable(discussion.id)
             self._files.change(new, lambda sql: record_schema.rename(sql, name))
             self._files.replace(records_file(discussion), new)
 
-        await asyncio.to_thread(work)
+        await asyncio.to_thread(replace_records)
 
     async def aclose(self) -> None:
         """Close the open databases."""
         await asyncio.to_thread(self._files.close)
 
-    async def _listed(self, discussion: Discussion, query: str, values: Mapping[str, Value]) -> list[Record]:
+    async def _records_of_query(
+        self, discussion: Discussion, query: str, values: Mapping[str, Value]
+    ) -> list[Record]:
         return await self._read(
             discussion, lambda sql: [*map(record_search.record_of, sql.rows(_QUERIES[query], **values))]
         )

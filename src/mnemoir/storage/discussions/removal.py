@@ -10,16 +10,16 @@ from mnemoir.storage.discussions.places import (
     RECORDS_ENDING,
     Place,
     all_places,
-    found,
+    file_at,
+    first_file,
     lock_name,
-    placed,
 )
 from mnemoir.storage.files.workspace import Folder, file_errors
 
 
 def is_kept(discussion: Discussion) -> bool:
     """True when it has any file; a lock file alone does not count. Blocks."""
-    return any(found(root, its) is not None for root, its in _everywhere(discussion))
+    return any(first_file(root, its) is not None for root, its in _everywhere(discussion))
 
 
 def remove_files(discussion: Discussion) -> bool:
@@ -27,7 +27,7 @@ def remove_files(discussion: Discussion) -> bool:
     name = discussion.file_name
     removed = [_remove_all(root, place) for root, its in _everywhere(discussion) for place in its]
     remove_folder(Folder(root=discussion.root, steps=(name,)))
-    placed(discussion.root, Place(file=lock_name(name))).remove()
+    file_at(discussion.root, Place(file=lock_name(name))).remove()
     return any(removed)
 
 
@@ -42,7 +42,7 @@ def _everywhere(discussion: Discussion) -> list[tuple[Path, Sequence[Place]]]:
 def _remove_all(root: Path, place: Place) -> bool:
     """Delete a file and its companion files; True when any of them existed."""
     names = [place.file, *(place.file + companion for companion in COMPANIONS)]
-    files = [placed(root, Place(steps=place.steps, file=name)) for name in names]
+    files = [file_at(root, Place(steps=place.steps, file=name)) for name in names]
     there = [file for file in files if file.is_there()]
     for file in there:
         file.remove()

@@ -10,8 +10,8 @@ from mnemoir.core.discussions import Discussion, RollingSummary
 from mnemoir.ports.discussions import RollingSummaries
 from mnemoir.storage.discussions.ledger_entries import is_summary, naming
 from mnemoir.storage.discussions.ledger_lines import Entry
-from mnemoir.storage.discussions.places import PlacedFile, file_of, new_file_of, placed, places
-from mnemoir.storage.file_lock import folder_locked
+from mnemoir.storage.discussions.places import PlacedFile, file_at, file_of, new_file_of, places
+from mnemoir.storage.file_lock import hold_folder_lock
 from mnemoir.storage.files.workspace import existing
 
 
@@ -33,26 +33,26 @@ class FileRollingSummaries:
 
 def _load(discussion: Discussion) -> RollingSummary | None:
     file = file_of(discussion, "summary")
-    entries = file.parsed().entries if file else ()
+    entries = file.ledger_text().entries if file else ()
     return _summary(entries[-1].value) if entries and is_summary(entries[-1].value) else None
 
 
 def _save(discussion: Discussion, summary: RollingSummary) -> None:
     file = file_of(discussion, "summary") or new_file_of(discussion, "summary")
-    with file.opened("written", create=True) as folder, folder_locked(existing(folder)):
-        file.change(lambda content: _changed(file, content, discussion, summary))
+    with file.open_folder("written", create=True) as folder, hold_folder_lock(existing(folder)):
+        file.change(lambda content: _changed_content(file, content, discussion, summary))
 
 
-def _changed(file: PlacedFile, content: bytes, discussion: Discussion, summary: RollingSummary) -> bytes:
+def _changed_content(file: PlacedFile, content: bytes, discussion: Discussion, summary: RollingSummary) -> bytes:
     text = file.understand(content)
-    with file.understood():
+    with file.content_errors():
         entries = _with(list(text.entries), discussion, summary)
     return file.content_of(entries, as_array=text.is_array)
 
 
 def _remove(discussion: Discussion) -> None:
     for place in places(discussion.file_name, "summary", discussion.client):
-        placed(discussion.root, place).remove()
+        file_at(discussion.root, place).remove()
 
 
 def _with(entries: list[Entry], discussion: Discussion, summary: RollingSummary) -> list[Entry]:
@@ -60,7 +60,7 @@ def _with(entries: list[Entry], discussion: Discussion, summary: RollingSummary)
     members = {"text_block": summary.text, "hash": summary.hash, "updated_at": summary.updated_at}
     known = {"number": summary.number, "made_by": summary.made_by or None}
     told = {name: value for name, value in known.items() if value is not None}
-    return [*entries, last.changed(without=list(known), **members, **told, **naming(discussion))]
+    return [*entries, last.with_members(without=list(known), **members, **told, **naming(discussion))]
 
 
 def _summary(value: dict[str, object]) -> RollingSummary:

@@ -15,7 +15,7 @@ from typing import Any
 from mnemoir.core.discussions import Discussion
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.ports.node_services import Timestamps
-from mnemoir.storage.discussions.places import PlacedFile, file_of, placed, places
+from mnemoir.storage.discussions.places import PlacedFile, file_at, file_of, places
 
 
 class FileTimestamps:
@@ -46,15 +46,15 @@ def _load(discussion: Discussion) -> dict[str, str]:
 
 def _save(discussion: Discussion, before: Mapping[str, str], after: Mapping[str, str]) -> None:
     file = _file(discussion)
-    with file.locked():
-        file.change(lambda content: _content(_merged(file.members_of(content), before, after)))
+    with file.hold_lock():
+        file.change(lambda content: _content(_merged_times(file.members_of(content), before, after)))
 
 
 def _content(members: Mapping[str, Any]) -> bytes:
     return json.dumps(members, indent=4).encode()  # four spaces and ASCII, as WilmerAI writes them
 
 
-def _merged(members: Mapping[str, Any], before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, Any]:
+def _merged_times(members: Mapping[str, Any], before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, Any]:
     changed = {key: time for key, time in after.items() if before.get(key) != time}
     gone = before.keys() - after.keys()
     return {key: value for key, value in members.items() if key not in gone} | changed
@@ -63,7 +63,7 @@ def _merged(members: Mapping[str, Any], before: Mapping[str, str], after: Mappin
 def _file(discussion: Discussion) -> PlacedFile:
     """The existing file, or the one to create."""
     first, *_ = places(discussion.file_name, "times", discussion.client)
-    return file_of(discussion, "times") or placed(discussion.root, first, discussion.client)
+    return file_of(discussion, "times") or file_at(discussion.root, first, discussion.client)
 
 
 _: type[Timestamps] = FileTimestamps  # checked, never run

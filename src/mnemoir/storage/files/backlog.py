@@ -63,10 +63,10 @@ class Backlog:
         await self._sync()
         return await self._db.read(None, index_table.counts)
 
-    async def added(self, since: date) -> Mapping[str, int]:
+    async def additions_by_day(self, since: date) -> Mapping[str, int]:
         """The memories added on each day, over all users."""
         await self._sync()
-        return await self._db.read(None, lambda sql: index_table.added(sql, since))
+        return await self._db.read(None, lambda sql: index_table.additions_by_day(sql, since))
 
     async def put(self, model: str, filled: Filled) -> int:
         """Store vectors whose texts are unchanged; the number stored. Must not be cancelled (`Unbroken`)."""
@@ -150,7 +150,7 @@ class Backlog:
             user = (one.project, row.memory.user)
             if user not in contexts:
                 contexts[user] = _contexts(contents.of_user(row.memory.user).rows)
-            found.append(_unembedded(one.project, row, contexts[user].get(row.seq, "")))
+            found.append(_unembedded_memory(one.project, row, contexts[user].get(row.seq, "")))
         return found
 
 
@@ -166,7 +166,7 @@ def _contexts(rows: Iterable[Row]) -> dict[int, str]:
     return found
 
 
-def _unembedded(project: Project, row: Row, context: str) -> Unembedded:
+def _unembedded_memory(project: Project, row: Row, context: str) -> Unembedded:
     memory = row.memory
     scope = Scope(
         tenant=project.tenant,

@@ -25,8 +25,8 @@ from mnemoir.storage.files.rows import Key, key_of
 from mnemoir.storage.files.stored_file import ATTEMPTS, EditedMeanwhile
 from mnemoir.storage.planning import Effect
 from mnemoir.storage.sql.commit import add_history, removed_memory
-from mnemoir.storage.sql.engine import Engine, Sql, entered
-from mnemoir.storage.sql.receipts import already_applied, keep_receipt
+from mnemoir.storage.sql.engine import Engine, Sql, enter_scope
+from mnemoir.storage.sql.receipts import earlier_outcome, keep_receipt
 from mnemoir.storage.sql.spaces import mark_space
 
 T = TypeVar("T")
@@ -47,7 +47,7 @@ class Unbroken:
             raise StorageUnavailable("The project files are closed: the server is stopping. Try again later.")
         task = asyncio.create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._done)
+        task.add_done_callback(self._drop_task)
         return await asyncio.shield(task)
 
     async def aclose(self) -> None:
@@ -55,7 +55,7 @@ class Unbroken:
         self._closed = True
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _done(self, task: asyncio.Task[Any]) -> None:
+    def _drop_task(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
             task.exception()  # seen here, because a cancelled caller cannot see it any more
@@ -111,18 +111,20 @@ class Changing:
         receipt = wish.receipt
         if receipt is None:
             return None
-        return await self._db.read(wish.scope, lambda sql: already_applied(sql, receipt, self._clock()))
+        return await self._db.read(wish.scope, lambda sql: earlier_outcome(sql, receipt, self._clock()))
 
     async def _change(self, project: OpenProject, wish: Wish) -> list[Applied]:
         with ExitStack() as lock:
-            await self._in_thread(lambda: lock.enter_context(project.file.locked()))
-            before, effects, after = await self._replaced(project, wish)
+            await self._in_thread(lambda: lock.enter_context(project.file.hold_lock()))
+            before, effects, after = await self._replace_contents(project, wish)
         with _forgotten_on_failure(project):
             await self._note(project, wish, effects, (before, after))
         project.publish(after)
-        return [effect.applied for effect in effects]
+        return [effect.outcome for effect in effects]
 
-    async def _replaced(self, project: OpenProject, wish: Wish) -> tuple[Contents, Sequence[Effect], Contents]:
+    async def _replace_contents(
+        self, project: OpenProject, wish: Wish
+    ) -> tuple[Contents, Sequence[Effect], Contents]:
         """Write the file; the contents before, the effects, and the contents after."""
         for _ in range(ATTEMPTS):
             standing = await self._db.read(
@@ -130,9 +132,9 @@ class Changing:
             )
             effects = await self._in_thread(partial(wish.plan, standing))
             with _forgotten_on_failure(project), suppress(EditedMeanwhile):
-                after = await self._in_thread(partial(_written, project, standing, effects))
+                after = await self._in_thread(partial(_write_effects, project, standing, effects))
                 return standing.contents, effects, after
-        raise project.file.always_edited()
+        raise project.file.concurrent_edit_error()
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
@@ -148,7 +150,7 @@ class Changing:
             _index(sql, number, effects)
             waits = frozenset().union(*(effect.entry.waits for effect in effects if effect.entry is not None))
             for space in waits & self._of_all_facts:
-                mark_space(entered(sql, wish.scope.owner), space)
+                mark_space(enter_scope(sql, wish.scope.owner), space)
             want_vectors(sql, number, project.project)
             move_stamp(sql, number, before.stamp, after.stamp)
 
@@ -156,10 +158,10 @@ class Changing:
             await self._db.write(wish.scope, note)
 
     def _record(self, sql: Sql, wish: Wish, effects: Sequence[Effect]) -> None:
-        now, within = self._clock(), entered(sql, wish.scope)
+        now, within = self._clock(), enter_scope(sql, wish.scope)
         add_history(within, wish.scope, effects, wish.provenance, to_text(now), wish.queue)
         if wish.receipt is not None:
-            answer = (wish.provenance.reason, [effect.applied for effect in effects])
+            answer = (wish.provenance.reason, [effect.outcome for effect in effects])
             keep_receipt(within, wish.receipt, answer, now, wish.queue.proposed)
 
 
@@ -175,7 +177,7 @@ def standing_in(project: OpenProject, sql: Sql, scope: Scope, restored: Sequence
     return ScopeOfFile(contents=current(project, sql), scope=scope, taken_back=taken_back)
 
 
-def _written(project: OpenProject, standing: ScopeOfFile, effects: Sequence[Effect]) -> Contents:
+def _write_effects(project: OpenProject, standing: ScopeOfFile, effects: Sequence[Effect]) -> Contents:
     """Write the effects to the file; the contents after. Raises EditedMeanwhile with the file unchanged."""
     if not effects:
         return standing.contents

@@ -115,7 +115,7 @@ class Contents:
         before = self.of_user(user)
         changes, removals = before.changes, before.removals
         rows = {row.seq: row for row in before.rows}
-        hidden = self._hidden() if any(effect.event == "DELETE" for effect in effects) else {}
+        hidden = self._hidden_items() if any(effect.event == "DELETE" for effect in effects) else {}
         for effect in effects:
             key = key_of(effect.memory)
             if effect.event == "DELETE":
@@ -126,7 +126,7 @@ class Contents:
                 removals += 1
                 continue
             changes = written = written + 1
-            row = _written(effect, by_key.get(key), written)
+            row = _row_after(effect, by_key.get(key), written)
             items[row.seq] = by_key[key] = rows[row.seq] = row
         by_user = {**self.by_user, user: UserRows(tuple(rows.values()), changes=changes, removals=removals)}
         return replace(self, digest=None, written=written, items=items, by_key=by_key, by_user=by_user)
@@ -146,7 +146,7 @@ class Contents:
             by_user[user] = UserRows(rows, changes=written, removals=by_user[user].removals)
         return replace(self, written=written, items=items, by_key=by_key, by_user=by_user)
 
-    def _hidden(self) -> dict[tuple[str, str], list[int]]:
+    def _hidden_items(self) -> dict[tuple[str, str], list[int]]:
         """Items that are no memories, by their members for id and user."""
         found: dict[tuple[str, str], list[int]] = {}
         for seq, item in self.items.items():
@@ -176,7 +176,7 @@ class ScopeOfFile:
         """Facts of the scope."""
         return self.contents.same_text(self.scope, content_hash)
 
-    def removed(self, memory_id: MemoryId) -> Memory | None:
+    def memory_at_removal(self, memory_id: MemoryId) -> Memory | None:
         """As the caller read it from the history."""
         return self.taken_back.get(memory_id)
 
@@ -205,7 +205,7 @@ def contents_of(content: FileContent, entry_of: EntryOf) -> Contents:
     )
 
 
-def _written(effect: Effect, row: Row | None, written: int) -> Row:
+def _row_after(effect: Effect, row: Row | None, written: int) -> Row:
     """The row of a memory after an ADD or an UPDATE, which leaves the entry as it is when it brings none."""
     memory = effect.memory
     if row is None:

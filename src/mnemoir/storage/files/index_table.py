@@ -202,7 +202,7 @@ def counts(sql: Sql) -> StoreCounts:
     return StoreCounts(projects=projects, users=users, memories=memories)
 
 
-def added(sql: Sql, since: date) -> dict[str, int]:
+def additions_by_day(sql: Sql, since: date) -> dict[str, int]:
     """The indexed memories added on each day, over all projects."""
     return dict(sql.rows(_QUERIES["added"], since=midnight(since)))
 

@@ -119,7 +119,7 @@ class FileSearchSnapshot:
         """The `seq` of every row, ascending."""
         return [row.seq for row in self._user(scope).rows]
 
-    def selected(self, scope: Scope, wanted: ListFilter) -> Sequence[int]:
+    def matching_seqs(self, scope: Scope, wanted: ListFilter) -> Sequence[int]:
         """The `seq` of every row that meets the conditions."""
         return [row.seq for row in meeting(self._contents(scope), of_scope(self._sql, scope), scope, wanted)]
 

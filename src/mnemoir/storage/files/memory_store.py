@@ -61,7 +61,7 @@ from mnemoir.storage.files.open_project import OpenProjects
 from mnemoir.storage.files.rows import Row, is_shown
 from mnemoir.storage.files.spaces import FileSpaceVectors
 from mnemoir.storage.files.workspace import project_of, projects
-from mnemoir.storage.planning import Effect, is_within, last_renewed, planned, removal
+from mnemoir.storage.planning import Effect, is_within, newest_memory, planned_effects, removal
 from mnemoir.storage.sql.engine import Engine, Sql
 from mnemoir.storage.sql.forgetting import derived_from, drop_traces, drop_words, erase_traces
 from mnemoir.storage.sql.memory_store import SqlMemoryStore
@@ -115,10 +115,15 @@ class FileMemoryStore:
         """Apply all changes in one replacement of the file, or none. An Update and a Remove keep no closed copy."""
 
         def plan(standing: ScopeOfFile) -> Sequence[Effect]:
-            return planned(standing, scope, changes, self._now(), degrade=degrade, expected=expected)
+            return planned_effects(standing, scope, changes, self._now(), degrade=degrade, expected=expected)
 
         wish = Wish(
-            scope=scope, plan=plan, provenance=provenance, receipt=receipt, queue=queue, restored=_restored(changes)
+            scope=scope,
+            plan=plan,
+            provenance=provenance,
+            receipt=receipt,
+            queue=queue,
+            restored=_restored_ids(changes),
         )
         if changes:
             async with self._room(scope, number=added_by(changes)):
@@ -138,13 +143,13 @@ class FileMemoryStore:
 
     async def preview(self, scope: Scope, changes: Sequence[Change], *, degrade: bool = False) -> list[Applied]:
         """What a commit would do to the file as it is; takes no lock."""
-        opened, restored = self._open[project_of(scope)], _restored(changes)
+        opened, restored = self._open[project_of(scope)], _restored_ids(changes)
 
-        def look(sql: Sql) -> list[Applied]:
+        def planned_changes(sql: Sql) -> list[Applied]:
             standing = standing_in(opened, sql, scope, restored)
-            return [one.applied for one in planned(standing, scope, changes, self._now(), degrade=degrade)]
+            return [one.outcome for one in planned_effects(standing, scope, changes, self._now(), degrade=degrade)]
 
-        return await self._db.read(scope, look)
+        return await self._db.read(scope, planned_changes)
 
     async def redeem(self, scope: Scope, key: str) -> RedeemedReceipt | None:
         """The answer to this idempotency key in the last 24 hours; None without one."""
@@ -163,58 +168,58 @@ class FileMemoryStore:
     async def page(self, scope: Scope, visible: Visible, *, limit: int, offset: int = 0) -> list[Memory]:
         """Newest `created_at` first, ties by id descending; unreadable times last."""
 
-        def look(contents: Contents) -> list[Memory]:
+        def memories_on_page(contents: Contents) -> list[Memory]:
             rows = contents.of_user(scope.user).by_age
             first, last = (min(place, len(rows)) for place in (offset, offset + limit))
-            return [row.memory for row in islice(_shown(rows, scope, visible), first, last)]
+            return [row.memory for row in islice(_shown_rows(rows, scope, visible), first, last)]
 
-        return await self._read(project_of(scope), look)
+        return await self._read(project_of(scope), memories_on_page)
 
     async def count(self, scope: Scope, visible: Visible) -> int:
         """The number of memories that `page` returns without a limit."""
         return await self._read(
             project_of(scope),
-            lambda contents: sum(1 for _ in _shown(contents.of_user(scope.user).rows, scope, visible)),
+            lambda contents: sum(1 for _ in _shown_rows(contents.of_user(scope.user).rows, scope, visible)),
         )
 
     async def select(
         self, scope: Scope, wanted: ListFilter, *, limit: int, after: ListCursor | None = None
     ) -> list[Memory]:
         """A page of matching memories in the requested order, after the cursor of the previous page."""
-        rows = await self._listed(select, scope, wanted)
+        rows = await self._matching_rows(select, scope, wanted)
         return [row.memory for row in islice(behind(rows, wanted, after), min(limit, len(rows)))]
 
     async def select_count(self, scope: Scope, wanted: ListFilter) -> int:
         """The number of memories that `select` returns without a limit."""
-        return len(await self._listed(meeting, scope, wanted))
+        return len(await self._matching_rows(meeting, scope, wanted))
 
     async def owners(self, tenant: str) -> list[OwnerSummary]:
         """Every user of the tenant with memories, sorted by project, then by name."""
 
-        def look(sql: Sql) -> list[OwnerSummary]:
+        def owner_summaries(sql: Sql) -> list[OwnerSummary]:
             here = sorted((each for each in projects(self._root) if each.tenant == tenant), key=lambda p: p.project)
             return [one for each in here for one in owners_of(each, current(self._open[each], sql))]
 
-        return await self._db.read(None, look)
+        return await self._db.read(None, owner_summaries)
 
     async def same_text(self, scope: Scope, hashes: Sequence[bytes]) -> dict[bytes, Memory]:
         """Facts of the scope by content hash, decayed ones included."""
 
-        def look(contents: Contents) -> dict[bytes, Memory]:
-            found = ((hashed, last_renewed(contents.same_text(scope, hashed))) for hashed in hashes)
+        def memories_by_hash(contents: Contents) -> dict[bytes, Memory]:
+            found = ((hashed, newest_memory(contents.same_text(scope, hashed))) for hashed in hashes)
             return {hashed: memory for hashed, memory in found if memory is not None}
 
-        return await self._read(project_of(scope), look)
+        return await self._read(project_of(scope), memories_by_hash)
 
     async def last_messages(self, scope: Scope, count: int) -> list[Memory]:
         """The last stored messages of the scope's conversation, oldest first."""
 
-        def look(contents: Contents) -> list[Memory]:
+        def newest_messages(contents: Contents) -> list[Memory]:
             rows = reversed(contents.of_user(scope.user).rows)
             newest = islice((row.memory for row in rows if _said_in(row, scope)), count)
             return list(newest)[::-1]
 
-        return await self._read(project_of(scope), look)
+        return await self._read(project_of(scope), newest_messages)
 
     async def delete(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
         """Remove a memory; its history stays. Returns it; None when there was none."""
@@ -240,11 +245,11 @@ class FileMemoryStore:
         """Remove all memories that came from a session, with all copies of its texts; how many."""
         owner = scope.owner
 
-        def named(contents: Contents) -> list[str]:
+        def ids_of_session(contents: Contents) -> list[str]:
             rows = contents.in_scope(owner)
             return [row.memory.id for row in rows if (row.memory.metadata or {}).get("session_id") == session]
 
-        names = await self._read(project_of(owner), named)
+        names = await self._read(project_of(owner), ids_of_session)
         derived = await self._db.read(owner, lambda sql: derived_from(sql, session, names))
         going = set(derived.gone)
 
@@ -292,20 +297,20 @@ class FileMemoryStore:
         """The change that was learned from a message; None when nothing was."""
         return await self._told.change_from(scope, message_uid)
 
-    async def removed(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
+    async def memory_at_removal(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
         """The memory as it was when it was removed; None when it is current, was never there, or is forgotten."""
         if await self.get(scope, memory_id) is not None:
             return None
-        return await self._told.removed(scope, memory_id)
+        return await self._told.memory_at_removal(scope, memory_id)
 
     async def users(self, project: Project, *, agent: str | None = None, app: str | None = None) -> list[Scope]:
         """One scope for each user with memories, in name order."""
 
-        def look(contents: Contents) -> list[Scope]:
+        def owners_with_memories(contents: Contents) -> list[Scope]:
             owners = [_owner(project, user) for user in sorted(contents.by_user)]
             return [owner for owner in owners if contents.in_scope(replace(owner, agent=agent, app=app))]
 
-        return await self._read(project, look)
+        return await self._read(project, owners_with_memories)
 
     async def without_vector(self, model: str, *, limit: int) -> list[Unembedded]:
         """Texts without a vector of `model`, of all projects, oldest entry first."""
@@ -327,18 +332,18 @@ class FileMemoryStore:
         """The totals over all users."""
         return await self._backlog.counts()
 
-    async def added(self, since: date) -> Mapping[str, int]:
+    async def additions_by_day(self, since: date) -> Mapping[str, int]:
         """The memories added on each day, over all users."""
-        return await self._backlog.added(since)
+        return await self._backlog.additions_by_day(since)
 
     async def check(self) -> None:
         """List the workspace and read one small table."""
 
-        def look(sql: Sql) -> None:
+        def read_everything(sql: Sql) -> None:
             projects(self._root)
             synced_stamps(sql)
 
-        await self._db.read(None, look)
+        await self._db.read(None, read_everything)
 
     async def aclose(self) -> None:
         """Finish the running changes; later ones are refused."""
@@ -362,15 +367,15 @@ class FileMemoryStore:
     async def _would_change(self, wish: Wish) -> bool:
         """True when the change has effects now; takes no lock and creates no folder."""
 
-        def look(contents: Contents) -> bool:
+        def has_effects(contents: Contents) -> bool:
             return bool(wish.plan(ScopeOfFile(contents=contents, scope=wish.scope)))
 
-        return await self._read(project_of(wish.scope), look)
+        return await self._read(project_of(wish.scope), has_effects)
 
     async def _change(self, wish: Wish) -> list[Applied]:
         return await self._unbroken.run(self._changing.change(self._open[project_of(wish.scope)], wish))
 
-    async def _listed(self, rows_of: RowsOf, scope: Scope, wanted: ListFilter) -> list[Row]:
+    async def _matching_rows(self, rows_of: RowsOf, scope: Scope, wanted: ListFilter) -> list[Row]:
         opened = self._open[project_of(scope)]
         return await self._db.read(scope, lambda sql: rows_of(current(opened, sql), sql, scope, wanted))
 
@@ -379,7 +384,7 @@ class FileMemoryStore:
         return await self._db.read(None, lambda sql: look(current(opened, sql)))
 
 
-def _restored(changes: Sequence[Change]) -> list[MemoryId]:
+def _restored_ids(changes: Sequence[Change]) -> list[MemoryId]:
     return [change.target for change in changes if isinstance(change, Restore)]
 
 
@@ -391,7 +396,7 @@ def _request(scope: Scope, plan: Callable[[ScopeOfFile], Sequence[Effect]]) -> W
     return Wish(scope=scope, plan=plan, provenance=Provenance(reason="request"))
 
 
-def _shown(rows: Iterable[Row], scope: Scope, visible: Visible) -> Iterable[Row]:
+def _shown_rows(rows: Iterable[Row], scope: Scope, visible: Visible) -> Iterable[Row]:
     shown = is_shown(visible)
     return (row for row in rows if shown(row) and is_within(row.memory, scope))
 

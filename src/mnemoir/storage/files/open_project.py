@@ -34,7 +34,7 @@ class OpenProject:
         self._announced: Stamp | None = None
 
     @property
-    def held(self) -> int:
+    def memory_count(self) -> int:
         """The number of memories held in memory."""
         contents = self._contents
         return 0 if contents is None else len(contents.items)
@@ -99,10 +99,10 @@ class OpenProjects:
             return found
 
     def _let_go(self) -> None:
-        held = sum(project.held for project in self._open.values())
+        held = sum(project.memory_count for project in self._open.values())
         for name, project in list(self._open.items())[:-1]:
             if len(self._open) <= _MOST_PROJECTS and held <= _MOST_MEMORIES:
                 return
             if not project.writing.locked():
-                held -= project.held
+                held -= project.memory_count
                 del self._open[name]

@@ -77,13 +77,13 @@ class ProjectFile:
         """
         return self._file.replace(encode(records), over=over, makes_folder=False, announce=announce)
 
-    def always_edited(self) -> StorageUnavailable:
+    def concurrent_edit_error(self) -> StorageUnavailable:
         """The error when the file was edited during every attempt to change it."""
-        return self._file.always_edited()
+        return self._file.concurrent_edit_error()
 
-    def locked(self) -> AbstractContextManager[None]:
+    def hold_lock(self) -> AbstractContextManager[None]:
         """Exclude all other writers (`StoredFile.locked`)."""
-        return self._file.locked()
+        return self._file.hold_lock()
 
     def _decode(self, content: bytes, stamp: Stamp) -> list[Record]:
         try:

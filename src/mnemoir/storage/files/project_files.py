@@ -31,7 +31,7 @@ from mnemoir.ports.project_settings import (
     ProjectSettingsStore,
     Reviewed,
 )
-from mnemoir.storage.file_lock import file_locked
+from mnemoir.storage.file_lock import hold_file_lock
 from mnemoir.storage.files import project_file
 from mnemoir.storage.files.project_file import FILE_NAME, encode
 from mnemoir.storage.files.project_file import ProjectFile as MemoriesFile
@@ -85,16 +85,16 @@ def _load(place: Folder) -> ProjectSettings:
 
 def _save(place: Folder, settings: ProjectSettings) -> None:
     file, prompt = _files(place)
-    with file.locked():
-        file.change(lambda content: _changed(file.members_of(content), settings))
+    with file.hold_lock():
+        file.change(lambda content: _changed_content(file.members_of(content), settings))
         if settings.extraction_prompt is None:
             prompt.remove()
         else:
             prompt.replace(settings.extraction_prompt.encode("utf-8", "replace"))
 
 
-def _changed(members: dict[str, Any], settings: ProjectSettings) -> bytes | None:
-    merged = _merged(members, settings)
+def _changed_content(members: dict[str, Any], settings: ProjectSettings) -> bytes | None:
+    merged = _merged_members(members, settings)
     return None if merged == members else orjson.dumps(merged, option=_PRETTY)
 
 
@@ -102,7 +102,7 @@ def _files(place: Folder) -> tuple[StoredFile, StoredFile]:
     return StoredFile(folder=place, file=_SETTINGS), StoredFile(folder=place, file=_PROMPT)
 
 
-def _merged(members: dict[str, Any], settings: ProjectSettings) -> dict[str, Any]:
+def _merged_members(members: dict[str, Any], settings: ProjectSettings) -> dict[str, Any]:
     days = settings.decay_days
     ours = {
         "memoryEnabled": settings.memory_enabled,
@@ -220,7 +220,7 @@ def _remove_leftover(folder: int, name: str, lock: str) -> bool:
     leftover = leftover_of(name)
     if leftover not in os.listdir(folder):
         return False
-    with file_locked(folder, lock, patience_s=0.0):
+    with hold_file_lock(folder, lock, patience_s=0.0):
         remove_file(folder, leftover)
     return True
 

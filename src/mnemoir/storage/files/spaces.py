@@ -9,7 +9,7 @@ from mnemoir.storage.files import index_table
 from mnemoir.storage.files.backlog import Backlog
 from mnemoir.storage.files.changing import Unbroken
 from mnemoir.storage.files.workspace import project_of
-from mnemoir.storage.sql.engine import Engine, Sql, entered
+from mnemoir.storage.sql.engine import Engine, Sql, enter_scope
 from mnemoir.storage.sql.spaces import mark_space, marked_spaces
 
 
@@ -30,7 +30,7 @@ class FileSpaceVectors:
 
         def work(sql: Sql) -> bool:
             project = project_of(scope)
-            is_new = mark_space(entered(sql, scope.owner), self._space)
+            is_new = mark_space(enter_scope(sql, scope.owner), self._space)
             index_table.want_vectors(sql, index_table.enter(sql, project), project)
             return is_new
 

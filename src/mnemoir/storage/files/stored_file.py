@@ -25,7 +25,7 @@ from mnemoir.core.atomic_file import (
     stamp_of,
 )
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.file_lock import file_locked
+from mnemoir.storage.file_lock import hold_file_lock
 from mnemoir.storage.files.workspace import (
     Folder,
     damage_errors,
@@ -61,7 +61,7 @@ class StoredFile:
 
     def is_there(self) -> bool:
         """True when there is a file or a link; a folder of that name is another discussion's."""
-        with self.opened("read") as folder:
+        with self.open_folder("read") as folder:
             try:
                 status = None if folder is None else os.stat(self.file, dir_fd=folder, follow_symlinks=False)
             except FileNotFoundError:
@@ -70,7 +70,7 @@ class StoredFile:
 
     def stamp(self) -> Stamp | None:
         """The file's stamp; None without a file."""
-        with self.opened("read") as folder:
+        with self.open_folder("read") as folder:
             return None if folder is None else stamp_of(folder, self.file)
 
     def size(self) -> int:
@@ -80,7 +80,7 @@ class StoredFile:
 
     def read(self) -> tuple[bytes, Stamp] | None:
         """The bytes and their stamp; None without a file."""
-        with self.opened("read") as folder:
+        with self.open_folder("read") as folder:
             refuse_other_spelling(self.folder)
             return None if folder is None else read_file(folder, self.file)
 
@@ -91,7 +91,7 @@ class StoredFile:
 
     def members_of(self, content: bytes) -> dict[str, Any]:
         """The members of the JSON object in the content of the file."""
-        with self.understood():
+        with self.content_errors():
             return json_object(content)
 
     def change(self, make: Callable[[bytes], bytes | None]) -> None:
@@ -104,7 +104,7 @@ class StoredFile:
             with suppress(EditedMeanwhile):
                 self.replace(content, over=read and read[1])
                 return
-        raise self.always_edited()
+        raise self.concurrent_edit_error()
 
     def replace(
         self,
@@ -125,16 +125,16 @@ class StoredFile:
                 raise EditedMeanwhile
             announce(stamp)
 
-        with self.opened("written", create=makes_folder) as folder:
+        with self.open_folder("written", create=makes_folder) as folder:
             return replace_file(existing(folder), self.file, content, before_rename=before_rename)
 
-    def always_edited(self) -> StorageUnavailable:
+    def concurrent_edit_error(self) -> StorageUnavailable:
         """The error when the file was edited in each of the ATTEMPTS to change it."""
         return StorageUnavailable(f"{self.name} is edited by another program all the time. Try again later.")
 
     def append(self, content: bytes, *, end: int) -> Stamp:
         """Append durably after byte `end`, truncating the file there. All of the content is added or nothing."""
-        with self.opened("written", create=True) as opened:
+        with self.open_folder("written", create=True) as opened:
             remove_file(existing(opened), leftover_of(self.file))
             append_file(existing(opened), self.file, content, end=end)
             stamp = stamp_of(existing(opened), self.file)
@@ -144,30 +144,30 @@ class StoredFile:
 
     def remove(self) -> None:
         """Delete the file durably; harmless without a file."""
-        with self.opened("removed") as folder:
+        with self.open_folder("removed") as folder:
             if folder is not None:
                 remove_durably(folder, self.file)
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def hold_lock(self) -> Iterator[None]:
         """Hold the lock `<name>.lock` against all writers that take it, in this process and in others.
 
         Creates the folder, as the holder is about to write.
         """
         with ExitStack() as held:
-            with self.opened("locked", create=True) as folder:
+            with self.open_folder("locked", create=True) as folder:
                 refuse_other_spelling(self.folder)
-                held.enter_context(file_locked(existing(folder), f"{self.file}.lock"))
+                held.enter_context(hold_file_lock(existing(folder), f"{self.file}.lock"))
             yield
 
     @contextmanager
-    def opened(self, doing: str, *, create: bool = False) -> Iterator[int | None]:
+    def open_folder(self, doing: str, *, create: bool = False) -> Iterator[int | None]:
         """The open folder (`Folder.open`); `doing` is the failed action in error messages."""
         with file_errors(self.name, doing), self.folder.open(create=create) as folder:
             yield folder
 
     @contextmanager
-    def understood(self) -> Iterator[None]:
+    def content_errors(self) -> Iterator[None]:
         """Raise StorageUnavailable in place of ValueError, which means that the content is invalid."""
         with damage_errors(self.name):
             yield

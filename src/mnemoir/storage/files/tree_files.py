@@ -48,7 +48,7 @@ class TreeFiles:
 
             replace_file(folder, name, content, keep_mode=True, before_rename=check)
 
-    def kept(self, path: str) -> bytes | None:
+    def kept_version(self, path: str) -> bytes | None:
         """The kept version of the file; None without one."""
         with file_errors(f"The earlier version of {path}", "read"), self._kept.open() as folder:
             found = read_file(folder, self._name_of(path)) if folder is not None else None
@@ -63,7 +63,7 @@ class TreeFiles:
     @contextmanager
     def _folder(self, path: str, doing: str) -> Iterator[tuple[int, str]]:
         *steps, name = path.split("/")
-        with file_errors(path, doing), _links_refused(path):
+        with file_errors(path, doing), _link_errors(path):
             for depth, step in enumerate(steps):
                 if step not in self._names(steps[:depth]):
                     raise NotFound(f"There is no folder {'/'.join(steps)!r} in the config tree. Create it first.")
@@ -99,7 +99,7 @@ def _check_alike(path: str, name: str, names: Sequence[str]) -> None:
 
 
 @contextmanager
-def _links_refused(path: str) -> Iterator[None]:
+def _link_errors(path: str) -> Iterator[None]:
     try:
         yield
     except OSError as exc:

@@ -16,7 +16,7 @@ from pathlib import Path
 from mnemoir.core.atomic_file import append_file, read_file, replace_file, stamp_of
 from mnemoir.core.errors import SettingsError
 from mnemoir.ports.node_services import Refusal, UserFiles
-from mnemoir.storage.file_lock import folder_locked
+from mnemoir.storage.file_lock import hold_folder_lock
 from mnemoir.storage.files.workspace import Folder, existing
 
 _SETTING = "workflows.file_directories"
@@ -55,11 +55,11 @@ class FileUserFiles:
 
     async def write(self, path: str, text: str) -> str:
         """See the port."""
-        return await asyncio.to_thread(self._write, path, _encoded(text, path))
+        return await asyncio.to_thread(self._write, path, _encoded_text(text, path))
 
     async def append(self, path: str, text: str) -> str:
         """See the port."""
-        return await asyncio.to_thread(self._append, path, _encoded(text, path))
+        return await asyncio.to_thread(self._append, path, _encoded_text(text, path))
 
     def _read(self, path: str) -> str | None:
         place = self._place(path)
@@ -67,7 +67,7 @@ class FileUserFiles:
         if content is None:
             other = _other_case(place)
             content = self._content(self._place(other)) if other else None
-        return None if content is None else _decoded(content, place.spelled)
+        return None if content is None else _decoded_text(content, place.spelled)
 
     def _content(self, place: _Place) -> bytes | None:
         with place.folder.open() as folder:
@@ -81,13 +81,13 @@ class FileUserFiles:
 
     def _write(self, path: str, content: bytes) -> str:
         place = self._writable(path)
-        with place.folder.open(create=True) as folder, folder_locked(existing(folder)):
+        with place.folder.open(create=True) as folder, hold_folder_lock(existing(folder)):
             replace_file(existing(folder), place.name, content, keep_mode=True)
         return place.spelled
 
     def _append(self, path: str, content: bytes) -> str:
         place = self._writable(path)
-        with place.folder.open(create=True) as folder, folder_locked(existing(folder)):
+        with place.folder.open(create=True) as folder, hold_folder_lock(existing(folder)):
             append_file(existing(folder), place.name, content)
         return place.spelled
 
@@ -102,17 +102,17 @@ class FileUserFiles:
 
     def refusal(self, path: str) -> Refusal | None:
         """See the port."""
-        found = self._found(path)
+        found = self._place_of(path)
         return found if isinstance(found, Refusal) else None
 
     def _place(self, path: str) -> _Place:
         """The place of a path. Raises SettingsError for another system's, or one outside the allowed directories."""
-        found = self._found(path)
+        found = self._place_of(path)
         if isinstance(found, Refusal):
             raise SettingsError(f"{found.cause} {found.fix}")
         return found
 
-    def _found(self, path: str) -> _Place | Refusal:
+    def _place_of(self, path: str) -> _Place | Refusal:
         if refusal := _refusal_of_name(path):
             return refusal
         spelled = os.path.join(self._base, os.path.expanduser(path))
@@ -162,14 +162,14 @@ def _other_case(place: _Place) -> str | None:
     return None if found is None else os.path.join(os.path.dirname(place.spelled), found)
 
 
-def _decoded(content: bytes, path: str) -> str:
+def _decoded_text(content: bytes, path: str) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as exc:
         raise OSError(errno.EILSEQ, "it is not UTF-8 text", path) from exc
 
 
-def _encoded(text: str, path: str) -> bytes:
+def _encoded_text(text: str, path: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError as exc:

@@ -16,7 +16,7 @@ from pathlib import Path
 import orjson
 
 from mnemoir.core.atomic_file import read_file, remove_file
-from mnemoir.storage.file_lock import folder_locked
+from mnemoir.storage.file_lock import hold_folder_lock
 from mnemoir.storage.files.workspace import Folder, existing, file_errors
 from mnemoir.storage.locks.stored import Slot, StoredLease, StoredLeases
 
@@ -40,7 +40,7 @@ class FileLock(StoredLeases):
         with (
             file_errors(f"The lock of {key}", "used"),
             Folder(root=self._directory, steps=()).open(create=True) as opened,
-            folder_locked(folder := existing(opened)),
+            hold_folder_lock(folder := existing(opened)),
         ):
             slot = Slot(before := _read(folder, name))
             yield slot

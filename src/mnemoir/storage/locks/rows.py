@@ -48,11 +48,11 @@ class RowLeases:
     def renew(self, lease: Lease, ttl: float = TTL_S) -> bool:
         """Extend the lease to `ttl` seconds from now; False when it has ended."""
         values = {"run": lease.secret, "lock": lease.key, "until": self._time(ttl)}
-        return self._own.renew(lease, ttl) and self._changed("renew_lock", values)
+        return self._own.renew(lease, ttl) and self._change_row("renew_lock", values)
 
     def release(self, lease: Lease) -> bool:
         """Release the lease and delete its row; False when it had ended."""
-        return self._own.release(lease) and self._changed("release_lock", {"run": lease.secret, "lock": lease.key})
+        return self._own.release(lease) and self._change_row("release_lock", {"run": lease.secret, "lock": lease.key})
 
     def _take(self, name: str, ttl: float) -> Lease | None:
         own = self._own.acquire(name, ttl, wait=0)
@@ -72,18 +72,18 @@ class RowLeases:
                 self._own.release(own)
         return Lease(name, own.secret, rows[0][0]) if rows else None
 
-    def _changed(self, query: str, values: dict[str, str]) -> bool:
+    def _change_row(self, query: str, values: dict[str, str]) -> bool:
         return bool(self._write(lambda sql: sql.run(_QUERIES[query], instance=self._instance, **values)))
 
     def _write(self, work: Callable[[Sql], T]) -> T:
-        def begun(sql: Sql) -> T:
+        def run_in_table(sql: Sql) -> T:
             sql.run(_QUERIES["create_table"])
             if not self._is_used:
                 sql.run(_QUERIES["drop_foreign_locks"], instance=self._instance)
             return work(sql)
 
         with closing(self._open_file(self._database)) as file:
-            outcome = file.write(begun)
+            outcome = file.write(run_in_table)
         self._is_used = True
         return outcome
 

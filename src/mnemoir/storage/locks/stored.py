@@ -49,7 +49,7 @@ class StoredLeases:
     def renew(self, lease: Lease, ttl: float = TTL_S) -> bool:
         """Extend the lease to `ttl` seconds from now; False when it has ended."""
         with self._changing(lease.key) as slot:
-            stored = self._held(slot, lease)
+            stored = self._held_lease(slot, lease)
             if stored is not None:
                 slot.lease = replace(stored, until=self._clock() + ttl, ttl=ttl)
             return stored is not None
@@ -57,7 +57,7 @@ class StoredLeases:
     def release(self, lease: Lease) -> bool:
         """Release the lease and delete it; False when it had ended."""
         with self._changing(lease.key) as slot:
-            stored = self._held(slot, lease)
+            stored = self._held_lease(slot, lease)
             if stored is not None:
                 slot.lease = None
             return stored is not None
@@ -72,7 +72,7 @@ class StoredLeases:
             slot.lease = StoredLease(secret=lease.secret, fence=fence, until=now + ttl, ttl=ttl)
             return lease
 
-    def _held(self, slot: Slot, lease: Lease) -> StoredLease | None:
+    def _held_lease(self, slot: Slot, lease: Lease) -> StoredLease | None:
         stored = slot.lease
         is_held = stored is not None and stored.secret == lease.secret and stored.is_live(self._clock())
         return stored if is_held else None

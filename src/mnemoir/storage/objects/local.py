@@ -16,7 +16,7 @@ from pathlib import Path
 from mnemoir.core.atomic_file import read_file, remove_durably, replace_file
 from mnemoir.core.errors import InvalidRequest, StorageUnavailable
 from mnemoir.ports.objects import ConditionalStore, ObjectEntry, ObjectNotFound, StoredObject
-from mnemoir.storage.file_lock import folder_locked
+from mnemoir.storage.file_lock import hold_folder_lock
 from mnemoir.storage.files.workspace import Folder, existing, file_errors
 
 _LONGEST_STEP_BYTES = 240  # file systems allow 255, and a temporary file has a longer name
@@ -90,10 +90,10 @@ class LocalObjects:
         """True when there is a file of this key."""
         return self._status(key) is not None
 
-    def last_modified(self, key: str) -> datetime | None:
+    def modified_at(self, key: str) -> datetime | None:
         """The time of the file's last write; None when there is no file."""
         status = self._status(key)
-        return None if status is None else _modified(status)
+        return None if status is None else _modification_time(status)
 
     def delete(self, key: str) -> None:
         """Delete the file, temporary files of killed writers in its folder, and folders that are then empty."""
@@ -102,7 +102,7 @@ class LocalObjects:
             with folder.open() as opened:
                 if opened is None:
                     return
-                with folder_locked(opened):
+                with hold_folder_lock(opened):
                     remove_durably(opened, name, *filter(is_unfinished, os.listdir(opened)))
             self._remove_empty(folder)
 
@@ -125,14 +125,14 @@ class LocalObjects:
             elif entry.is_file(follow_symlinks=False) and not is_unfinished(entry.name):
                 with suppress(FileNotFoundError):
                     status = entry.stat(follow_symlinks=False)
-                    yield ObjectEntry(key=key, size_bytes=status.st_size, last_modified=_modified(status))
+                    yield ObjectEntry(key=key, size_bytes=status.st_size, last_modified=_modification_time(status))
 
     def _write(self, key: str, content: bytes, is_allowed: Condition | None) -> bool:
         folder, name = self._place(key)
         with file_errors(key, "written"):
             for _ in range(_TRIES):
                 with suppress(FileNotFoundError):  # the folder was deleted between opening it and writing into it
-                    return _written(folder, name, content, is_allowed)
+                    return _write_content(folder, name, content, is_allowed)
         raise StorageUnavailable(f"{key} could not be written: its folder is deleted again and again. Try again.")
 
     def _status(self, key: str) -> os.stat_result | None:
@@ -157,8 +157,8 @@ class LocalObjects:
                     return
 
 
-def _written(folder: Folder, name: str, content: bytes, is_allowed: Condition | None) -> bool:
-    with folder.open(create=True) as opened, folder_locked(existing(opened)):
+def _write_content(folder: Folder, name: str, content: bytes, is_allowed: Condition | None) -> bool:
+    with folder.open(create=True) as opened, hold_folder_lock(existing(opened)):
         if is_allowed is not None and not is_allowed(_content(existing(opened), name)):
             return False
         replace_file(existing(opened), name, content)
@@ -178,7 +178,7 @@ def _digest(content: bytes) -> str:
     return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
-def _modified(status: os.stat_result) -> datetime:
+def _modification_time(status: os.stat_result) -> datetime:
     return datetime.fromtimestamp(status.st_mtime, UTC)
 
 

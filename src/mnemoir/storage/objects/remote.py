@@ -32,7 +32,7 @@ class RemoteObjects:
     def save(self, key: str, content: bytes) -> None:
         """Store the bytes under the key."""
         with self._errors(key, "written"):
-            self._store.put(_checked(key), content)
+            self._store.put(_checked_key(key), content)
 
     def save_if(self, key: str, content: bytes, version: str | None) -> bool:
         """Save when the object's entity tag is `version`, or with None when there is no object; False otherwise."""
@@ -41,7 +41,7 @@ class RemoteObjects:
         mode: PutMode = "create" if version is None else {"e_tag": version}
         try:
             with self._errors(key, "written", AlreadyExistsError, PreconditionError):
-                self._store.put(_checked(key), content, mode=mode, use_multipart=False)
+                self._store.put(_checked_key(key), content, mode=mode, use_multipart=False)
         except (AlreadyExistsError, PreconditionError):
             return False
         return True
@@ -50,7 +50,7 @@ class RemoteObjects:
         """The object with its entity tag as version; None when there is none."""
         try:
             with self._errors(key, "read", FileNotFoundError):
-                answer = self._store.get(_checked(key))
+                answer = self._store.get(_checked_key(key))
                 return StoredObject(content=bytes(answer.bytes()), version=answer.meta["e_tag"] or "")
         except FileNotFoundError:
             return None
@@ -65,7 +65,7 @@ class RemoteObjects:
         """True when the object exists; requests its metadata only."""
         return self._head(key) is not None
 
-    def last_modified(self, key: str) -> datetime | None:
+    def modified_at(self, key: str) -> datetime | None:
         """The store's time of the last write (S3: whole seconds); None when there is no object."""
         head = self._head(key)
         return None if head is None else head["last_modified"]
@@ -74,13 +74,13 @@ class RemoteObjects:
         """Delete the object, if it exists."""
         try:
             with self._errors(key, "deleted", FileNotFoundError):
-                self._store.delete(_checked(key))
+                self._store.delete(_checked_key(key))
         except FileNotFoundError:
             return
 
     def scan(self, prefix: str) -> Iterator[ObjectEntry]:
         """All objects below `prefix`, read page by page."""
-        below = _checked(prefix.removesuffix("/")) if prefix else None
+        below = _checked_key(prefix.removesuffix("/")) if prefix else None
         with self._errors(prefix or "All objects", "listed"):
             for page in self._store.list(below):
                 for meta in page:
@@ -89,7 +89,7 @@ class RemoteObjects:
     def _head(self, key: str) -> "ObjectMeta | None":
         try:
             with self._errors(key, "read", FileNotFoundError):
-                return self._store.head(_checked(key))
+                return self._store.head(_checked_key(key))
         except FileNotFoundError:
             return None
 
@@ -118,23 +118,27 @@ def remote_objects(url: str, options: Mapping[str, Any] | None = None) -> Remote
         from obstore.exceptions import BaseError
         from obstore.store import from_url
     except ImportError as exc:
-        raise SettingsError(f"Object store {_named(url)} needs obstore: pip install 'mnemoir[objects]'.") from exc
+        raise SettingsError(
+            f"Object store {_url_without_secrets(url)} needs obstore: pip install 'mnemoir[objects]'."
+        ) from exc
     settings = dict(options or {})
     if not url.startswith("memory:"):
         settings.setdefault("retry_config", {"max_retries": _MOST_RETRIES, "retry_timeout": _RETRY_FOR})
     try:
-        return RemoteObjects(from_url(url, **settings), _named(url))
+        return RemoteObjects(from_url(url, **settings), _url_without_secrets(url))
     except (BaseError, ValueError, TypeError) as exc:
-        raise SettingsError(f"Object store {_named(url)} cannot be used: {str(exc).splitlines()[0]}.") from exc
+        raise SettingsError(
+            f"Object store {_url_without_secrets(url)} cannot be used: {str(exc).splitlines()[0]}."
+        ) from exc
 
 
-def _named(url: str) -> str:
+def _url_without_secrets(url: str) -> str:
     """The URL without a user, a password or a query, any of which may be a secret."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
-def _checked(key: str) -> str:
+def _checked_key(key: str) -> str:
     return "/".join(steps_of(key))
 
 

@@ -18,28 +18,28 @@ class SealedObjects:
 
     def save(self, key: str, content: bytes) -> None:
         """Store the bytes under the key; durable on return."""
-        self._objects.save(key, self._sealed(key, content))
+        self._objects.save(key, self._sealed_content(key, content))
 
     def save_if(self, key: str, content: bytes, version: str | None) -> bool:
         """Save when the object has this version, or with None when there is no object; False otherwise."""
-        return self._objects.save_if(key, self._sealed(key, content), version)
+        return self._objects.save_if(key, self._sealed_content(key, content), version)
 
     def load(self, key: str) -> StoredObject | None:
         """The object with a version, which differs after each save; None when there is none."""
         found = self._objects.load(key)
-        return None if found is None else replace(found, content=self._opened(key, found.content))
+        return None if found is None else replace(found, content=self._plain_content(key, found.content))
 
     def load_once(self, key: str) -> bytes:
         """The whole content of an object. Raises ObjectNotFound."""
-        return self._opened(key, self._objects.load_once(key))
+        return self._plain_content(key, self._objects.load_once(key))
 
     def exists(self, key: str) -> bool:
         """True when there is a file of this key."""
         return self._objects.exists(key)
 
-    def last_modified(self, key: str) -> datetime | None:
+    def modified_at(self, key: str) -> datetime | None:
         """The time of the file's last write; None when there is no file."""
-        return self._objects.last_modified(key)
+        return self._objects.modified_at(key)
 
     def delete(self, key: str) -> None:
         """Delete the object, if it exists."""
@@ -68,7 +68,7 @@ class SealedObjects:
         beginning = self._objects.beginning(key, OVERHEAD)
         return not is_sealed(beginning) if wanted is None else is_sealed(beginning, wanted)
 
-    def _sealed(self, key: str, content: bytes) -> bytes:
+    def _sealed_content(self, key: str, content: bytes) -> bytes:
         key_id = self._own.key()
         if key_id is None:
             return content
@@ -76,7 +76,7 @@ class SealedObjects:
         assert isinstance(sealed, bytes)  # as bytes were given
         return sealed
 
-    def _opened(self, key: str, stored: bytes) -> bytes:
+    def _plain_content(self, key: str, stored: bytes) -> bytes:
         opened = self._own.cells.open(self._own.place("object", key), stored)
         assert isinstance(opened, bytes)  # the same
         return opened

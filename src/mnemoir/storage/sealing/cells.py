@@ -123,7 +123,7 @@ class Opening:
                 try:
                     row[index] = decrypt(stored[_HEAD:_BEGIN], stored[_BEGIN:], place + key)
                 except InvalidTag as exc:
-                    raise _refused(place + key) from exc
+                    raise _cell_error(place + key) from exc
             elif stored and isinstance(stored, str | bytes):
                 row[index] = self.open(place + key, stored)
                 head, decrypt = self._head, self._decrypt
@@ -138,7 +138,7 @@ class Opening:
         try:
             raw = self._decrypt(stored[_HEAD:_BEGIN], stored[_BEGIN:], place)
         except InvalidTag as exc:
-            raise _refused(place) from exc
+            raise _cell_error(place) from exc
         lengths = _lengths(len(indexes))
         at = lengths.size
         for index, length in zip(indexes, lengths.unpack_from(raw)):  # noqa: B905  # checking it costs a tenth
@@ -150,18 +150,18 @@ class Opening:
         if isinstance(stored, str):
             if not stored.startswith(MARK) or (sealed := _bytes_of_text(stored)) is None:
                 return stored
-            return self._opened(place, sealed).decode()
+            return self._plain_bytes(place, sealed).decode()
         if not stored.startswith(_MARK) or len(stored) < _SHORTEST:
             return stored
-        return self._opened(place, stored)
+        return self._plain_bytes(place, stored)
 
-    def _opened(self, place: bytes, sealed: bytes) -> bytes:
+    def _plain_bytes(self, place: bytes, sealed: bytes) -> bytes:
         if sealed[:_HEAD] != self._head:
             self._use_key_of(sealed)
         try:
             return self._decrypt(sealed[_HEAD:_BEGIN], sealed[_BEGIN:], place)
         except InvalidTag as exc:
-            raise _refused(place) from exc
+            raise _cell_error(place) from exc
 
     def _use_key_of(self, sealed: bytes) -> None:
         key_id = int.from_bytes(sealed[len(_MARK) : _HEAD])
@@ -178,7 +178,7 @@ def _no_cell_yet(nonce: bytes, sealed: bytes, place: bytes) -> bytes:
     raise AssertionError(place)  # a key is looked up before
 
 
-def _refused(place: bytes) -> KeyUnavailable:
+def _cell_error(place: bytes) -> KeyUnavailable:
     named = place.decode(errors="replace").replace("\0", " ")
     return KeyUnavailable(
         f"An encrypted cell ({named}) does not open: it was changed or moved, or its key is another one. Compare "

@@ -99,7 +99,7 @@ class KeyRing:
         with self._lock:
             others = self.store().wrapped_by_others(self.kek())
             for key in others:
-                self.store().rewrap(self._wrapped(key, self._unwrapped(key)))
+                self.store().rewrap(self._wrapped_key(key, self._plain_key(key)))
             return len(others)
 
     def destroy(self, owner: Owner) -> int:
@@ -150,14 +150,14 @@ class KeyRing:
         if now >= self._look_at:
             self._refresh()
         held = self._held.get(key_id)
-        return held if held is not None and now < held.until else self._fetched(key_id)
+        return held if held is not None and now < held.until else self._fetched_key(key_id)
 
-    def _fetched(self, key_id: int) -> _Held:
+    def _fetched_key(self, key_id: int) -> _Held:
         with self._lock, _away(self.path):
             key = self.store().get(key_id)
             if key is None:
                 raise KeyUnavailable(f"{self.path} has no key {key_id:08x}. Put back the key store of these data.")
-            held = _Held(self._unwrapped(key), self._elapsed() + _HELD_S)
+            held = _Held(self._plain_key(key), self._elapsed() + _HELD_S)
             self._held[key_id] = held
             return held
 
@@ -186,9 +186,9 @@ class KeyRing:
 
     def _new(self, owner: Owner) -> DataKey:
         key = DataKey(id=new_key_id(), owner=owner, number=0, kek="", wrapped=None)
-        return self._wrapped(key, os.urandom(_KEY_BYTES))
+        return self._wrapped_key(key, os.urandom(_KEY_BYTES))
 
-    def _wrapped(self, key: DataKey, plain: bytes) -> DataKey:
+    def _wrapped_key(self, key: DataKey, plain: bytes) -> DataKey:
         kek = self.kek()
         try:
             wrapped = self.provider.wrap(plain, key.context)
@@ -196,7 +196,7 @@ class KeyRing:
             raise _provider_away(exc) from exc
         return DataKey(id=key.id, owner=key.owner, number=key.number, kek=kek, wrapped=wrapped)
 
-    def _unwrapped(self, key: DataKey) -> bytes:
+    def _plain_key(self, key: DataKey) -> bytes:
         if key.wrapped is None:
             raise KeyDestroyed(f"Key {key.id:08x} was destroyed, and with it what it had encrypted.")
         try:
@@ -220,7 +220,7 @@ class KeyRing:
         """Make no key beside others that this provider cannot unwrap: it is most likely not the right one."""
         others = [key for key in store.wrapped_by_others(self.kek()) if key.wrapped is not None]
         if others:
-            self._unwrapped(others[-1])
+            self._plain_key(others[-1])
 
 
 class _away:  # a class, named like a function

@@ -64,7 +64,7 @@ def variable_keys(name: str) -> ListedKeys:
 
 def command_keys(command: Sequence[str]) -> ListedKeys:
     """The keys that a command prints; it runs without a shell."""
-    return ListedKeys(f"The command {command[0]}", lambda: _printed(command))
+    return ListedKeys(f"The command {command[0]}", lambda: _output_of(command))
 
 
 def installed_keys(name: str) -> KeyProvider:
@@ -107,7 +107,7 @@ def _private_text(path: Path) -> str:
         raise KeyUnavailable(f"{path} cannot be read ({exc.strerror}). Put the file of keys back.") from exc
 
 
-def _printed(command: Sequence[str]) -> str:
+def _output_of(command: Sequence[str]) -> str:
     try:
         done = subprocess.run(command, capture_output=True, timeout=_COMMAND_S, check=True, stdin=subprocess.DEVNULL)
     except (OSError, subprocess.SubprocessError) as exc:

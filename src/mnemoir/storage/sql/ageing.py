@@ -13,12 +13,12 @@ _ALL = -1
 
 def old_in(sql: Sql, old: Old) -> Mapping[str, int]:
     """How many rows of each kind are too old."""
-    return {name: len(rows) for name, rows in _found(sql, old, _ALL).items()}
+    return {name: len(rows) for name, rows in _old_rows(sql, old, _ALL).items()}
 
 
 def drop_old(sql: Sql, old: Old, limit: int) -> tuple[Mapping[str, int], int]:
     """Delete so many rows of each kind at most; how many, and how many rows of memories were among them."""
-    found = _found(sql, old, limit)
+    found = _old_rows(sql, old, limit)
     closed = 0
     for number in found["history"]:
         sql.run(_QUERIES["drop_event"], number=number)
@@ -32,7 +32,7 @@ def drop_old(sql: Sql, old: Old, limit: int) -> tuple[Mapping[str, int], int]:
     return {name: len(rows) for name, rows in found.items()}, closed
 
 
-def _found(sql: Sql, old: Old, limit: int) -> Mapping[str, list[int | str]]:
+def _old_rows(sql: Sql, old: Old, limit: int) -> Mapping[str, list[int | str]]:
     return {
         "history": _ids(sql, "old_events", old.told_before, limit),
         "removed": _ids(sql, "old_removed", old.removed_before, limit),

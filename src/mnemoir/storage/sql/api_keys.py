@@ -41,22 +41,22 @@ class SqlApiKeys:
     def state(self) -> tuple[bool, bool, int]:
         """Whether a key or user was ever made, whether they were switched off, and how many are used, at most two."""
 
-        def look(sql: Sql) -> tuple[bool, bool, int]:
+        def key_state(sql: Sql) -> tuple[bool, bool, int]:
             is_off = sql.row(_QUERIES["decided"], name=_OFF) is not None
             return sql.row(_QUERIES["any_key"]) is not None, is_off, len(sql.rows(_QUERIES["two_keys"]))
 
-        return self._file.read(look)
+        return self._file.read(key_state)
 
     def switch(self, *, on: bool, note: Note) -> None:
         """Switch keys off, or on again."""
 
-        def work(sql: Sql) -> None:
+        def put_decision(sql: Sql) -> None:
             note(sql)
             sql.run(_QUERIES["undecide"], name=_OFF)
             if not on:
                 sql.run(_QUERIES["decide"], name=_OFF, value="yes")
 
-        self._file.write(work)
+        self._file.write(put_decision)
 
     def get(self, key_id: str) -> ApiKey | None:
         """The key of that id; None for none."""
@@ -68,7 +68,7 @@ class SqlApiKeys:
         row = self._row(key_id)
         return None if row is None or row[-1] else _key_of(row[:-1])
 
-    def listed(self, tenant: str | None, *, limit: int, after: tuple[str, str] | None = None) -> list[ApiKey]:
+    def of_tenant(self, tenant: str | None, *, limit: int, after: tuple[str, str] | None = None) -> list[ApiKey]:
         """The keys of a tenant, None for all tenants, oldest first; `after` is time (text) and id of the last one."""
         at, key_id = after or ("", "")
         rows = self._file.read(
@@ -100,7 +100,7 @@ class SqlApiKeys:
             "expires_at": None if key.expires_at is None else to_text(key.expires_at),
         }
 
-        def work(sql: Sql) -> None:
+        def put_key(sql: Sql) -> None:
             note(sql)
             sql.run(_QUERIES["enter_tenant"], name=key.tenant, now=to_text(key.created_at))
             sql.run(_QUERIES["put_key"], **values)
@@ -118,16 +118,16 @@ class SqlApiKeys:
                     _QUERIES["end_key"], id=replaces, at=to_text(overlap_until or key.created_at), replaced_by=key.id
                 )
 
-        self._file.write(work)
+        self._file.write(put_key)
 
     def revoke(self, key_id: str, at: datetime, note: Note) -> None:
         """End a key, unless it has ended before."""
 
-        def work(sql: Sql) -> None:
+        def end_key(sql: Sql) -> None:
             note(sql)
             sql.run(_QUERIES["end_key"], id=key_id, at=to_text(at), replaced_by=None)
 
-        self._file.write(work)
+        self._file.write(end_key)
 
     def of_user(self, tenant: str, user: str) -> list[ApiKey]:
         """The keys that are bound to a user, oldest first."""
@@ -141,11 +141,11 @@ class SqlApiKeys:
     def erase_user(self, tenant: str, user: str, name: str, at: datetime, note: Note) -> int:
         """End a user's keys, and put `name` in place of the user's; how many there were."""
 
-        def work(sql: Sql) -> int:
+        def erase_name(sql: Sql) -> int:
             note(sql)
             return sql.run(_QUERIES["erase_user"], tenant=tenant, user=user, name=name, at=to_text(at))
 
-        return self._file.write(work)
+        return self._file.write(erase_name)
 
     def limits(self, kind: LimitedKind, name: str) -> Limits:
         """The limits that a tenant or a key has of its own."""
@@ -161,7 +161,7 @@ class SqlApiKeys:
         rows = self._file.read(lambda sql: sql.rows(_QUERIES["tenants"]))
         return [Tenant(name=name, suspended_at=at, created_at=made, keys=keys) for name, at, made, keys in rows]
 
-    def suspended(self) -> frozenset[str]:
+    def suspended_tenants(self) -> frozenset[str]:
         """The names of the tenants that are suspended."""
         return frozenset(name for (name,) in self._file.read(lambda sql: sql.rows(_QUERIES["suspended"])))
 
@@ -177,7 +177,7 @@ class SqlApiKeys:
     ) -> None:
         """Add the tenant if it is new; suspend it or let it go on, and set its limits and retention, unless None."""
 
-        def work(sql: Sql) -> None:
+        def put_row(sql: Sql) -> None:
             note(sql)
             sql.run(_QUERIES["enter_tenant"], name=name, now=to_text(at))
             if suspended is not None:
@@ -195,7 +195,7 @@ class SqlApiKeys:
                 said = as_json({str(what): days for what, days in retention.items()}) if retention else None
                 sql.run(_QUERIES["set_retention"], name=name, retention=said)
 
-        self._file.write(work)
+        self._file.write(put_row)
 
     def retention(self, tenant: str) -> Retention:
         """For how many days a tenant keeps things, as far as it says."""

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from datetime import date, datetime
 from typing import Any
 
-from mnemoir.core.audit import CHAIN_BEGIN, ERASURE, AuditEntry, chained, first_break, removal_digest, subject_of
+from mnemoir.core.audit import CHAIN_BEGIN, ERASURE, AuditEntry, first_break, removal_digest, subject_of, with_chain
 from mnemoir.core.clock import to_text
 from mnemoir.storage.sql.engine import FileEngine, Sql, queries
 from mnemoir.storage.sql.rows import as_json, from_json
@@ -35,10 +35,10 @@ _NAMES = (
 
 def append(sql: Sql, entry: AuditEntry, key: bytes) -> int:
     """Append an entry in the transaction of its act; its number."""
-    number, chain = sql.row(_QUERIES["last"]) or _pruned(sql)
-    row = chained(entry, number + 1, chain, key)
+    number, chain = sql.row(_QUERIES["last"]) or _last_pruned_entry(sql)
+    row = with_chain(entry, number + 1, chain, key)
     if row.action == ERASURE and (row.result == "done" or _is_erased(sql, row)):
-        row = row.erased()  # the name would come back with the result
+        row = row.without_names()  # the name would come back with the result
     sql.run(_QUERIES["put"], **asdict(row))
     return row.number
 
@@ -82,10 +82,14 @@ class SqlAuditLog:
     def problems(self, key: bytes, *, open_before: datetime) -> list[str]:
         """Where the chain is broken, and acts begun before a time that have no result."""
 
-        def work(sql: Sql) -> list[str]:
+        def find_problems(sql: Sql) -> list[str]:
             erased = {subject for (subject,) in sql.rows(_QUERIES["erased_subjects"], action=ERASURE)}
-            removed = "" if _is_by_age(sql, key) else f"entries up to {_pruned(sql)[0]} were removed, and not by age"
-            broken = first_break(_every(sql, _pruned(sql)[0]), *_pruned(sql), key, erased)
+            removed = (
+                ""
+                if _is_by_age(sql, key)
+                else f"entries up to {_last_pruned_entry(sql)[0]} were removed, and not by age"
+            )
+            broken = first_break(_every(sql, _last_pruned_entry(sql)[0]), *_last_pruned_entry(sql), key, erased)
             begun = sql.rows(_QUERIES["open"], before=to_text(open_before), limit=_PAGE)
             unended = [
                 f"entry {one.number}: {one.action} of {one.at} was begun and has no result"
@@ -93,7 +97,7 @@ class SqlAuditLog:
             ]
             return [*filter(None, [removed, broken]), *unended]
 
-        return self._file.read(work)
+        return self._file.read(find_problems)
 
     def about(self, tenant: str, user: str, key: bytes) -> list[AuditEntry]:
         """The entries about a user that is not erased, in order."""
@@ -103,15 +107,17 @@ class SqlAuditLog:
     def has(self, number: int, chain: bytes) -> bool:
         """Whether the entry of that number is there with that chain, or was removed by age."""
 
-        def work(sql: Sql) -> bool:
+        def is_recorded(sql: Sql) -> bool:
             row = sql.row(_QUERIES["row"], number=number)
-            return number < _pruned(sql)[0] or chain == (row[-1] if row is not None else _pruned(sql)[1])
+            return number < _last_pruned_entry(sql)[0] or chain == (
+                row[-1] if row is not None else _last_pruned_entry(sql)[1]
+            )
 
-        return self._file.read(work)
+        return self._file.read(is_recorded)
 
     def head(self) -> tuple[int, bytes]:
         """Number and chain of the last entry."""
-        return self._file.read(lambda sql: sql.row(_QUERIES["last"]) or _pruned(sql))
+        return self._file.read(lambda sql: sql.row(_QUERIES["last"]) or _last_pruned_entry(sql))
 
     def prune(self, before: datetime, key: bytes) -> int:
         """Remove entries of before a time, and note where the chain now begins; how many.
@@ -119,7 +125,7 @@ class SqlAuditLog:
         A note that another program made stays a problem.
         """
 
-        def work(sql: Sql) -> int:
+        def drop_old_entries(sql: Sql) -> int:
             number = sql.value(_QUERIES["last_before"], before=to_text(before))
             if number is None:
                 return 0
@@ -128,10 +134,10 @@ class SqlAuditLog:
             sql.run(_DECISIONS["decide"], name=_PRUNED, value=as_json([number, chain.hex(), digest]))
             return sql.run(_QUERIES["drop_to"], number=number)
 
-        return self._file.write(work)
+        return self._file.write(drop_old_entries)
 
 
-def _pruned(sql: Sql) -> tuple[int, bytes]:
+def _last_pruned_entry(sql: Sql) -> tuple[int, bytes]:
     text = sql.value(_DECISIONS["decided"], name=_PRUNED)
     if text is None:
         return 0, CHAIN_BEGIN
@@ -142,7 +148,7 @@ def _pruned(sql: Sql) -> tuple[int, bytes]:
 def _is_by_age(sql: Sql, key: bytes) -> bool:
     """Whether what is missing at the beginning was removed by `prune`, or nothing is."""
     text = sql.value(_DECISIONS["decided"], name=_PRUNED)
-    return text is None or from_json(text)[2:] == [removal_digest(*_pruned(sql), key).hex()]
+    return text is None or from_json(text)[2:] == [removal_digest(*_last_pruned_entry(sql), key).hex()]
 
 
 def _every(sql: Sql, after: int) -> Iterator[AuditEntry]:

@@ -73,7 +73,7 @@ def _without_vector(sql: Sql, model: str, limit: int, vectors: Vectors) -> list[
     found: list[Unembedded] = []
     for scope_id, seq in nsmallest(limit, rows):
         with suppress(KeyUnavailable):  # those of other users do not wait for this one's key
-            found.append(_unembedded(sql.within(scope_id), seq))
+            found.append(_unembedded_memory(sql.within(scope_id), seq))
     return found
 
 
@@ -113,7 +113,7 @@ def _other_models(sql: Sql, model: str, vectors: Vectors) -> Iterator[str | None
             yield after
 
 
-def _unembedded(sql: Sql, seq: int) -> Unembedded:
+def _unembedded_memory(sql: Sql, seq: int) -> Unembedded:
     tenant, project, user, agent, app, conversation, memory_id, text, kind, said_at = sql.row(
         _QUERIES["to_embed"], seq=seq
     )

@@ -42,7 +42,7 @@ class Catalogue:
     async def put(self, found: Mapping[str, Contents | None]) -> None:
         """Store the present contents of files, by place; None for a deleted file."""
 
-        def work(sql: Sql) -> None:
+        def put_contents(sql: Sql) -> None:
             for place, contents in found.items():
                 if contents is None:
                     sql.run(_QUERIES["drop_file"], place=place)
@@ -50,7 +50,7 @@ class Catalogue:
                     _put(sql, place, contents)
 
         if found:
-            await self._db.write(None, work)
+            await self._db.write(None, put_contents)
 
     async def drop(self, place: str) -> None:
         """Delete a place, leaving no byte of it on disk."""

@@ -25,10 +25,10 @@ _NEWEST = 2**62
 
 def changes_before(sql: Sql, scope: Scope, limit: int, place: int | None) -> ChangePage:
     """At most `limit` commits before the one at `place`, newest first; fewer when they have many events."""
-    undone = _undone(sql)
+    undone = _undos_by_commit(sql)
     found: list[LoggedChange] = []
     count = 0
-    for change in _grouped(sql.each(_QUERIES["events_before"], before=place or _NEWEST), scope, undone):
+    for change in _logged_changes(sql.each(_QUERIES["events_before"], before=place or _NEWEST), scope, undone):
         if len(found) == limit or (found and count + len(change.rows) > _MOST_ROWS):
             return ChangePage(changes=found, next=found[-1].place)
         found.append(change)
@@ -48,14 +48,16 @@ def change_of(sql: Sql, project: Project, change_id: ChangeId, only: str | None)
         return None
     scope = Scope(tenant=project.tenant, project=project.project, user=user)
     within = of_scope(sql, scope)
-    (change,) = _grouped(within.rows(_QUERIES["events_of_change"], id=change_id), scope, _undone(within))
+    (change,) = _logged_changes(
+        within.rows(_QUERIES["events_of_change"], id=change_id), scope, _undos_by_commit(within)
+    )
     return scope, change
 
 
 def change_from(sql: Sql, scope: Scope, message_uid: str) -> LoggedChange | None:
     """The first commit whose turns end with a message; None without one. Its id is "" when it has erased words."""
     rows = sql.rows(_QUERIES["events_from_message"], message_uid=message_uid)
-    return next(iter(list(_grouped(rows, scope, _undone(sql)))[::-1]), None) if rows else None
+    return next(iter(list(_logged_changes(rows, scope, _undos_by_commit(sql)))[::-1]), None) if rows else None
 
 
 def last_change_of(sql: Sql, memory_id: MemoryId) -> ChangeId | None:
@@ -76,7 +78,7 @@ def end_before(sql: Sql, memory_id: MemoryId, change_id: ChangeId) -> str | None
     return at_beginning.get(change_id)
 
 
-def _grouped(rows: Iterable[Any], scope: Scope, undone: dict[str, ChangeId]) -> Iterator[LoggedChange]:
+def _logged_changes(rows: Iterable[Any], scope: Scope, undone: dict[str, ChangeId]) -> Iterator[LoggedChange]:
     """The commits of events that come newest first."""
     for change_id, events in groupby(rows, itemgetter(1)):
         of_change = list(events)[::-1]
@@ -85,7 +87,7 @@ def _grouped(rows: Iterable[Any], scope: Scope, undone: dict[str, ChangeId]) -> 
             id=ChangeId(change_id),
             place=number,
             at=at,
-            rows=[_changed(row, scope) for row in of_change],
+            rows=[_changed_memory(row, scope) for row in of_change],
             model=model,
             session=session,
             undo_of=undo_of,
@@ -93,7 +95,7 @@ def _grouped(rows: Iterable[Any], scope: Scope, undone: dict[str, ChangeId]) -> 
         )
 
 
-def _changed(row: Any, scope: Scope) -> ChangedMemory:
+def _changed_memory(row: Any, scope: Scope) -> ChangedMemory:
     event, memory_id, old, new, reason, state, left, agent, app, conversation = row[6:]
     memory_id = MemoryId(memory_id)
     return ChangedMemory(
@@ -108,7 +110,7 @@ def _changed(row: Any, scope: Scope) -> ChangedMemory:
     )
 
 
-def _undone(sql: Sql) -> dict[str, ChangeId]:
+def _undos_by_commit(sql: Sql) -> dict[str, ChangeId]:
     """The commit that undid each commit, without those that were undone themselves."""
     undone: dict[str, ChangeId] = {}
     for change_id, undo_of in sql.rows(_QUERIES["undos"]):  # the newest first

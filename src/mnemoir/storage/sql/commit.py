@@ -17,7 +17,7 @@ from mnemoir.core.proposals import NO_STEP, QueueStep
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.ports.memory_store import Old
-from mnemoir.storage.planning import Effect, Standing, effective_at, is_within, planned, removal, seconds_of
+from mnemoir.storage.planning import Effect, Standing, effective_at, is_within, planned_effects, removal, seconds_of
 from mnemoir.storage.sql.ageing import drop_old
 from mnemoir.storage.sql.change_log import end_before
 from mnemoir.storage.sql.engine import Sql, Value, queries
@@ -102,7 +102,7 @@ def _history_event(effect: Effect) -> dict[str, Value]:
         "conversation": memory.conversation,
         "event": effect.event,
         "reason": effect.reason,
-        "old_text": memory.text if is_removed else effect.applied.previous_text,
+        "old_text": memory.text if is_removed else effect.outcome.previous_text,
         "new_text": None if is_removed else memory.text,
         "state": None if before is None else state_as_json(before),
         "left_hash": None if is_removed else state_hash(memory),
@@ -127,7 +127,7 @@ class _Rows:
         rows = self._sql.rows(_QUERIES["same_text"], content_hash=content_hash, **narrowing(self._scope))
         return [self._memory(row) for row in sorted(rows)]  # their numbers come first
 
-    def removed(self, memory_id: MemoryId) -> Memory | None:
+    def memory_at_removal(self, memory_id: MemoryId) -> Memory | None:
         """The removed memory, from the history."""
         return removed_memory(self._sql, self._scope, memory_id)
 
@@ -150,7 +150,7 @@ class _Rows:
 
 def preview(sql: Sql, scope: Scope, changes: Sequence[Change], now: datetime, *, degrade: bool) -> list[Applied]:
     """What a commit would do now. Raises StaleChange and InvalidRequest."""
-    return [one.applied for one in planned(_Rows(sql, scope), scope, changes, to_text(now), degrade=degrade)]
+    return [one.outcome for one in planned_effects(_Rows(sql, scope), scope, changes, to_text(now), degrade=degrade)]
 
 
 class Commit:
@@ -184,12 +184,14 @@ class Commit:
         queue: QueueStep = NO_STEP,
     ) -> list[Applied]:
         """Apply all changes, in order. Raises StaleChange and InvalidRequest with nothing written."""
-        effects = planned(self._rows, self._scope, changes, self._now_text, degrade=degrade, expected=expected)
+        effects = planned_effects(
+            self._rows, self._scope, changes, self._now_text, degrade=degrade, expected=expected
+        )
         write = {"ADD": self._add, "UPDATE": self._update, "DELETE": self._close}
         for effect in effects:
             write[effect.event](effect, provenance.undo_of)
         add_history(self._sql, self._scope, effects, provenance, self._now_text, queue)
-        return [effect.applied for effect in effects]
+        return [effect.outcome for effect in effects]
 
     def delete(self, memory_id: MemoryId, reason: str) -> Memory | None:
         """Delete the rows of a memory and of the closed states it replaced; None when the scope has no such id."""

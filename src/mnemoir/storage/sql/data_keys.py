@@ -45,12 +45,12 @@ class SqlDataKeys:
     def put_first(self, key: DataKey, at: datetime) -> int:
         """Store the owner's first key, unless there is one; the id of the one that is there."""
 
-        def work(sql: Sql) -> int:
+        def put_unless_there(sql: Sql) -> int:
             if (found := _newest(sql, key.owner)) is not None:
                 return found
             return _put(sql, key, at)
 
-        return self._file.write(work)
+        return self._file.write(put_unless_there)
 
     def put_next(self, key: DataKey, at: datetime) -> int:
         """Store a further key of the owner, which new cells get from now on; its id."""
@@ -66,7 +66,9 @@ class SqlDataKeys:
 
     def destroy(self, owner: Owner, at: datetime) -> int:
         """Destroy all keys of an owner, leaving no byte of them or of the name in the file; how many there were."""
-        destroyed = self._file.write(lambda sql: sql.run(_QUERIES["destroy_keys"], **_named(owner), now=to_text(at)))
+        destroyed = self._file.write(
+            lambda sql: sql.run(_QUERIES["destroy_keys"], **_owner_values(owner), now=to_text(at))
+        )
         self._file.empty_log()
         return destroyed
 
@@ -85,16 +87,18 @@ def new_key_id() -> int:
 
 
 def _newest(sql: Sql, owner: Owner) -> int | None:
-    found: int | None = sql.value(_QUERIES["newest_key"], **_named(owner))
+    found: int | None = sql.value(_QUERIES["newest_key"], **_owner_values(owner))
     return found
 
 
 def _put(sql: Sql, key: DataKey, at: datetime) -> int:
-    sql.run(_QUERIES["put_key"], **_named(key.owner), id=key.id, kek=key.kek, wrapped=key.wrapped, now=to_text(at))
+    sql.run(
+        _QUERIES["put_key"], **_owner_values(key.owner), id=key.id, kek=key.kek, wrapped=key.wrapped, now=to_text(at)
+    )
     return key.id
 
 
-def _named(owner: Owner) -> dict[str, str]:
+def _owner_values(owner: Owner) -> dict[str, str]:
     tenant, project, user = owner
     return {"tenant": tenant, "project": project, "user": user}
 

@@ -82,7 +82,7 @@ class Sql(Protocol):
     def key_of(self, scope: Scope) -> int | None:
         """The id of the key that a new scope gets for its digests; None for bare ones."""
 
-    def keyed(self, digest: bytes) -> bytes:
+    def stored_digest(self, digest: bytes) -> bytes:
         """What is stored in place of the digest of a text: the digest, or its keyed form where cells are encrypted.
 
         An empty one stays empty.
@@ -159,7 +159,7 @@ def of_scope(sql: Sql, scope: Scope | None) -> Sql:
     return sql.within(None if found is None else found[0])
 
 
-def entered(sql: Sql, scope: Scope) -> Sql:
+def enter_scope(sql: Sql, scope: Scope) -> Sql:
     """The transaction within a scope, which is assigned a number if it has none."""
     if sql.scope_id is not None:
         return sql

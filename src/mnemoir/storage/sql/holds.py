@@ -52,10 +52,10 @@ class Holds:
 
     async def refuse(self, scope: Scope) -> None:
         """Raise LegalHold when the scope's user is on hold."""
-        await self._db.read(None, lambda sql: refuse_held(sql, scope))
+        await self._db.read(None, lambda sql: refuse_on_hold(sql, scope))
 
 
-def refuse_held(sql: Sql, scope: Scope) -> None:
+def refuse_on_hold(sql: Sql, scope: Scope) -> None:
     """Raise LegalHold when the scope's user is on hold."""
     if sql.row(_QUERIES["hold"], tenant=scope.tenant, user=scope.user) is not None:
         raise LegalHold(

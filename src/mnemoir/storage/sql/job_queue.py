@@ -49,34 +49,37 @@ class SqlJobQueue:
         """Lease the oldest job that is due to `worker`; None when none is due."""
         now = self._clock()
 
-        def work(sql: Sql) -> Any:
+        def claim_oldest(sql: Sql) -> Any:
             sql.run(_QUERIES["make_due_claimable"], at=now.timestamp())
-            lease: dict[str, Value] = {"worker": self._named(worker), "lease_until": now.timestamp() + lease_s}
+            lease: dict[str, Value] = {"worker": self._worker_name(worker), "lease_until": now.timestamp() + lease_s}
             return sql.row(_QUERIES["claim_job"], **lease, now=to_text(now))
 
-        row = await self._db.write(None, work)
+        row = await self._db.write(None, claim_oldest)
         return None if row is None else _job(*row)
 
     async def beat(self, worker: str, job_ids: Sequence[JobId], lease_s: float) -> list[JobId]:
         """Extend the worker's leases of these jobs to `lease_s` seconds from now; the jobs that it still has."""
-        lease: dict[str, Value] = {"worker": self._named(worker), "lease_until": self._clock().timestamp() + lease_s}
+        lease: dict[str, Value] = {
+            "worker": self._worker_name(worker),
+            "lease_until": self._clock().timestamp() + lease_s,
+        }
 
-        def work(sql: Sql) -> list[JobId]:
+        def extend_leases(sql: Sql) -> list[JobId]:
             return [job_id for job_id in job_ids if sql.run(_QUERIES["extend_lease"], id=job_id, **lease)]
 
-        return await self._db.write(None, work) if job_ids else []
+        return await self._db.write(None, extend_leases) if job_ids else []
 
     async def reclaim(self) -> int:
         """Put back every job whose lease has ended; how many. A lease ends with its process, if that is known."""
         now, incarnation = self._clock(), self._db.incarnation
 
-        def work(sql: Sql) -> int:
+        def put_back_jobs(sql: Sql) -> int:
             put_back = sql.run(_QUERIES["put_back_lapsed"], at=now.timestamp(), now=to_text(now))
             if incarnation is not None:
                 put_back += sql.run(_QUERIES["put_back_of_ended"], incarnation=incarnation, now=to_text(now))
             return put_back
 
-        return await self._db.write(None, work)
+        return await self._db.write(None, put_back_jobs)
 
     async def next_due(self) -> datetime | None:
         """The time when the earliest claimable job is due; None when none waits, or all wait for a RUNNING one."""
@@ -88,7 +91,7 @@ class SqlJobQueue:
         rows = await self._db.read(None, lambda sql: sql.rows(_QUERIES["jobs_of_queue"], queue=queue, limit=limit))
         return [_job(*row) for row in reversed(rows)]
 
-    async def kept(self, queue: str) -> list[Job]:
+    async def stored_jobs(self, queue: str) -> list[Job]:
         """The jobs of the queue, ended ones too, oldest first."""
         rows = await self._db.read(None, lambda sql: sql.rows(_QUERIES["kept_jobs"], queue=queue))
         return [_job(*row) for row in rows]
@@ -96,13 +99,13 @@ class SqlJobQueue:
     async def remove(self, job_ids: Sequence[JobId]) -> None:
         """Delete these jobs, with payloads and results, except those that are RUNNING."""
 
-        def work(sql: Sql) -> None:
+        def remove_each(sql: Sql) -> None:
             for job_id in job_ids:
                 _move_on(sql, sql.row(_QUERIES["remove_job"], id=job_id))
 
-        await self._db.write(None, work)
+        await self._db.write(None, remove_each)
 
-    async def done(self, job: Job, result: Mapping[str, Any]) -> bool:
+    async def succeed(self, job: Job, result: Mapping[str, Any]) -> bool:
         """End the job; its result is kept for a week, its payload is not. False when another has the lease."""
         return await self._end("succeed_job", job, result=as_json(result))
 
@@ -133,16 +136,16 @@ class SqlJobQueue:
         """End a leased job, and delete those that ended long ago."""
         now = self._clock()
 
-        def work(sql: Sql) -> bool:
+        def end_job(sql: Sql) -> bool:
             sql.run(_QUERIES["drop_ended_jobs"], before=(now - _ENDED_KEPT).timestamp())
             lease: dict[str, Value] = {"id": job.id, "attempts": job.attempts}
             ended = sql.row(_QUERIES[query], **lease, ended_at=now.timestamp(), now=to_text(now), **values)
             _move_on(sql, ended)
             return ended is not None
 
-        return await self._db.write(None, work)
+        return await self._db.write(None, end_job)
 
-    def _named(self, worker: str) -> str:
+    def _worker_name(self, worker: str) -> str:
         """The worker's name in rows, prefixed by the opening of the database if no other process can have it open."""
         return f"{self._db.incarnation or ''}/{worker}"
 

@@ -42,9 +42,9 @@ from mnemoir.storage.sql.ageing import old_in
 from mnemoir.storage.sql.backlogs import MAIN, TERMS, SqlBacklog
 from mnemoir.storage.sql.change_log import change_from, change_of, changes_before, last_change_of
 from mnemoir.storage.sql.commit import Commit, history_of_memory, preview, removed_memory
-from mnemoir.storage.sql.engine import Engine, Sql, entered, queries
+from mnemoir.storage.sql.engine import Engine, Sql, enter_scope, queries
 from mnemoir.storage.sql.forgetting import erase_some, make_nobodys
-from mnemoir.storage.sql.receipts import already_applied, find_receipt, keep_receipt
+from mnemoir.storage.sql.receipts import earlier_outcome, find_receipt, keep_receipt
 from mnemoir.storage.sql.rows import memory_of, narrowing
 from mnemoir.storage.sql.search_snapshot import SqlSearchSnapshot
 from mnemoir.storage.sql.spaces import SqlSpaceVectors
@@ -96,10 +96,10 @@ class SqlMemoryStore(SqlBacklog):
     ) -> list[Applied]:
         """Apply all changes in one transaction. A replaced state stays as a closed memory."""
 
-        def work(sql: Sql) -> tuple[list[Applied], set[str]]:
+        def apply_changes(sql: Sql) -> tuple[list[Applied], set[str]]:
             now = self._clock()
-            within = entered(sql, scope)
-            if receipt and (earlier := already_applied(within, receipt, now)) is not None:
+            within = enter_scope(sql, scope)
+            if receipt and (earlier := earlier_outcome(within, receipt, now)) is not None:
                 return earlier, set()
             commit = Commit(within, scope, now, self._of_all_facts)
             applied = commit.apply(changes, provenance, degrade=degrade, expected=expected, queue=queue)
@@ -110,7 +110,7 @@ class SqlMemoryStore(SqlBacklog):
 
         is_wanted = bool(changes or receipt or queue != NO_STEP)
         async with self._room(scope, number=added_by(changes)):
-            applied, waits = await self._db.write(scope, work) if is_wanted else ([], set())
+            applied, waits = await self._db.write(scope, apply_changes) if is_wanted else ([], set())
         if lacks_vector(changes):
             self._note_pending()
         for space in waits:
@@ -149,7 +149,7 @@ class SqlMemoryStore(SqlBacklog):
     async def count(self, scope: Scope, visible: Visible) -> int:
         """The number of memories that `page` returns without a limit."""
         query = "count" if visible.at is None else "count_of_the_past"
-        (count,) = await self._made(query, scope, _visible_values(visible), lambda row: int(row[0]))
+        (count,) = await self._made_rows(query, scope, _visible_values(visible), lambda row: int(row[0]))
         return count
 
     async def select(
@@ -169,12 +169,12 @@ class SqlMemoryStore(SqlBacklog):
     async def same_text(self, scope: Scope, hashes: Sequence[bytes]) -> dict[bytes, Memory]:
         """Current facts of the scope by content hash, decayed ones included."""
 
-        def look(sql: Sql) -> dict[bytes, Memory]:
+        def memories_by_hash(sql: Sql) -> dict[bytes, Memory]:
             within = narrowing(scope)
             rows = {wanted: sql.row(_QUERIES["same_text"], **within, content_hash=wanted) for wanted in hashes}
             return {wanted: memory_of(row, scope.user) for wanted, row in rows.items() if row is not None}
 
-        return await self._db.read(scope, look)
+        return await self._db.read(scope, memories_by_hash)
 
     async def last_messages(self, scope: Scope, count: int) -> list[Memory]:
         """The last stored messages of the scope's conversation, oldest first."""
@@ -249,7 +249,7 @@ class SqlMemoryStore(SqlBacklog):
         """The change that was learned from a message; None when nothing was."""
         return await self._db.read(scope, lambda sql: change_from(sql, scope, message_uid))
 
-    async def removed(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
+    async def memory_at_removal(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
         """The memory as it was when it was removed; None when it is current, was never there, or is forgotten."""
         return await self._db.read(scope, lambda sql: removed_memory(sql, scope, memory_id))
 
@@ -265,7 +265,7 @@ class SqlMemoryStore(SqlBacklog):
         ((projects, users, memories),) = await self._rows("counts_of_all", {})
         return StoreCounts(projects=projects, users=users, memories=memories)
 
-    async def added(self, since: date) -> Mapping[str, int]:
+    async def additions_by_day(self, since: date) -> Mapping[str, int]:
         """The memories added on each day."""
         return dict(await self._rows("added", {"since": midnight(since)}))
 
@@ -281,13 +281,13 @@ class SqlMemoryStore(SqlBacklog):
         return await self._db.read(None, lambda sql: work(SqlSearchSnapshot(sql)))
 
     async def _make_nobodys(self, scope: Scope) -> int:
-        def work(sql: Sql) -> int:
+        def detach_memories(sql: Sql) -> int:
             return 0 if sql.scope_id is None else make_nobodys(sql, scope, self._clock())
 
-        return await self._removing(scope, work)
+        return await self._removing(scope, detach_memories)
 
     async def _remove(self, scope: Scope, remove: Callable[[Commit], T], *, none: T) -> T:
-        def work(sql: Sql) -> T:
+        def remove_and_finish(sql: Sql) -> T:
             if sql.scope_id is None:
                 return none
             commit = Commit(sql, scope, self._clock())
@@ -295,7 +295,7 @@ class SqlMemoryStore(SqlBacklog):
             commit.finish()
             return removed
 
-        return await self._removing(scope, work)
+        return await self._removing(scope, remove_and_finish)
 
     async def _removing(self, scope: Scope, work: Callable[[Sql], T]) -> T:
         await self._drop_packs(scope)
@@ -308,9 +308,9 @@ class SqlMemoryStore(SqlBacklog):
             await asyncio.to_thread(self._packs.drop, scope.owner)
 
     async def _memories(self, query: str, scope: Scope, values: dict[str, Any]) -> list[Memory]:
-        return await self._made(query, scope, values, lambda row: memory_of(row, scope.user))
+        return await self._made_rows(query, scope, values, lambda row: memory_of(row, scope.user))
 
-    async def _made(self, query: str, scope: Scope, values: dict[str, Any], make: Callable[[Any], T]) -> list[T]:
+    async def _made_rows(self, query: str, scope: Scope, values: dict[str, Any], make: Callable[[Any], T]) -> list[T]:
         """The results of `make`, run in the reader's thread, for each row of a query within a scope."""
         within = narrowing(scope)
         return await self._db.read(

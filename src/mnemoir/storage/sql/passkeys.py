@@ -24,23 +24,23 @@ class SqlPasskeys:
     ) -> None:
         """Store a challenge. Of too many the ones that end first are removed."""
 
-        def work(sql: Sql) -> None:
+        def put_challenge(sql: Sql) -> None:
             sql.run(_QUERIES["ask"], id=challenge_id, challenge=challenge, purpose=purpose, expires_at=to_text(until))
             sql.run(_QUERIES["drop_old_challenges"], now=to_text(now), most=most)
 
-        self._file.write(work)
+        self._file.write(put_challenge)
 
-    def taken(self, challenge_id: str, purpose: str, now: datetime) -> bytes | None:
+    def take_challenge(self, challenge_id: str, purpose: str, now: datetime) -> bytes | None:
         """The open challenge for a purpose, which counts no more; None for none."""
 
-        def work(sql: Sql) -> bytes | None:
+        def drop_and_return(sql: Sql) -> bytes | None:
             row = sql.row(_QUERIES["challenge"], id=challenge_id, purpose=purpose, now=to_text(now))
             sql.run(_QUERIES["drop_challenge"], id=challenge_id)
             return None if row is None else row[0]
 
-        return self._file.write(work)
+        return self._file.write(drop_and_return)
 
-    def known(self, credential: bytes) -> Passkey | None:
+    def of_credential(self, credential: bytes) -> Passkey | None:
         """The passkey with that id of its authenticator; None for none."""
         row = self._file.read(lambda sql: sql.row(_QUERIES["by_credential"], credential=credential))
         return None if row is None else _passkey_of(row)
@@ -52,11 +52,11 @@ class SqlPasskeys:
     def add(self, user_id: str, new: NewPasskey, at: datetime, note: Note) -> None:
         """Store a passkey. Raises Conflict for one that is known."""
 
-        def work(sql: Sql) -> None:
+        def put_and_note(sql: Sql) -> None:
             put_passkey(sql, user_id, new, at)
             note(sql)
 
-        self._file.write(work)
+        self._file.write(put_and_note)
 
     def note_use(self, passkey: Passkey, sign_count: int, at: datetime) -> bool:
         """Note a use, with the count of signatures after it; False when another use overtook it."""
@@ -70,13 +70,13 @@ class SqlPasskeys:
     def remove(self, passkey_id: str, user_id: str, note: Note) -> bool:
         """Remove a passkey of a user; False for none."""
 
-        def work(sql: Sql) -> bool:
+        def remove_and_note(sql: Sql) -> bool:
             if not sql.run(_QUERIES["remove"], id=passkey_id, user=user_id):
                 return False
             note(sql)
             return True
 
-        return self._file.write(work)
+        return self._file.write(remove_and_note)
 
 
 def _passkey_of(row: Sequence[Any]) -> Passkey:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from mnemoir.core.scope import Scope
 from mnemoir.ports.personal_values import PersonalValue, PersonalValues, Place
-from mnemoir.storage.sql.engine import Engine, Sql, Value, entered, queries
+from mnemoir.storage.sql.engine import Engine, Sql, Value, enter_scope, queries
 
 _QUERIES = queries("personal_values")
 
@@ -26,22 +26,24 @@ class SqlPersonalValues:
         if not values:
             return ()
         rows = [self._row(scope, value, place) for value in values]
-        numbers, is_noted = await self._db.read(scope, lambda sql: (_numbered(sql, rows), _all_noted(sql, rows)))
+        numbers, is_noted = await self._db.read(
+            scope, lambda sql: (_value_numbers(sql, rows), _are_all_noted(sql, rows))
+        )
         if place is None or is_noted:
             return numbers
-        return await self._db.write(scope, lambda sql: _numbered(entered(sql, scope), rows, puts=True))
+        return await self._db.write(scope, lambda sql: _value_numbers(enter_scope(sql, scope), rows, puts=True))
 
     async def said_in(self, scope: Scope, values: Sequence[PersonalValue]) -> None:
         """See the port."""
         rows = [self._row(scope, value, "messages") for value in values]
 
-        def work(sql: Sql) -> None:
-            _numbered(entered(sql, scope), rows, puts=True)
+        def put_values(sql: Sql) -> None:
+            _value_numbers(enter_scope(sql, scope), rows, puts=True)
             for row in rows:
                 sql.run(_QUERIES["forget_unplaced"], kind=row["kind"], hash=row["hash"])
 
-        if not await self._db.read(scope, lambda sql: _all_noted(sql, rows)):
-            await self._db.write(scope, work)
+        if not await self._db.read(scope, lambda sql: _are_all_noted(sql, rows)):
+            await self._db.write(scope, put_values)
 
     async def originals(self, scope: Scope) -> Mapping[tuple[str, int], str]:
         """See the port."""
@@ -51,12 +53,12 @@ class SqlPersonalValues:
     async def forget(self, scope: Scope) -> None:
         """See the port."""
 
-        def work(sql: Sql) -> int:
+        def forget_values(sql: Sql) -> int:
             if scope.conversation is None:
                 return sql.run(_QUERIES["forget_values_in_facts"])
             return sql.run(_QUERIES["forget_values_of"], session_id=scope.conversation)
 
-        if await self._db.write(scope, work):
+        if await self._db.write(scope, forget_values):
             await self._db.empty_log()
 
     def _row(self, scope: Scope, value: PersonalValue, place: Place | None) -> dict[str, Value]:
@@ -70,7 +72,7 @@ class SqlPersonalValues:
         }
 
 
-def _all_noted(sql: Sql, rows: Sequence[Mapping[str, Value]]) -> bool:
+def _are_all_noted(sql: Sql, rows: Sequence[Mapping[str, Value]]) -> bool:
     """True when each value is noted for its place; for messages of a conversation still to be found, at any place."""
     return all(_is_noted(sql, row) for row in rows)
 
@@ -83,7 +85,7 @@ def _is_noted(sql: Sql, row: Mapping[str, Value]) -> bool:
     return sql.row(_QUERIES["is_noted"], **value, **place) is not None
 
 
-def _numbered(sql: Sql, rows: Sequence[Mapping[str, Value]], *, puts: bool = False) -> list[int]:
+def _value_numbers(sql: Sql, rows: Sequence[Mapping[str, Value]], *, puts: bool = False) -> list[int]:
     """The numbers of the values; unknown ones get the next of their kind, which `puts` stores."""
     last: dict[Value, int] = {}
     new: dict[tuple[Value, Value], int] = {}

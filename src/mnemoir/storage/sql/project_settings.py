@@ -47,7 +47,7 @@ class SqlProjectSettings:
         self._known.pop(project, None)
 
     async def _read(self, project: Project) -> ProjectSettings:
-        def look(sql: Sql) -> ProjectSettings:
+        def stored_settings(sql: Sql) -> ProjectSettings:
             row = sql.row(_QUERIES["load_settings"], **asdict(project))
             if row is None:
                 return ProjectSettings()
@@ -67,7 +67,7 @@ class SqlProjectSettings:
                 deleted_days=deleted_days,
             )
 
-        return await self._db.read(None, look)
+        return await self._db.read(None, stored_settings)
 
 
 _: type[ProjectSettingsStore] = SqlProjectSettings  # checked, never run

@@ -16,7 +16,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.ports.memory_store import Project, StaleChange
 from mnemoir.ports.proposals import KEPT_DAYS, MOST_PROPOSALS, ProposalPage, ProposalStore
-from mnemoir.storage.sql.engine import Engine, Sql, Value, entered, queries
+from mnemoir.storage.sql.engine import Engine, Sql, Value, enter_scope, queries
 from mnemoir.storage.sql.rows import before_of, narrowing, state_as_json
 
 _QUERIES = queries("proposals")
@@ -64,12 +64,12 @@ class SqlProposals:
     async def page(self, scope: Scope, *, limit: int, before: int | None = None) -> ProposalPage:
         """Newest first, before a place."""
 
-        def look(sql: Sql) -> list[Proposal]:
+        def proposals_before(sql: Sql) -> list[Proposal]:
             place = _NEWEST if before is None else before
             rows = sql.rows(_QUERIES["page_of_proposals"], before=place, limit=limit + 1, since=self._since())
             return [_proposal(row, scope.user) for row in rows]
 
-        found = await self._db.read(scope, look)
+        found = await self._db.read(scope, proposals_before)
         page = found[:limit]
         return ProposalPage(proposals=page, next=page[-1].place if len(found) > limit else None)
 
@@ -116,16 +116,16 @@ class SqlProposals:
         """Add those whose id the user does not have and that are not too old; how many."""
         since = self._since()
         young = [one for one in proposals if _seconds(one.proposed_at) >= since]
-        return await self._db.write(scope, lambda sql: put_proposals(entered(sql, scope), scope, young))
+        return await self._db.write(scope, lambda sql: put_proposals(enter_scope(sql, scope), scope, young))
 
     async def forget(self, scope: Scope, ids: Sequence[ProposalId] | None = None) -> int:
         """Delete proposals of the user, without `ids` all, to the byte; how many."""
 
-        def work(sql: Sql) -> int:
+        def drop_proposals(sql: Sql) -> int:
             rows = sql.rows(_QUERIES["all_proposals"], since=0.0, **narrowing(scope)) if ids is None else ()
             return _drop(sql, ids if ids is not None else [ProposalId(row[1]) for row in rows])
 
-        forgotten = await self._db.write(scope, work)
+        forgotten = await self._db.write(scope, drop_proposals)
         if forgotten:
             await self._db.empty_log()
         return forgotten
@@ -135,11 +135,11 @@ class SqlProposals:
         if dry_run:
             return len(await self._db.read(None, lambda sql: sql.rows(_QUERIES["too_old"], since=self._since())))
 
-        def work(sql: Sql) -> int:
+        def drop_old_proposals(sql: Sql) -> int:
             rows = sql.rows(_QUERIES["too_old"], since=self._since())
             return sum(_drop(sql.within(scope_id), [ProposalId(each)]) for scope_id, each in rows)
 
-        expired = await self._db.write(None, work)
+        expired = await self._db.write(None, drop_old_proposals)
         if expired:
             await self._db.empty_log()
         return expired

@@ -33,7 +33,7 @@ def find_receipt(sql: Sql, key: str, now: datetime) -> RedeemedReceipt | None:
     )
 
 
-def already_applied(sql: Sql, receipt: Receipt, now: datetime) -> list[Applied] | None:
+def earlier_outcome(sql: Sql, receipt: Receipt, now: datetime) -> list[Applied] | None:
     """The outcome of this same request before; None when it is new. Raises Conflict when another used its key."""
     earlier = find_receipt(sql, receipt.key, now)
     if earlier is None:

@@ -39,7 +39,7 @@ class RunFeed:
         """Send the begin, output or end of a node. A slow follower misses nodes before runs."""
         for follower, is_chosen in self.node_followers.items():
             if not follower.full() and is_chosen(run.scope):
-                follower.put_nowait(_moved(run, node))
+                follower.put_nowait(_event_of_node(run, node))
 
     def close(self) -> None:
         """End the feed for all followers."""
@@ -65,7 +65,7 @@ def _put(follower: _Unread, told: Told | None) -> None:
     follower.put_nowait(told)
 
 
-def _moved(run: RunTrace, node: NodeTrace) -> NodeMoved:
+def _event_of_node(run: RunTrace, node: NodeTrace) -> NodeMoved:
     state: Literal["running", "finished", "failed"] = "running" if node.duration_ms is None else "finished"
     return NodeMoved(
         run_id=run.id,

@@ -107,7 +107,7 @@ def trace_text(run: RunTrace) -> str:
     """
     run = without_texts(run)
     members = {name: getattr(run, name) for name in _MEMBERS}
-    members["asked"] = _placed(run.asked, _first_prompt(run.nodes()))
+    members["asked"] = _with_indexes(run.asked, _first_prompt(run.nodes()))
     text = _json(members)
     return text if len(text) <= MOST_BYTES else _json(replace(run, asked=[], workflows=[*map(_short, run.workflows)]))
 
@@ -119,7 +119,7 @@ def _first_prompt(nodes: Iterable[NodeTrace]) -> Sequence[TracedMessage]:
     return () if isinstance(first, str) else first
 
 
-def _placed(asked: Sequence[TracedMessage], prompt: Sequence[TracedMessage]) -> Sequence[Any]:
+def _with_indexes(asked: Sequence[TracedMessage], prompt: Sequence[TracedMessage]) -> Sequence[Any]:
     """`asked` with indexes for messages of the prompt: both end with the newest, so equal ones align from the end."""
     shift = len(prompt) - len(asked)
     return [

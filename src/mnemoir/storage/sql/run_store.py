@@ -68,18 +68,18 @@ class SqlRunStore:
         self.left_out = 0  # traces that were not written
         self._writing = asyncio.create_task(self._write_on(), name="run traces")
 
-    def begun(self, run: RunTrace) -> None:
+    def note_begin(self, run: RunTrace) -> None:
         """Register a running trace, queue it for writing and notify followers."""
         self._last += 1
         self._under_way[run.id] = (self._last, run)
         self._put(self._last, run)
 
-    def moved(self, run: RunTrace, node: NodeTrace) -> None:
+    def note_node(self, run: RunTrace, node: NodeTrace) -> None:
         """Notify the followers of nodes of the begin, output or end of a node."""
         if self._feed.node_followers:
             self._feed.tell_node(run, node)
 
-    def ended(self, run: RunTrace) -> None:
+    def note_end(self, run: RunTrace) -> None:
         """Queue an ended run for writing and notify followers. A run forgotten while it ran stays forgotten."""
         number, _ = self._under_way.pop(run.id, (None, None))
         if number is not None:
@@ -93,14 +93,14 @@ class SqlRunStore:
             run = without_texts(self._under_way[run_id][1])
             return run_of(trace_text(run), status=run.status, error=run.error)
 
-        def look(sql: Sql) -> RunTrace | None:
+        def run_in_reach(sql: Sql) -> RunTrace | None:
             owner = sql.row(_QUERIES["scope_of_run"], id=_bindable(run_id))
             if owner is None or not reaches(Scope(tenant=owner[0], project=owner[1], user=owner[2])):
                 return None
             row = sql.row(_QUERIES["run"], id=_bindable(run_id))
             return None if row is None else run_of(row[0], status=row[1], error=row[2])
 
-        return await self._read(look)
+        return await self._read(run_in_reach)
 
     async def latest(
         self, *, limit: int, before: str | None = None, only: RunFilter = ALL_RUNS
@@ -111,11 +111,11 @@ class SqlRunStore:
         words, error = asked.pop("words"), asked.pop("error")
         values = {name: None if value is None else _bindable(value) for name, value in asked.items()}
 
-        def look(sql: Sql) -> list[RunSummary]:
+        def newest_summaries(sql: Sql) -> list[RunSummary]:
             numbers = _numbers(sql, words, error)
             return [*map(summary_in, sql.rows(_QUERIES["latest_runs"], **values, numbers=numbers, limit=limit))]
 
-        found = await self._read(look)
+        found = await self._read(newest_summaries)
         return [summary_of(self._under_way[run.id][1]) if run.id in self._under_way else run for run in found]
 
     async def count(self) -> int:
@@ -153,14 +153,14 @@ class SqlRunStore:
             if scope.conversation is None:
                 sql.run(_QUERIES["forget_tokens"], **owner_of(scope))
 
-        def work() -> None:
+        def remove_and_empty_log() -> None:
             self._file.write(remove)
             self._file.empty_log()
 
         for runs in (self._under_way, self._waiting):
             for run_id in [run_id for run_id, (_, run) in runs.items() if _belongs(run, scope)]:
                 del runs[run_id]
-        await self._in_thread(work)
+        await self._in_thread(remove_and_empty_log)
 
     async def aclose(self) -> None:
         """Write the waiting runs, and end the feeds. May be called again."""
@@ -267,13 +267,13 @@ class SqlRunStore:
 class NoRuns:
     """The store when traces are switched off: it keeps nothing, and reads raise an error with the reason."""
 
-    def begun(self, run: RunTrace) -> None:
+    def note_begin(self, run: RunTrace) -> None:
         """Nothing."""
 
-    def moved(self, run: RunTrace, node: NodeTrace) -> None:
+    def note_node(self, run: RunTrace, node: NodeTrace) -> None:
         """Nothing."""
 
-    def ended(self, run: RunTrace) -> None:
+    def note_end(self, run: RunTrace) -> None:
         """Nothing."""
 
     async def get(self, run_id: str, reaches: Callable[[Scope], bool] = every_scope) -> RunTrace | None:

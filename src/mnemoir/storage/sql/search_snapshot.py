@@ -51,7 +51,7 @@ class SqlSearchSnapshot:
         """The `seq` of every current row, ascending."""
         return sorted(seq for (seq,) in self._of(scope).each(self._queries["live"]))
 
-    def selected(self, scope: Scope, wanted: ListFilter) -> Sequence[int]:
+    def matching_seqs(self, scope: Scope, wanted: ListFilter) -> Sequence[int]:
         """The `seq` of every row that meets the conditions."""
         return lists.selected_seqs(self._of(scope), scope, wanted)
 

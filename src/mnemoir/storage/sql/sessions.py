@@ -25,7 +25,7 @@ class SqlSessions:
         """Store a session, and note that its user was here. Sessions that ended by then are removed."""
         now = to_text(session.created_at)
 
-        def work(sql: Sql) -> None:
+        def put_session(sql: Sql) -> None:
             sql.run(_QUERIES["drop_old"], unused_since=to_text(unused_since), begun_before=to_text(begun_before))
             sql.run(
                 _QUERIES["begin"],
@@ -39,7 +39,7 @@ class SqlSessions:
             sql.run(_USERS["saw_user"], id=session.user, at=now)
             note(sql)
 
-        self._file.write(work)
+        self._file.write(put_session)
 
     def usable(self, token: bytes) -> Session | None:
         """The session with that token, if its user may sign in; None for none."""
@@ -53,31 +53,31 @@ class SqlSessions:
     def note_use(self, session: Session, at: datetime) -> None:
         """Note that a session was used, and its user here."""
 
-        def work(sql: Sql) -> None:
+        def put_times_of_use(sql: Sql) -> None:
             if sql.run(_QUERIES["saw"], id=session.id, at=to_text(at)):
                 sql.run(_USERS["saw_user"], id=session.user, at=to_text(at))
 
-        self._file.write(work)
+        self._file.write(put_times_of_use)
 
     def confirm(self, session_id: str, at: datetime, note: Note) -> None:
         """Note that whoever has a session showed again who they are."""
 
-        def work(sql: Sql) -> None:
+        def put_confirmation(sql: Sql) -> None:
             sql.run(_QUERIES["confirm"], id=session_id, at=to_text(at))
             note(sql)
 
-        self._file.write(work)
+        self._file.write(put_confirmation)
 
     def end(self, session_id: str, user_id: str, note: Note) -> bool:
         """End a session of a user; False for none."""
 
-        def work(sql: Sql) -> bool:
+        def end_session(sql: Sql) -> bool:
             if not sql.run(_QUERIES["end"], id=session_id, user=user_id):
                 return False
             note(sql)
             return True
 
-        return self._file.write(work)
+        return self._file.write(end_session)
 
 
 def _session_of(row: Sequence[Any]) -> Session:

@@ -36,7 +36,7 @@ class SqlSignIns:
     def begin(self, sign_in: SignIn, hash: bytes, *, now: datetime, until: datetime, most: int) -> None:
         """Store a sign-in. Of too many the ones that end first are removed."""
 
-        def work(sql: Sql) -> None:
+        def put_sign_in(sql: Sql) -> None:
             sql.run(
                 _QUERIES["begin"],
                 state=sign_in.state,
@@ -51,7 +51,7 @@ class SqlSignIns:
             )
             sql.run(_QUERIES["drop_old"], now=to_text(now), most=most)
 
-        self._file.write(work)
+        self._file.write(put_sign_in)
 
     def open(self, state: str, hash: bytes, now: datetime) -> SignIn | None:
         """The sign-in of that state and browser; None for none."""
@@ -60,20 +60,20 @@ class SqlSignIns:
     def answer(self, state: str, hash: bytes, code: str, now: datetime) -> bool:
         """Note the code with which the browser came back; False when it has come back before, and for none."""
 
-        def work(sql: Sql) -> bool:
+        def put_code(sql: Sql) -> bool:
             return bool(sql.run(_QUERIES["answer"], state=state, hash=hash, code=code, now=to_text(now)))
 
-        return self._file.write(work)
+        return self._file.write(put_code)
 
     def take(self, state: str, hash: bytes, now: datetime) -> SignIn | None:
         """The sign-in of that state and browser, which counts no more; None for none."""
 
-        def work(sql: Sql) -> SignIn | None:
+        def drop_and_return(sql: Sql) -> SignIn | None:
             found = _open(sql, state, hash, now)
             sql.run(_QUERIES["drop"], state=state, hash=hash)
             return found
 
-        return self._file.write(work)
+        return self._file.write(drop_and_return)
 
 
 def _open(sql: Sql, state: str, hash: bytes, now: datetime) -> SignIn | None:

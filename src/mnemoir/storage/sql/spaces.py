@@ -8,7 +8,7 @@ import json
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import SpaceVectors
 from mnemoir.storage.sql.backlogs import SqlBacklog, Vectors
-from mnemoir.storage.sql.engine import Engine, Sql, entered, queries
+from mnemoir.storage.sql.engine import Engine, Sql, enter_scope, queries
 from mnemoir.storage.sql.rows import Entries, put_vectors_in
 
 _QUERIES = queries("changes")
@@ -47,7 +47,7 @@ class SqlSpaceVectors(SqlBacklog):
         """Mark the user of the scope; False when that is done already."""
         if self._space in await self._db.read(scope.owner, marked_spaces):
             return False
-        return await self._db.write(scope.owner, lambda sql: want_vectors(entered(sql, scope.owner), self._space))
+        return await self._db.write(scope.owner, lambda sql: want_vectors(enter_scope(sql, scope.owner), self._space))
 
 
 _: type[SpaceVectors] = SqlSpaceVectors  # checked, never run

@@ -226,6 +226,6 @@ VECTOR_FILE = SealedFile(
 _QUERIES = queries("integrity")
 
 
-def misplaced(sql: Sql, limit: int) -> list[str]:
+def misplaced_memories(sql: Sql, limit: int) -> list[str]:
     """One line for each memory with missing or wrong rows; [] without any. Reads all memories."""
     return [f"memory {memory_id} {what}" for memory_id, what in sql.rows(_QUERIES["misplaced"], limit=limit)]

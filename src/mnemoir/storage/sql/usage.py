@@ -28,14 +28,14 @@ class SqlUsage:
     async def add(self, used: Mapping[OfDay, Tokens]) -> None:
         """Add tokens to what is stored."""
 
-        def work(sql: Sql) -> None:
+        def add_tokens(sql: Sql) -> None:
             for of, tokens in used.items():
                 for what, amount in (("input_tokens", tokens.input), ("output_tokens", tokens.output)):
                     sql.run(
                         _QUERIES["add_usage"], tenant=of.tenant, user=of.user, what=what, day=of.day, amount=amount
                     )
 
-        await self._db.write(None, work)
+        await self._db.write(None, add_tokens)
 
     async def since(self, day: date) -> Sequence[tuple[OfDay, Tokens]]:
         """What was used on that day and later, unsorted; a user and day may come twice."""
@@ -49,11 +49,11 @@ class SqlUsage:
         """Count what a user has used as nobody's, so that no row names them; how many rows did."""
         of = {"tenant": tenant, "user": user}
 
-        def work(sql: Sql) -> int:
+        def move_to_nobody(sql: Sql) -> int:
             sql.run(_QUERIES["keep_usage_of_nobody"], **of)
             return sql.run(_QUERIES["drop_usage_of"], **of)
 
-        count = await self._db.write(None, work)
+        count = await self._db.write(None, move_to_nobody)
         await self._db.empty_log()
         return count
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import Conflict, NotFound
-from mnemoir.core.users import Grant, Invitation, User, called
+from mnemoir.core.users import Grant, Invitation, User, comparable_name
 from mnemoir.storage.sql.api_keys import Note, list_or_none, time_in, time_or_none
 from mnemoir.storage.sql.engine import FileEngine, Sql, queries
 from mnemoir.storage.sql.rows import as_json
@@ -66,9 +66,9 @@ class SqlUsers:
         row = self._file.read(lambda sql: sql.row(_QUERIES["by_id"], id=user_id))
         return None if row is None else _user_of(row)
 
-    def named(self, name: str) -> tuple[User, str | None] | None:
+    def of_name(self, name: str) -> tuple[User, str | None] | None:
         """The user of that name and the hash of their password; None for none."""
-        row = self._file.read(lambda sql: sql.row(_QUERIES["by_name"], called=called(name)))
+        row = self._file.read(lambda sql: sql.row(_QUERIES["by_name"], called=comparable_name(name)))
         return None if row is None else (_user_of(row), row[12])
 
     def of_identity(self, identity: Identity) -> User | None:
@@ -80,13 +80,13 @@ class SqlUsers:
     def create(self, user: User, secrets: Secrets, note: Note, *, is_new_memory: bool) -> None:
         """Make a user. Raises Conflict as `join` does."""
 
-        def work(sql: Sql) -> None:
+        def put_user(sql: Sql) -> None:
             self._put(sql, user, secrets, is_new_memory=is_new_memory)
             note(sql)
 
-        self._file.write(work)
+        self._file.write(put_user)
 
-    def listed(self, tenant: str | None, *, limit: int, after: tuple[str, str] | None = None) -> list[User]:
+    def of_tenant(self, tenant: str | None, *, limit: int, after: tuple[str, str] | None = None) -> list[User]:
         """The users of a tenant, None for all, oldest first; `after` is time (text) and id of the last one."""
         at, user_id = after or ("", "")
         values = {"tenant": tenant, "after": at, "after_id": user_id, "limit": limit}
@@ -100,14 +100,14 @@ class SqlUsers:
         Raises Conflict for a name that is taken, and with `is_new_memory` when somebody has that memory user.
         """
 
-        def work(sql: Sql) -> bool:
+        def use_invitation(sql: Sql) -> bool:
             if not sql.run(_QUERIES["use_invitation"], hash=token, now=to_text(at)):
                 return False
             self._put(sql, user, secrets, is_new_memory=is_new_memory)
             note(sql)
             return True
 
-        return self._file.write(work)
+        return self._file.write(use_invitation)
 
     def reset(self, token: bytes, user_id: str, secrets: Secrets, at: datetime, note: Note) -> bool:
         """Give a user new secrets by an invitation, in place of all former ones, and end their sessions.
@@ -115,7 +115,7 @@ class SqlUsers:
         False when it is not open, and then nothing is done.
         """
 
-        def work(sql: Sql) -> bool:
+        def replace_secrets(sql: Sql) -> bool:
             if not sql.run(_QUERIES["use_invitation"], hash=token, now=to_text(at)):
                 return False
             _forget_secrets(sql, user_id)
@@ -124,12 +124,12 @@ class SqlUsers:
             note(sql)
             return True
 
-        return self._file.write(work)
+        return self._file.write(replace_secrets)
 
     def change(self, user: User, note: Note) -> None:
         """Change what a user may; with `disabled_at` their sessions end."""
 
-        def work(sql: Sql) -> None:
+        def put_change(sql: Sql) -> None:
             disabled_at = None if user.disabled_at is None else to_text(user.disabled_at)
             sql.run(_QUERIES["change"], id=user.id, disabled_at=disabled_at, **_grant_values(user.grant))
             if disabled_at is not None:
@@ -137,27 +137,27 @@ class SqlUsers:
                 sql.run(_QUERIES["drop_resets"], user=user.id)
             note(sql)
 
-        self._file.write(work)
+        self._file.write(put_change)
 
     def remove(self, user_id: str, note: Note) -> None:
         """Remove a user with all that belongs to their sign-in."""
 
-        def work(sql: Sql) -> None:
+        def remove_user(sql: Sql) -> None:
             _forget_secrets(sql, user_id)
             sql.run(_QUERIES["remove_user"], id=user_id)
             note(sql)
 
-        self._file.write(work)
+        self._file.write(remove_user)
 
     def set_password(self, user_id: str, hash: str, keep_session: str, note: Note) -> None:
         """Set the hash of a user's password, and end their other sessions."""
 
-        def work(sql: Sql) -> None:
+        def replace_password(sql: Sql) -> None:
             sql.run(_QUERIES["set_password"], id=user_id, password=hash)
             sql.run(_SESSIONS["end_others"], user=user_id, but=keep_session)
             note(sql)
 
-        self._file.write(work)
+        self._file.write(replace_password)
 
     def rehash(self, user_id: str, former: str, hash: str) -> None:
         """Replace the hash of the same password, unless the password was changed meanwhile."""
@@ -166,13 +166,13 @@ class SqlUsers:
     def set_codes(self, user_id: str, hashes: Sequence[bytes], note: Note) -> None:
         """Replace the recovery codes of a user."""
 
-        def work(sql: Sql) -> None:
+        def replace_codes(sql: Sql) -> None:
             sql.run(_QUERIES["drop_codes"], user=user_id)
             for hash in hashes:
                 sql.run(_QUERIES["codes_of"], user=user_id, hash=hash)
             note(sql)
 
-        self._file.write(work)
+        self._file.write(replace_codes)
 
     def use_code(self, user_id: str, hash: bytes) -> bool:
         """Use a recovery code up; False for none."""
@@ -181,7 +181,7 @@ class SqlUsers:
     def invite(self, invitation: Invitation, token: bytes, note: Note) -> None:
         """Store an invitation; one that resets a user replaces those before. Old ones are removed."""
 
-        def work(sql: Sql) -> None:
+        def put_invitation(sql: Sql) -> None:
             sql.run(_QUERIES["drop_old_invitations"], before=to_text(invitation.created_at))
             if invitation.resets is not None:
                 sql.run(_QUERIES["drop_resets"], user=invitation.resets)
@@ -199,7 +199,7 @@ class SqlUsers:
             )
             note(sql)
 
-        self._file.write(work)
+        self._file.write(put_invitation)
 
     def invitation(self, token: bytes, now: datetime) -> Invitation | None:
         """The open invitation with that token; None for none."""
@@ -217,19 +217,19 @@ class SqlUsers:
     def withdraw(self, invitation_id: str, note: Note) -> None:
         """Remove an invitation. Raises NotFound."""
 
-        def work(sql: Sql) -> None:
+        def remove_invitation(sql: Sql) -> None:
             if not sql.run(_QUERIES["withdraw"], id=invitation_id):
                 raise NotFound(f"There is no open invitation {invitation_id!r} here.", code="invitation_not_found")
             note(sql)
 
-        self._file.write(work)
+        self._file.write(remove_invitation)
 
     def drop_closed_invitations(self, now: datetime) -> None:
         """Remove the invitations that were used or have ended."""
         self._file.write(lambda sql: sql.run(_QUERIES["drop_closed_invitations"], now=to_text(now)))
 
     def _put(self, sql: Sql, user: User, secrets: Secrets, *, is_new_memory: bool) -> None:
-        if sql.row(_QUERIES["by_name"], called=called(user.name)) is not None:
+        if sql.row(_QUERIES["by_name"], called=comparable_name(user.name)) is not None:
             raise Conflict(f"There is a user {user.name!r} already. Choose another name.", code="name_taken")
         now = to_text(user.created_at)
         of_memory = {"tenant": user.grant.tenant, "memory_user": user.grant.memory_user, "now": now}
@@ -245,7 +245,7 @@ class SqlUsers:
             _QUERIES["put"],
             id=user.id,
             name=user.name,
-            called=called(user.name),
+            called=comparable_name(user.name),
             password=secrets.password,
             created_at=now,
             created_by=user.created_by,

@@ -124,9 +124,9 @@ def upgrade(path: Path, connection: apsw.Connection) -> bool:
     Raises StorageUnavailable for the database of another program, and for one with another schema of Mnemoir.
     """
     steps, is_new = known_steps("sessions"), False
-    if _reached(path, connection) < len(steps):
+    if _schema_version(path, connection) < len(steps):
         with transaction(connection):
-            reached = _reached(path, connection)  # another process may have run them meanwhile
+            reached = _schema_version(path, connection)  # another process may have run them meanwhile
             is_new = not _tables(connection)
             take_missing(connection, steps, reached)
             if is_new:
@@ -135,7 +135,7 @@ def upgrade(path: Path, connection: apsw.Connection) -> bool:
     return is_new
 
 
-def _reached(path: Path, connection: apsw.Connection) -> int:
+def _schema_version(path: Path, connection: apsw.Connection) -> int:
     tables = _tables(connection)
     lacking = [table for table in _THEIRS if tables and not _THEIRS[table] <= _columns(connection, table)]
     if lacking:

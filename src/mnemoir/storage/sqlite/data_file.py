@@ -34,8 +34,8 @@ from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.clock import now_text
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.sql.engine import Sql
-from mnemoir.storage.sql.tables import misplaced
-from mnemoir.storage.sqlite.transactions import damaged, transaction
+from mnemoir.storage.sql.tables import misplaced_memories
+from mnemoir.storage.sqlite.transactions import damage_error, transaction
 
 StepKind = Literal["expand", "contract"]
 APPLICATION_ID = 0x4D6E656D  # "Mnem" in the file's header marks a file of ours
@@ -79,7 +79,7 @@ def known_steps(file: str = "") -> Sequence[Step]:
     )
 
 
-def reached(connection: apsw.Connection) -> int:
+def schema_version(connection: apsw.Connection) -> int:
     """The number of the file's last migration; 0 for none."""
     if not connection.table_exists(None, "migrations"):
         return 0
@@ -88,7 +88,7 @@ def reached(connection: apsw.Connection) -> int:
 
 def migrate(connection: apsw.Connection, steps: Sequence[Step]) -> None:
     """Run the migrations that the file does not have yet, each in its own transaction."""
-    before = reached(connection)
+    before = schema_version(connection)
     for step in steps:
         if step.number > before:
             with transaction(connection):
@@ -110,7 +110,7 @@ def reached_by_version(path: Path, connection: apsw.Connection, steps: Sequence[
     for number in range(len(steps) + 1):
         if version == (version_of(steps[:number]) if number else 0):
             return number
-    raise unreleased(path, ", or by a newer one")
+    raise other_schema_error(path, ", or by a newer one")
 
 
 def take_missing(connection: apsw.Connection, steps: Sequence[Step], reached: int) -> None:
@@ -142,7 +142,7 @@ def _take(connection: apsw.Connection, step: Step) -> None:
 def problems(sql: Sql) -> list[str]:
     """One line for each problem; [] without any."""
     try:
-        return [*_of_the_file(sql), *misplaced(sql, _MOST_LINES)]
+        return [*_of_the_file(sql), *misplaced_memories(sql, _MOST_LINES)]
     except apsw.CorruptError as exc:
         return [f"the file cannot be read to its end: {exc}"]
 
@@ -166,7 +166,7 @@ def create(path: Path, steps: Sequence[Step]) -> None:
     """Create a new database at `path`, durable on return; a crash before that leaves no file of that name."""
     log = beside(path, "-wal")
     if log.exists() and log.stat().st_size:
-        raise damaged(log, f"{path.name}, which it belongs to, is missing")
+        raise damage_error(log, f"{path.name}, which it belongs to, is missing")
     draft = beside(path, ".new")
     for leftover in (draft, beside(draft, "-journal")):
         leftover.unlink(missing_ok=True)
@@ -213,23 +213,23 @@ def refuse_other_files(path: Path) -> None:
     """Raise StorageUnavailable for a file without a database header, or shorter than its header says."""
     header = _start_of(path, _HEADER_BYTES)
     if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
-        raise damaged(path, "it does not begin like a database" if header else "it is empty")
+        raise damage_error(path, "it does not begin like a database" if header else "it is empty")
     if _has_frames(beside(path, "-wal")):
         return  # the end may be torn: the log holds it completely
     page_bytes, pages, size = *_PAGES.unpack_from(header), path.stat().st_size
     page_bytes = 65536 if page_bytes == 1 else page_bytes  # too large for its two bytes
     if size < pages * page_bytes or size % max(page_bytes, 1):
-        raise damaged(path, f"it has {size} bytes, and {pages} pages of {page_bytes} belong in it")
+        raise damage_error(path, f"it has {size} bytes, and {pages} pages of {page_bytes} belong in it")
 
 
 def refuse_other_schemas(path: Path, connection: apsw.Connection, steps: Sequence[Step]) -> None:
     """Raise StorageUnavailable for the database of another program, of an unreleased Mnemoir, or of a newer one."""
     if connection.pragma("application_id") != APPLICATION_ID:
         raise StorageUnavailable(f"{path} is not a database of Mnemoir. Choose another directory with --data-dir.")
-    at, newest, names = reached(connection), steps[-1].number, {step.number: step.name for step in steps}
+    at, newest, names = schema_version(connection), steps[-1].number, {step.number: step.name for step in steps}
     recorded = connection.execute("SELECT number, name FROM migrations") if at else ()
     if any(names.get(number, name) != name for number, name in recorded):
-        raise unreleased(path)
+        raise other_schema_error(path)
     if at > newest:
         raise StorageUnavailable(
             f"{path} was written by a newer Mnemoir (its schema is {at}, this program knows up to {newest}). "
@@ -237,7 +237,7 @@ def refuse_other_schemas(path: Path, connection: apsw.Connection, steps: Sequenc
         )
 
 
-def unreleased(path: Path, more: str = "") -> StorageUnavailable:
+def other_schema_error(path: Path, more: str = "") -> StorageUnavailable:
     """The error for a file with another schema of Mnemoir; `more` names who else may have made it."""
     return StorageUnavailable(
         f"{path} was made by an unreleased Mnemoir{more}; take its memories along with `export` of the program that "
@@ -253,7 +253,7 @@ class SyncedLog:
         self._log, self._index = beside(path, "-wal"), beside(path, "-shm")
         header = _start_of(self._log, _LOG_HEADER_BYTES)
         if _has_frames(self._log) and not _checksum_holds(header):
-            raise damaged(self._log, "its header is not what was written")
+            raise damage_error(self._log, "its header is not what was written")
         self._noted = _start_of(self._index, 2 * _INDEX_COPY_BYTES)
         self._frames = _synced_frames(self._noted, header)
 
@@ -266,7 +266,7 @@ class SyncedLog:
         connection.close()
         with self._index.open("r+b") as index:
             index.write(self._noted)  # so that the next start detects it as well
-        raise damaged(self._log, f"{self._frames - readable} of {self._frames} pages in it cannot be read")
+        raise damage_error(self._log, f"{self._frames - readable} of {self._frames} pages in it cannot be read")
 
 
 def refuse_lost_log(path: Path) -> None:

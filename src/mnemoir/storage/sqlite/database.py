@@ -32,7 +32,7 @@ from mnemoir.storage.sqlite.data_file import (
     refuse_other_schemas,
 )
 from mnemoir.storage.sqlite.process_lock import ProcessLock
-from mnemoir.storage.sqlite.transactions import OpenSql, SqliteSql, Writer, damaged, storage_errors, transaction
+from mnemoir.storage.sqlite.transactions import OpenSql, SqliteSql, Writer, damage_error, storage_errors, transaction
 
 T = TypeVar("T")
 _READER_THREADS = 4
@@ -96,7 +96,7 @@ def open_database(path: Path, open_sql: OpenSql = SqliteSql) -> "SqliteEngine":
         prepare_folder(path.parent)
         lock = ProcessLock(path.parent)
         try:
-            return SqliteEngine(path, _opened(path), lock, open_sql)
+            return SqliteEngine(path, _open_connection(path), lock, open_sql)
         except BaseException:
             lock.release()
             raise
@@ -134,13 +134,13 @@ class SqliteEngine:
         Raises StorageUnavailable with nothing written, or what `work` raises. A cancelled caller's work may be done.
         """
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        context, scoped = copy_context(), _scoped(scope, work)
+        context, scoped = copy_context(), _within_scope(scope, work)
         self._writer.put(lambda sql: context.run(scoped, sql), future)
         return await future
 
     async def read(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:
         """The result of `work` over one snapshot. Raises StorageUnavailable, or what `work` raises."""
-        return await self._readers.run(_scoped(scope, work))
+        return await self._readers.run(_within_scope(scope, work))
 
     async def empty_log(self) -> None:
         """Write the log back and truncate it: deleted content is then nowhere on disk.
@@ -179,11 +179,11 @@ class SqliteEngine:
             lock.release()
 
 
-def _scoped(scope: Scope | None, work: Callable[[Sql], T]) -> Callable[[Sql], T]:
+def _within_scope(scope: Scope | None, work: Callable[[Sql], T]) -> Callable[[Sql], T]:
     return work if scope is None else lambda sql: work(of_scope(sql, scope))
 
 
-def _opened(path: Path) -> apsw.Connection:
+def _open_connection(path: Path) -> apsw.Connection:
     steps = known_steps()
     is_new = not path.exists()
     if is_new:
@@ -215,7 +215,7 @@ def _prepare_all(path: Path, connection: apsw.Connection) -> None:
             for query in queries(subject).values():
                 connection.execute(f"EXPLAIN {query}", dict.fromkeys(_NAMED_VALUE.findall(query)))
     except apsw.SQLError as exc:
-        raise damaged(path, f"its schema is not whole: {exc}") from exc
+        raise damage_error(path, f"its schema is not whole: {exc}") from exc
 
 
 _: type[Engine] = SqliteEngine  # checked, never run

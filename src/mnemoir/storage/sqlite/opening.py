@@ -26,10 +26,10 @@ from mnemoir.storage.sqlite.data_file import (
     known_steps,
     make_private,
     migrate,
+    other_schema_error,
     reached_by_version,
     refuse_other_schemas,
     take_missing,
-    unreleased,
 )
 from mnemoir.storage.sqlite.database import BUSY_MS
 from mnemoir.storage.sqlite.own_sealing import begin_sealing
@@ -171,6 +171,6 @@ def _make_tables(path: Path, connection: apsw.Connection) -> bool:
         raise StorageUnavailable(f"{path} is another program's file. Choose another directory or collection.")
     reached = reached_by_version(path, connection, steps)
     if tables and not reached:
-        raise unreleased(path)
+        raise other_schema_error(path)
     take_missing(connection, steps, reached)
     return not reached

@@ -115,7 +115,7 @@ class SealedSql(SqliteSql):
 
     def each(self, query: str, /, **values: Value) -> Iterator[Any]:
         """The rows one by one."""
-        cursor = self._done(query, values)
+        cursor = self._execute(query, values)
         shape = self._shape(query, cursor)
         return map(self._opener(shape, values), cursor) if shape else cursor
 
@@ -136,22 +136,22 @@ class SealedSql(SqliteSql):
         """The key of the scope's user, if cells are encrypted now."""
         return self._cells.keys.current((scope.tenant, scope.project, scope.user)) if self._cells.seals else None
 
-    def keyed(self, digest: bytes) -> bytes:
+    def stored_digest(self, digest: bytes) -> bytes:
         """What is stored in place of the digest of a text."""
         return self._cells.hash(self._hashed_by(), digest)
 
-    def _done(self, query: str, values: dict[str, Value]) -> apsw.Cursor:
+    def _execute(self, query: str, values: dict[str, Value]) -> apsw.Cursor:
         values["scope_id"] = self.scope_id
         bound = dict(values)
         for name in DIGESTS:
             if isinstance(digest := values.get(name), bytes):
-                bound[name] = self.keyed(digest)
+                bound[name] = self.stored_digest(digest)
         table = _written_table(query) if self._cells.seals else ""
         if table in self._codec.file.tables:
-            bound.update(self._sealed(table, values))
+            bound.update(self._sealed_cells(table, values))
         return self._connection.execute(query, bound)
 
-    def _sealed(self, table: str, values: Values) -> dict[str, Value]:
+    def _sealed_cells(self, table: str, values: Values) -> dict[str, Value]:
         """The bound cells of a row as they are stored."""
         file, scope_id = self._codec.file, self.scope_id
         cells = {column: cell for column in file.tables[table] if isinstance(cell := values.get(column), str | bytes)}
@@ -183,7 +183,7 @@ class SealedSql(SqliteSql):
         opening, codec = Opening(self._cells.keys), self._codec
         placed = [(cells, codec.places(cells, self.scope_id)) for cells in shape]
 
-        def opened(row: Any) -> tuple[Any, ...]:
+        def plain_row(row: Any) -> tuple[Any, ...]:
             found = list(row)
             for cells, places in placed:
                 if cells.scope is not None:
@@ -194,7 +194,7 @@ class SealedSql(SqliteSql):
                 opening.open_row(found, places.others if is_one else places.each, key)
             return tuple(found)
 
-        return opened
+        return plain_row
 
     def _sealed_by(self, table: str) -> int:
         """The key of new cells: that of the file's owner or the scope's user, for an unscoped row the server's.

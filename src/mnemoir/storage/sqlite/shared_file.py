@@ -33,7 +33,7 @@ from mnemoir.storage.sqlite.transactions import (
     FOREIGN,
     OpenSql,
     SqliteSql,
-    damaged,
+    damage_error,
     storage_errors,
     transaction,
     unavailable,
@@ -52,7 +52,7 @@ _LOG_BUSY_MS = 200
 
 
 @contextmanager
-def folder_locked(folder: Path) -> Iterator[None]:
+def hold_folder_lock(folder: Path) -> Iterator[None]:
     """Hold the lock of the folder against all other threads and processes. Raises OSError."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -73,7 +73,7 @@ def identity_of(path: Path) -> Identity | None:
 
 def set_aside(path: Path, identity: Identity | None) -> Path | None:
     """Rename the file of that identity and its side files; the new path, None when the file is gone or replaced."""
-    with folder_locked(path.parent):
+    with hold_folder_lock(path.parent):
         if identity_of(path) != identity:
             return None
         kept_as = beside(path, f"{_MARK}{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}")
@@ -203,24 +203,24 @@ class SharedFile:
 
     def _run(self, work: Callable[[apsw.Connection], T]) -> T:
         try:
-            return self._mended(work)
+            return self._run_and_mend(work)
         except _FOREIGN as exc:
             raise unavailable(self.path, exc) from exc
 
-    def _mended(self, work: Callable[[apsw.Connection], T]) -> T:
+    def _run_and_mend(self, work: Callable[[apsw.Connection], T]) -> T:
         try:
-            return self._tried(work)
+            return self._run_with_retries(work)
         except _DamageFound as exc:
             if self._mend is None:
                 raise exc.cause from None
             self.close_idle()
             self._mend(self._file or self.path, exc.cause, exc.identity)
         try:
-            return self._tried(work)
+            return self._run_with_retries(work)
         except _DamageFound as exc:
-            raise damaged(self.path, str(exc)) from exc.cause
+            raise damage_error(self.path, str(exc)) from exc.cause
 
-    def _tried(self, work: Callable[[apsw.Connection], T]) -> T:
+    def _run_with_retries(self, work: Callable[[apsw.Connection], T]) -> T:
         for wait_s in self._waits_s:
             try:
                 return self._once(work)
@@ -236,7 +236,7 @@ class SharedFile:
             ) from exc
 
     def _once(self, work: Callable[[apsw.Connection], T]) -> T:
-        opened = self._taken()
+        opened = self._take_connection()
         try:
             outcome = work(opened.connection)
         except _DAMAGE as exc:
@@ -249,7 +249,7 @@ class SharedFile:
         self._give_back(opened)
         return outcome
 
-    def _taken(self) -> _Opened:
+    def _take_connection(self) -> _Opened:
         if self._closed:
             raise StorageUnavailable(f"{self.path} was closed by this program. Open it again to read or write.")
         identity = self._file and identity_of(self._file)
@@ -257,17 +257,17 @@ class SharedFile:
             with self._lock:
                 opened = self._idle.pop() if self._idle else None
             if opened is None:
-                return self._opened()
+                return self._open_connection()
             if opened.identity == identity:
                 return opened
             opened.connection.close()
 
-    def _opened(self) -> _Opened:
+    def _open_connection(self) -> _Opened:
         if self._file is None:
             return _Opened(self._connect(self.path), None)
         for folder in reversed((self._file.parent, *self._file.parent.parents)):
             prepare_folder(folder)  # one by one, so that each name is synced
-        with folder_locked(self._file.parent):
+        with hold_folder_lock(self._file.parent):
             identity = identity_of(self._file)
             try:
                 connection = self._connect(self._file)

@@ -42,11 +42,11 @@ def unavailable(path: Path, cause: Exception) -> StorageUnavailable:
     if isinstance(cause, apsw.FullError):
         return StorageUnavailable(f"{path} could not be written: the disk is full. Free some space and try again.")
     if isinstance(cause, apsw.CorruptError | apsw.NotADBError | UnicodeDecodeError | Damaged):
-        return damaged(path, str(cause))
+        return damage_error(path, str(cause))
     return StorageUnavailable(f"{path} could not be read or written: {cause}. Look at the disk and its permissions.")
 
 
-def damaged(path: Path, what: str) -> StorageUnavailable:
+def damage_error(path: Path, what: str) -> StorageUnavailable:
     """The error for a damaged file, which is never silently repaired or replaced."""
     return StorageUnavailable(f"{path} is damaged ({what}) and was left as it is. {_ADVICE}")
 
@@ -94,24 +94,24 @@ class SqliteSql:
 
     def rows(self, query: str, /, **values: Value) -> list[Any]:
         """Every row."""
-        return self._done(query, values).fetchall()
+        return self._execute(query, values).fetchall()
 
     def each(self, query: str, /, **values: Value) -> Iterator[Any]:
         """The rows one by one."""
-        return self._done(query, values)
+        return self._execute(query, values)
 
     def row(self, query: str, /, **values: Value) -> Any:
         """The first row."""
-        return self._done(query, values).fetchone()
+        return self._execute(query, values).fetchone()
 
     def value(self, query: str, /, **values: Value) -> Any:
         """The first column of the first row."""
-        row = self._done(query, values).fetchone()
+        row = self._execute(query, values).fetchone()
         return None if row is None else row[0]
 
     def run(self, query: str, /, **values: Value) -> int:
         """Run a writing query; the number of changed rows."""
-        self._done(query, values)
+        self._execute(query, values)
         return self._connection.changes()
 
     def many(self, query: str, values: Sequence[Mapping[str, Value]], /) -> list[Any]:
@@ -124,11 +124,11 @@ class SqliteSql:
         """None: digests are bare."""
         return None
 
-    def keyed(self, digest: bytes) -> bytes:
+    def stored_digest(self, digest: bytes) -> bytes:
         """The digest itself."""
         return digest
 
-    def _done(self, query: str, values: dict[str, Value]) -> apsw.Cursor:
+    def _execute(self, query: str, values: dict[str, Value]) -> apsw.Cursor:
         """The cursor of the query, with the scope bound. The dict belongs to this call alone."""
         values["scope_id"] = self.scope_id
         return self._connection.execute(query, values)
@@ -202,7 +202,7 @@ class Writer:
             with transaction(self._connection):
                 return [self._attempt(waiting) for waiting in batch]
         except apsw.Error as exc:
-            return [_Outcome(error=_caused(unavailable(self._path, exc), exc)) for _ in batch]
+            return [_Outcome(error=_with_cause(unavailable(self._path, exc), exc)) for _ in batch]
 
     def _attempt(self, waiting: _Waiting) -> _Outcome:
         """The outcome of one piece of work. Raises apsw.Error when its failure ended the whole transaction."""
@@ -215,15 +215,15 @@ class Writer:
             if isinstance(exc, apsw.Error) and not self._connection.in_transaction:
                 raise
             self._connection.execute("ROLLBACK TO piece")
-            outcome = _Outcome(error=self._translated(exc))
+            outcome = _Outcome(error=self._translated_error(exc))
         self._connection.execute("RELEASE piece")
         return outcome
 
-    def _translated(self, exc: Exception) -> Exception:
-        return _caused(unavailable(self._path, exc), exc) if isinstance(exc, FOREIGN) else exc
+    def _translated_error(self, exc: Exception) -> Exception:
+        return _with_cause(unavailable(self._path, exc), exc) if isinstance(exc, FOREIGN) else exc
 
 
-def _caused(error: StorageUnavailable, cause: Exception) -> StorageUnavailable:
+def _with_cause(error: StorageUnavailable, cause: Exception) -> StorageUnavailable:
     error.__cause__ = cause
     return error
 

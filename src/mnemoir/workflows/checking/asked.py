@@ -42,10 +42,10 @@ def asked_endpoints(
         check_user(survey, name, FilePosition(file=f"Users/{name.lower()}.json"))
         user = UserTree(name, tree)
         named = {endpoint: files for (whose, endpoint), files in survey.endpoints.items() if whose == name}
-        for endpoint in _with_backups(user, [*named, *_known(user, called)]):
-            one = _asked(user, endpoint, named.get(endpoint, ()))
+        for endpoint in _with_backups(user, [*named, *_endpoints_of_user(user, called)]):
+            one = _asked_endpoint(user, endpoint, named.get(endpoint, ()))
             key = one.path or f"{name}\n{endpoint.lower()}"
-            found[key] = _joined(found[key], one) if key in found else one
+            found[key] = _with_files_of(found[key], one) if key in found else one
     return sorted(found.values(), key=lambda one: (one.name.lower(), one.path or ""))
 
 
@@ -66,7 +66,7 @@ def _with_backups(user: UserTree, names: Iterable[str]) -> Iterator[str]:
             waiting.append(backup)
 
 
-def _known(user: UserTree, names: Iterable[str]) -> Iterator[str]:
+def _endpoints_of_user(user: UserTree, names: Iterable[str]) -> Iterator[str]:
     """The names of endpoints that the user has: of several users, only these can have asked them."""
     for name in names:
         try:
@@ -76,7 +76,7 @@ def _known(user: UserTree, names: Iterable[str]) -> Iterator[str]:
             continue
 
 
-def _asked(user: UserTree, name: str, files: Iterable[str]) -> AskedEndpoint:
+def _asked_endpoint(user: UserTree, name: str, files: Iterable[str]) -> AskedEndpoint:
     one = AskedEndpoint(name=_plain(name), path=None, named_in=sorted(files))
     try:
         folders = user.endpoint_folders()
@@ -96,7 +96,7 @@ def _asked(user: UserTree, name: str, files: Iterable[str]) -> AskedEndpoint:
     return replace(one, definition=definition, kind=api_type.kind)
 
 
-def _joined(one: AskedEndpoint, other: AskedEndpoint) -> AskedEndpoint:
+def _with_files_of(one: AskedEndpoint, other: AskedEndpoint) -> AskedEndpoint:
     """The same endpoint, named by another user or in another spelling."""
     return replace(one, named_in=sorted({*one.named_in, *other.named_in}))
 

@@ -36,18 +36,18 @@ def check(
     Without `outside`, paths of file nodes and directories of discussions are not checked. `typed` is the JSON of
     files, by absolute path, that is checked in place of what is stored.
     """
-    return surveyed(Survey(tree, node_types, outside, typed), users).problems()
+    return check_files(Survey(tree, node_types, outside, typed), users).problems()
 
 
 def check_with_hints(
     tree: ConfigTree, users: Sequence[str], node_types: Types, outside: Outside | None = None
 ) -> tuple[list[Problem], list[Hint]]:
     """The problems as from `check`, and hints at unused features."""
-    survey = surveyed(Survey(tree, node_types, outside), users)
+    survey = check_files(Survey(tree, node_types, outside), users)
     return survey.problems(), survey.hints()
 
 
-def surveyed(survey: Survey, users: Sequence[str]) -> Survey:
+def check_files(survey: Survey, users: Sequence[str]) -> Survey:
     """The survey, after the check of the files that these users reach; for no users, of the whole tree."""
     for name in users or survey.tree.user_names():
         check_user(survey, name, FilePosition(file=f"Users/{name.lower()}.json"))
@@ -71,7 +71,7 @@ def _check_rest(survey: Survey) -> None:
     """Check the files that no user reaches: their JSON, their shape, and the nodes of workflows."""
     for folder, shape in _SHAPES:
         for path in survey.files(folder):
-            survey.shaped(path, shape)
+            survey.file_as_model(path, shape)
     for path in survey.files("ApiTypes"):
         check_api_type(survey, path, is_named=path in survey.read)
     for path in survey.files("Presets"):

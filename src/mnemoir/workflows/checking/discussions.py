@@ -36,7 +36,7 @@ def check_discussion_settings(survey: Survey, user: UserTree, place: FilePositio
     path = survey.locate(place / key, key, name, user.workflow_folders()) if name else None
     if path is None:
         return ()
-    said = survey.shaped(path, DiscussionSettings)
+    said = survey.file_as_model(path, DiscussionSettings)
     if said is None:
         return ()
     inner = survey.place(path)

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from mnemoir.core.errors import SettingsError
-from mnemoir.workflows.checking.check import surveyed
+from mnemoir.workflows.checking.check import check_files
 from mnemoir.workflows.checking.outward import check_outward
 from mnemoir.workflows.checking.survey import FilePosition, Outside, Problem, Survey, Types
 from mnemoir.workflows.checking.workflows import WorkflowAt, workflow_at
@@ -44,17 +44,17 @@ def check_edit(
     if raw is None:
         return [_problem(file, "It holds null.", "Write a list of nodes, or an object with such a list as `nodes`.")]
     survey = Survey(tree, node_types, outside, {edit.place: raw})
-    surveyed(survey, ())
+    check_files(survey, ())
     if not edit.may_hold_cover and COVER in orjson.dumps(raw).decode():
         cause = f"It holds {COVER}, which stands for a secret that is never sent to a browser."
         survey.report(file, cause, "Change this file on the server's disk.")
     after = workflow_at(survey, edit.place)
     if after is not None:
-        check_outward(survey, _stored(tree, node_types, edit), after, user)
+        check_outward(survey, _stored_workflow(tree, node_types, edit), after, user)
     return survey.problems()
 
 
-def _stored(tree: ConfigTree, node_types: Types, edit: Edit) -> WorkflowAt | None:
+def _stored_workflow(tree: ConfigTree, node_types: Types, edit: Edit) -> WorkflowAt | None:
     """The workflow that is stored; None for a new or broken file."""
     raw: Any = None
     if edit.before is not None:

@@ -124,12 +124,12 @@ def check_api_type(survey: Survey, path: str, *, is_named: bool = True) -> ApiTy
     An unknown protocol is an error if an endpoint names the API type. A protocol of the format that Mnemoir does not
     speak is a warning here, and an error where a node asks such an endpoint.
     """
-    api_type = survey.shaped(path, ApiType)
+    api_type = survey.file_as_model(path, ApiType)
     if api_type is None:
         return None
     place = survey.place(path)
     check_translation(survey, place, api_type)
-    if cause := not_offered(api_type):
+    if cause := reason_for_refusal(api_type):
         survey.report(place / "type", cause, "Keep it if no node asks such an endpoint.", "warning")
     elif api_type.kind is None:
         near = nearest(api_type.type, list(KINDS))
@@ -139,7 +139,7 @@ def check_api_type(survey: Survey, path: str, *, is_named: bool = True) -> ApiTy
     return api_type
 
 
-def not_offered(api_type: ApiType) -> str:
+def reason_for_refusal(api_type: ApiType) -> str:
     """The reason why endpoints of that protocol are not offered; "" for an offered or an unknown protocol."""
     purpose = NOT_OFFERED.get(api_type.type.strip().lower())
     return f"Endpoints of type {api_type.type} ({purpose}) are not offered by this version." if purpose else ""
@@ -147,7 +147,7 @@ def not_offered(api_type: ApiType) -> str:
 
 def api_type_of(survey: Survey, endpoint_path: str) -> ApiType | None:
     """The API type of an endpoint; None, with a reported problem, when it has none."""
-    endpoint = survey.shaped(endpoint_path, EndpointDefinition)
+    endpoint = survey.file_as_model(endpoint_path, EndpointDefinition)
     if endpoint is None:
         return None
     place = survey.place(endpoint_path) / "apiTypeConfigFileName"
@@ -157,7 +157,7 @@ def api_type_of(survey: Survey, endpoint_path: str) -> ApiType | None:
 
 def _check(survey: Survey, user: UserTree, path: str) -> str | None:
     """Check an endpoint; the path of its backup, if it has one."""
-    endpoint = survey.shaped(path, EndpointDefinition)
+    endpoint = survey.file_as_model(path, EndpointDefinition)
     if endpoint is None:
         return None
     place = survey.place(path)
@@ -168,7 +168,7 @@ def _check(survey: Survey, user: UserTree, path: str) -> str | None:
             place / "promptTemplate", "prompt template", endpoint.template, [("PromptTemplates",)]
         )
     ):
-        survey.shaped(template, PromptTemplate)
+        survey.file_as_model(template, PromptTemplate)
     if endpoint.removes_thinking and endpoint.think_tags is None:
         fix = "Set startThinkTag and endThinkTag."
         survey.report(place / "removeThinking", "Without the tags nothing is removed.", fix, "warning")

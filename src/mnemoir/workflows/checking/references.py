@@ -9,7 +9,7 @@ from typing import Any
 from mnemoir.conversations.memory_config import MemoryMode
 from mnemoir.conversations.turns.token_buffer import QUERY_MARKER
 from mnemoir.ports.llm import COMPLETION_KINDS
-from mnemoir.workflows.checking.endpoints import api_type_of, check_preset_file, not_offered
+from mnemoir.workflows.checking.endpoints import api_type_of, check_preset_file, reason_for_refusal
 from mnemoir.workflows.checking.nodes import type_name, type_of
 from mnemoir.workflows.checking.survey import FilePosition, Level, Survey
 from mnemoir.workflows.checking.workflows import NodeAt, is_open
@@ -54,21 +54,21 @@ def check_model(survey: Survey, user: UserTree, endpoint: Named, preset: Named) 
     api_type = api_type_of(survey, path) if path else None
     if api_type is None:
         return
-    if cause := not_offered(api_type):
+    if cause := reason_for_refusal(api_type):
         survey.report(endpoint.place, cause, "Name an endpoint of another type.")
     elif preset.name and not is_open(preset.name):
         _check_preset(survey, user, preset, api_type)
 
 
 def _endpoints_of(node: NodeAt) -> Iterator[Named]:
-    yield from _named(node.place, node.raw)
+    yield from _named_endpoint(node.place, node.raw)
     listed = node.raw.get("multiModelList")
     for index, item in enumerate(listed if isinstance(listed, list) else []):
         if isinstance(item, dict):
-            yield from _named(node.place / "multiModelList" / index, item)
+            yield from _named_endpoint(node.place / "multiModelList" / index, item)
 
 
-def _named(place: FilePosition, raw: Mapping[str, Any]) -> Iterator[Named]:
+def _named_endpoint(place: FilePosition, raw: Mapping[str, Any]) -> Iterator[Named]:
     name = raw.get("endpointName")
     if isinstance(name, str) and name:
         yield Named(place=place / "endpointName", name=name)
@@ -79,7 +79,7 @@ def _check_preset(survey: Survey, user: UserTree, preset: Named, api_type: ApiTy
     if not survey.allows(preset.place, preset.name):
         return
     lender = survey.tree.find("preset", preset.name, user.endpoint_folders())
-    endpoint = survey.shaped(lender.path, EndpointDefinition) if lender else None
+    endpoint = survey.file_as_model(lender.path, EndpointDefinition) if lender else None
     if lender and endpoint is None:
         return
     if endpoint is None or endpoint.samplers is None:
@@ -144,7 +144,7 @@ def _text_endpoints(survey: Survey, user: UserTree, name: object) -> Iterator[st
         api_type = api_type_of(survey, path)
         if api_type is not None and api_type.kind in COMPLETION_KINDS:
             yield name
-        endpoint = survey.shaped(path, EndpointDefinition)
+        endpoint = survey.file_as_model(path, EndpointDefinition)
         name = endpoint.backup if endpoint else ""
 
 

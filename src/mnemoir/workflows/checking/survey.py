@@ -131,14 +131,14 @@ class Survey:
     def raw(self, path: str) -> Any:  # JSON
         """The JSON of the file; None, with a reported problem, when it cannot be read."""
         if self.read.get(path) is None:  # a broken file is reported again, because it may be an error this time
-            self.read[path] = self._parsed(path)
+            self.read[path] = self._json_of_file(path)
         return self.read[path]
 
-    def shaped(self, path: str, model: type[M]) -> M | None:
+    def file_as_model(self, path: str, model: type[M]) -> M | None:
         """The file as a `model`; None, with all faults reported, when it does not fit."""
         key = (path, model)
         if self._shaped.get(key) is None:
-            self._shaped[key] = self._validated(path, model)
+            self._shaped[key] = self._model_of_file(path, model)
         return self._shaped[key]  # type: ignore[return-value]  # made by that model
 
     def find(self, kind: str, name: str, folders: Sequence[Folder]) -> str | None:
@@ -192,7 +192,7 @@ class Survey:
         found = {os.path.join(where, name) for where, name in walk if name.lower().endswith(".json")}
         return sorted(found | {path for path in self.typed for top in tops if path.startswith(f"{top}{os.sep}")})
 
-    def _parsed(self, path: str) -> Any:
+    def _json_of_file(self, path: str) -> Any:
         place = self.place(path)
         try:
             content = read_bytes(path, self.tree.lookup.root)
@@ -205,7 +205,7 @@ class Survey:
             self.report(place, exc.message, "Correct the JSON; it allows no comments and no trailing commas.")
             return None
 
-    def _validated(self, path: str, model: type[M]) -> M | None:
+    def _model_of_file(self, path: str, model: type[M]) -> M | None:
         raw, place = self.raw(path), self.place(path)
         if raw is None:
             return None

@@ -76,7 +76,7 @@ class Reach:
                 check_references(self._survey, self._user, node)
                 check_needs(self._survey, self._user, node)
                 check_memory(self._survey, self._user, node)
-            check_variables(self._survey, workflow, self._given(workflow.path))
+            check_variables(self._survey, workflow, self._given_variables(workflow.path))
         check_own_memories(self._survey, self.nodes())
         self._check_circles()
 
@@ -109,7 +109,7 @@ class Reach:
                     calls[called] = name
         return list(calls)
 
-    def _given(self, path: str) -> Given:
+    def _given_variables(self, path: str) -> Given:
         ways = self._inputs.get(path, [None])
         known = [count for count in ways if count is not None]
         return Given(
@@ -134,7 +134,7 @@ class Reach:
 def check_user(survey: Survey, name: str, named_at: FilePosition) -> None:
     """Check one user. `named_at` is the position that names the user, where a missing user is reported."""
     path = survey.locate(named_at, "user", name.lower(), [("Users",)])
-    settings = survey.shaped(path, UserSettings) if path else None
+    settings = survey.file_as_model(path, UserSettings) if path else None
     if path is None or settings is None:
         return
     place = survey.place(path)
@@ -195,7 +195,7 @@ def _check_places(survey: Survey, place: FilePosition, settings: UserSettings) -
 
 def _check_template(survey: Survey, place: FilePosition, name: str) -> None:
     if path := survey.locate(place, "prompt template", name, [("PromptTemplates",)]):
-        survey.shaped(path, PromptTemplate)
+        survey.file_as_model(path, PromptTemplate)
 
 
 def _tops(survey: Survey, place: FilePosition, settings: UserSettings, user: UserTree) -> Iterator[tuple[Name, bool]]:
@@ -222,7 +222,7 @@ def _tops(survey: Survey, place: FilePosition, settings: UserSettings, user: Use
 
 def _routes(survey: Survey, place: FilePosition, name: str) -> Iterator[Name]:
     path = survey.locate(place, "routing", name, [("Routing",)])
-    table = survey.shaped(path, RoutingTable) if path else None
+    table = survey.file_as_model(path, RoutingTable) if path else None
     if path is None or table is None:
         return
     inner = survey.place(path)

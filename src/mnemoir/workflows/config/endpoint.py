@@ -107,7 +107,7 @@ class PromptTemplate(ConfigModel):
         }.get(role, ("", ""))
 
 
-def _listed(raw: object) -> object:
+def _as_list(raw: object) -> object:
     """The list; a single text becomes a list of one."""
     return [raw] if isinstance(raw, str) else raw
 
@@ -162,7 +162,7 @@ class EndpointDefinition(ConfigModel):
         alias="removeCustomTextFromResponseStartEndpointWide",
         description="Cut one of the texts below from the beginning of answers.",
     )
-    beginnings: Annotated[Sequence[Line], BeforeValidator(_listed)] = Field(
+    beginnings: Annotated[Sequence[Line], BeforeValidator(_as_list)] = Field(
         (), alias="responseStartTextToRemoveEndpointWide", description="The first of them that fits is cut off."
     )
     samplers: Mapping[str, Any] | None = Field(

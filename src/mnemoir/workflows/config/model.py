@@ -52,7 +52,7 @@ class ConfigModel(BaseModel):
         return raw
 
 
-def shaped(model: type[M], relative: str, raw: Any) -> M:
+def as_model(model: type[M], relative: str, raw: Any) -> M:
     """`raw` as a `model`. Raises SettingsError naming the file, its first wrong members and the allowed values."""
     if not isinstance(raw, dict):
         raise SettingsError(f"{relative} must be a JSON object.")

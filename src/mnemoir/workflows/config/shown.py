@@ -60,12 +60,12 @@ _BY_FOLDER: Mapping[str, FileKind] = {kind.replace("-", ""): kind for kind in ge
 _CURRENT_USER = "users/_current-user.json"
 
 
-def redacted(text: str) -> str:
+def redacted_text(text: str) -> str:
     """The text of a JSON file, valid or broken, with everything that looks like a secret covered."""
     try:
         orjson.loads(text)
     except orjson.JSONDecodeError:
-        return without_secrets(_broken(text))
+        return without_secrets(_redacted_broken_text(text))
     return _sound(text)
 
 
@@ -119,7 +119,7 @@ def _covered_tokens(text: str) -> Iterator[tuple[int, int, str]]:
             if follower == ":":
                 level.key = orjson.loads(written)
             hides = follower != ":" and level.covers and _tells(written)
-            shown = f'"{COVER}"' if hides else _shown(written)
+            shown = f'"{COVER}"' if hides else _json_without_secrets(written)
             if shown != written:
                 yield *token.span(), shown
 
@@ -129,7 +129,7 @@ def _tells(written: str) -> bool:
     return written not in ('""', "null", "true", "false") and not _VARIABLE.fullmatch(written.strip('"'))
 
 
-def _shown(written: str) -> str:
+def _json_without_secrets(written: str) -> str:
     """A JSON text without the secrets in it. Escapes are decoded before the search: `\\u0040` means @."""
     if not written.startswith('"'):
         return written
@@ -152,11 +152,11 @@ def _covered_value(found: "re.Match[str]") -> str:
     return f"{COVER}@" if found[0].endswith("@") else COVER
 
 
-def _broken(text: str) -> str:
+def _redacted_broken_text(text: str) -> str:
     """A broken file with all text after a secret key covered, beyond the line where the value may continue."""
     out: list[str] = []
     for line in text.splitlines(keepends=True):
-        secret = next((key for key in _BROKEN_KEY.finditer(line) if is_secret(_unescaped(key[0]))), None)
+        secret = next((key for key in _BROKEN_KEY.finditer(line) if is_secret(_unescaped_key(key[0]))), None)
         if secret is None:
             out.append(line)
             continue
@@ -167,7 +167,7 @@ def _broken(text: str) -> str:
     return "".join(out)
 
 
-def _unescaped(key: str) -> str:
+def _unescaped_key(key: str) -> str:
     return _ESCAPE.sub(lambda code: chr(int(code[1], 16)), key)
 
 
@@ -254,7 +254,7 @@ def config_text(path: str, content: bytes) -> ConfigText:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as exc:
         raise InvalidRequest(f"{path} is not UTF-8 text. Save it as UTF-8.", code="config_file_unreadable") from exc
-    shown = redacted(text)
+    shown = redacted_text(text)
     return ConfigText(path=path, kind=kind_of(path), text=shown, is_redacted=shown != text, digest=digest_of(shown))
 
 

@@ -18,7 +18,7 @@ from mnemoir.workflows.config.endpoint import ApiType, EndpointDefinition, Promp
 from mnemoir.workflows.config.files import FileCache, Reader
 from mnemoir.workflows.config.lookup import FileMatch, Lookup, file_names, file_parts, folder_parts
 from mnemoir.workflows.config.memory import DiscussionSettings
-from mnemoir.workflows.config.model import ConfigModel, Line, shaped
+from mnemoir.workflows.config.model import ConfigModel, Line, as_model
 from mnemoir.workflows.config.routing import RoutingTable
 from mnemoir.workflows.config.user import UserSettings
 from mnemoir.workflows.config.workflow import WorkflowDefinition, read_workflow
@@ -68,11 +68,11 @@ class ConfigTree:
 
     def user(self, name: str) -> "UserTree":
         """The tree as that user sees it. Raises SettingsError when the user's file is missing or broken."""
-        return _checked(UserTree(name, self))
+        return _checked_user(UserTree(name, self))
 
     def glance(self, name: str) -> "Glance":
         """The tree as that user sees it, for one request. Raises SettingsError as `user` does."""
-        return _checked(Glance(name, self))
+        return _checked_user(Glance(name, self))
 
     def problems(self) -> Mapping[str, str]:
         """The faults of broken files with an older version in use, by path."""
@@ -135,7 +135,7 @@ class UserTree:
         if not name:
             return {}
         folders = self.preset_folders(api_type)
-        found = self._found("preset", name, folders, _preset)
+        found = self._read_if_there("preset", name, folders, _preset)
         if found is None:
             raise SettingsError(" ".join(self.absent_preset(name, folders)))
         return found
@@ -148,7 +148,7 @@ class UserTree:
         if not name:
             return None
         file_parts("preset", name)  # so that the error names the preset
-        endpoint = self._found("endpoint", name, self.endpoint_folders(), _endpoint)
+        endpoint = self._read_if_there("endpoint", name, self.endpoint_folders(), _endpoint)
         return None if endpoint is None else endpoint.samplers
 
     def absent_preset(self, name: str, folders: Sequence[Folder]) -> tuple[str, str]:
@@ -225,12 +225,12 @@ class UserTree:
         return [("Workflows", *own), ("Workflows", "_overrides", *own)] if own else [("Workflows", self.name)]
 
     def _read(self, field: str, name: str, folders: Sequence[Folder], reader: Reader[T]) -> T:
-        found = self._found(field, name, folders, reader)
+        found = self._read_if_there(field, name, folders, reader)
         if found is None:
             raise SettingsError(self.tree.missing(field, name, folders))
         return found
 
-    def _found(self, field: str, name: str, folders: Sequence[Folder], reader: Reader[T]) -> T | None:
+    def _read_if_there(self, field: str, name: str, folders: Sequence[Folder], reader: Reader[T]) -> T | None:
         return self.tree.read(field, name, folders, reader)
 
 
@@ -257,10 +257,10 @@ class Glance(UserTree):
         self._seen.clear()
         self._settings = None
 
-    def _found(self, field: str, name: str, folders: Sequence[Folder], reader: Reader[T]) -> T | None:
+    def _read_if_there(self, field: str, name: str, folders: Sequence[Folder], reader: Reader[T]) -> T | None:
         key = (field, name, *folders)
         if key not in self._seen:
-            self._seen[key] = super()._found(field, name, folders, reader)
+            self._seen[key] = super()._read_if_there(field, name, folders, reader)
         return self._seen[key]  # type: ignore[no-any-return]
 
 
@@ -271,7 +271,7 @@ def _places(field: str, name: str, folders: tuple[Folder, ...]) -> Sequence[Sequ
     return [(*folder, *inner, file) for folder in folders for file in file_names(last)]
 
 
-def _checked(user: U) -> U:
+def _checked_user(user: U) -> U:
     if len(file_parts("user", user.name)) > 1:
         raise SettingsError(f"user {user.name!r} is not allowed: it has a slash. Give the name of a file in Users.")
     _ = user.settings
@@ -279,7 +279,7 @@ def _checked(user: U) -> U:
 
 
 def _current_user(relative: str, raw: Any) -> str:
-    return shaped(_CurrentUser, relative, raw).name
+    return as_model(_CurrentUser, relative, raw).name
 
 
 def _workflow(relative: str, raw: Any) -> WorkflowDefinition:
@@ -294,9 +294,9 @@ def _preset(relative: str, raw: Any) -> Mapping[str, Any]:
 
 
 # created once, because the reader is part of the cache's key
-_settings: Reader[UserSettings] = partial(shaped, UserSettings)
-_endpoint: Reader[EndpointDefinition] = partial(shaped, EndpointDefinition)
-_api_type: Reader[ApiType] = partial(shaped, ApiType)
-_template: Reader[PromptTemplate] = partial(shaped, PromptTemplate)
-_routing: Reader[RoutingTable] = partial(shaped, RoutingTable)
-_discussion_settings: Reader[DiscussionSettings] = partial(shaped, DiscussionSettings)
+_settings: Reader[UserSettings] = partial(as_model, UserSettings)
+_endpoint: Reader[EndpointDefinition] = partial(as_model, EndpointDefinition)
+_api_type: Reader[ApiType] = partial(as_model, ApiType)
+_template: Reader[PromptTemplate] = partial(as_model, PromptTemplate)
+_routing: Reader[RoutingTable] = partial(as_model, RoutingTable)
+_discussion_settings: Reader[DiscussionSettings] = partial(as_model, DiscussionSettings)

@@ -43,7 +43,7 @@ def _number(text: str) -> int | float:
     return float(text) if "." in text else int(text)
 
 
-def _divided(left: int | float, right: int | float) -> int | float:
+def _quotient(left: int | float, right: int | float) -> int | float:
     """The quotient, exact for whole numbers where possible: a float has only 53 bits."""
     if isinstance(left, int) and isinstance(right, int) and left % right == 0:
         return left // right
@@ -54,7 +54,7 @@ _SIGNS: Mapping[str, Callable[[int | float, int | float], int | float]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
-    "/": _divided,
+    "/": _quotient,
 }
 
 

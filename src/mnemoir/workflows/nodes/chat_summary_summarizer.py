@@ -60,14 +60,14 @@ class ChatSummarySummarizer(ValueNode[ChatSummarySummarizerProperties]):
         if discussion is None:
             return NO_SUMMARY
         try:
-            return await self._updated(step, discussion)
+            return await self._update_summary(step, discussion)
         except (Conflict, ProviderError, StorageUnavailable) as exc:
             step.note(f"The summary was not updated: {exc.message}")
             _log.warning("rolling summary not updated", node=step.definition.title, code=exc.code)
         kept = await read_or(step, rolling_summary_text(self.services.discussions, discussion), None)
         return NO_SUMMARY if kept is None else kept
 
-    async def _updated(self, step: Step, discussion: Discussion) -> str:
+    async def _update_summary(self, step: Step, discussion: Discussion) -> str:
         said = self.properties
         raw = [step.raw_prompt("systemPrompt", said.system_prompt), step.raw_prompt("prompt", said.prompt)]
         most, least = sys.maxsize, 1  # prompts without marks: one call, if any summary is new

@@ -69,7 +69,9 @@ class _Reader:
     def whole(self) -> bool:
         value = self._condition()
         if self._next is not None:
-            raise NotACondition(f"{self._shown()} does not belong there. Put a text of several words in quotes.")
+            raise NotACondition(
+                f"{self._next_as_text()} does not belong there. Put a text of several words in quotes."
+            )
         return value
 
     def _condition(self) -> bool:
@@ -88,21 +90,21 @@ class _Reader:
 
     def _one(self) -> bool:
         if self._is("bracket", "("):
-            return self._bracketed()
+            return self._condition_in_brackets()
         left = self._operand()
         if self._is("sign"):
             sign = self._take()
-            return _compared(left, sign, self._operand())
+            return _comparison(left, sign, self._operand())
         return bool(left)
 
-    def _bracketed(self) -> bool:
+    def _condition_in_brackets(self) -> bool:
         self._depth += 1
         if self._depth > _DEEPEST:
             raise NotACondition(f"Brackets may lie {_DEEPEST} deep.")
         self._take()
         value = self._condition()
         if not self._is("bracket", ")"):
-            raise NotACondition(f"{self._shown()} stands where a closing bracket belongs.")
+            raise NotACondition(f"{self._next_as_text()} stands where a closing bracket belongs.")
         self._take()
         self._depth -= 1
         return value
@@ -113,7 +115,7 @@ class _Reader:
         if self._is("text"):
             return self._take()[1:-1]
         if not self._is("word") or self._is_word("AND") or self._is_word("OR"):
-            raise NotACondition(f"{self._shown()} stands where a value belongs.")
+            raise NotACondition(f"{self._next_as_text()} stands where a value belongs.")
         word = self._take()
         return {"TRUE": True, "FALSE": False}.get(word.upper(), word)
 
@@ -132,11 +134,11 @@ class _Reader:
     def _is_word(self, word: str) -> bool:
         return self._next is not None and self._next.lastgroup == "word" and self._next[0].upper() == word
 
-    def _shown(self) -> str:
+    def _next_as_text(self) -> str:
         return repr(self._next[0][:40]) if self._next else "The end"
 
 
-def _compared(left: Operand, sign: str, right: Operand) -> bool:
+def _comparison(left: Operand, sign: str, right: Operand) -> bool:
     if sign in _EQUALITY:
         return _EQUALITY[sign](left, right)
     return type(left) is float and type(right) is float and _ORDER[sign](left, right)

@@ -49,7 +49,7 @@ class GetCustomFile(ValueNode[Properties]):
         text = await self._read(step, path)
         if text is None:
             return _ABSENT
-        return self._with_delimiters(self._counted(step, text)) or "No additional information added"
+        return self._with_delimiters(self._head_or_tail(step, text)) or "No additional information added"
 
     async def _read(self, step: Step, path: str) -> str | None:
         """The text; None, with a note in the trace and a warning in the log, if it cannot be read."""
@@ -69,7 +69,7 @@ class GetCustomFile(ValueNode[Properties]):
         _log.warning("custom file not read", workflow=step.run.workflow.name, **said, reason=reason)
         return None
 
-    def _counted(self, step: Step, text: str) -> str:
+    def _head_or_tail(self, step: Step, text: str) -> str:
         said = self.properties
         delimiter = said.chunk_delimiter or said.delimiters[0]
         first = step.count(said.head_count, 0, "headCount")

@@ -46,7 +46,7 @@ class ImageProcessor(ValueNode[Properties]):
 
     async def value(self, step: Step) -> str:
         """The descriptions. Raises InvalidRequest or TooLarge for a picture that must not be sent on."""
-        images = await self._checked(step)
+        images = await self._checked_images(step)
         if not images:
             return "There were no images attached to the message"
         question = replace(question_of(step, self.properties), messages=_texts(step.messages))
@@ -56,7 +56,7 @@ class ImageProcessor(ValueNode[Properties]):
             self._insert(step, descriptions)
         return descriptions
 
-    async def _checked(self, step: Step) -> Sequence[ImagePart]:
+    async def _checked_images(self, step: Step) -> Sequence[ImagePart]:
         """The newest pictures, all checked before the first call, so that no call is wasted."""
         images = [part for message in step.messages for part in message.parts if isinstance(part, ImagePart)]
         left_out = max(0, len(images) - _MOST_IMAGES)

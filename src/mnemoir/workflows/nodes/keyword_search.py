@@ -7,7 +7,7 @@ from pydantic import Field
 from mnemoir.memory.discussions.reading import all_summaries
 from mnemoir.memory.discussions.stateless import search_conversation, search_summaries
 from mnemoir.workflows.config.model import Line
-from mnemoir.workflows.discussion_memory import spoken
+from mnemoir.workflows.discussion_memory import without_system_messages
 from mnemoir.workflows.node import Count, NodeProperties, ValueNode
 from mnemoir.workflows.remembering import read_or
 from mnemoir.workflows.step import Step
@@ -37,7 +37,7 @@ class _KeywordSearch(ValueNode[KeywordSearchProperties]):
         """The texts found; "" for none. A fixed sentence without a discussion to search."""
         said = self.properties
         keywords, target = step.fill(said.keywords), said.target.strip().lower()
-        messages = spoken(step.messages)
+        messages = without_system_messages(step.messages)
         if target == _CONVERSATION:
             start = step.count(said.lookback_start, 0, "lookbackStartTurn")
             return await asyncio.to_thread(search_conversation, keywords, messages, lookback_start=start)

@@ -129,7 +129,7 @@ class OfflineWikiApiTopNFullArticles(_OfflineWiki[TopProperties]):
 
     def output(self, articles: Sequence[Mapping[str, Any]]) -> str:
         """In the order the service gave them."""
-        return "\n\n--- END ARTICLE ---\n\n".join(map(_titled, articles))
+        return "\n\n--- END ARTICLE ---\n\n".join(map(_text_with_title, articles))
 
 
 class OfflineWikiApiPartialArticle(_OfflineWiki[SummaryProperties]):
@@ -151,7 +151,7 @@ class OfflineWikiApiPartialArticle(_OfflineWiki[SummaryProperties]):
 
     def output(self, articles: Sequence[Mapping[str, Any]]) -> str:
         """In the order the service gave them."""
-        return "\n\n--- END SUMMARY ---\n\n".join(map(_titled, articles))
+        return "\n\n--- END SUMMARY ---\n\n".join(map(_text_with_title, articles))
 
 
 def _articles(found: object) -> list[Mapping[str, Any]]:
@@ -164,7 +164,7 @@ def _articles(found: object) -> list[Mapping[str, Any]]:
     return articles
 
 
-def _titled(article: Mapping[str, Any]) -> str:
+def _text_with_title(article: Mapping[str, Any]) -> str:
     return f"Title: {article.get('title') or 'Untitled Article'}\n{_text(article)}"
 
 

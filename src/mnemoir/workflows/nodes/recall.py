@@ -14,7 +14,7 @@ from mnemoir.core.messages import Message, with_text_in_front
 from mnemoir.core.runs import RecalledMemory
 from mnemoir.core.text import RecalledLine, put_up
 from mnemoir.ports.memory_service import ChatTurn
-from mnemoir.wire.app_prompts import typed
+from mnemoir.wire.app_prompts import typed_text
 from mnemoir.workflows.node import Node, NodeProperties
 from mnemoir.workflows.run import Turn, last_user_message
 from mnemoir.workflows.step import Step
@@ -40,7 +40,7 @@ class Recall(Node[NodeProperties]):
         """Yield MemoriesRecalled, also when memory could not be reached: a failure of memory never fails a chat."""
         step.output = ""
         try:
-            lines, degraded = await self._found(step.run.turn)
+            lines, degraded = await self._recalled_lines(step.run.turn)
         except MnemoirError as exc:
             step.trace.error = exc.message
             _log.warning("memory could not be asked", node=step.definition.title, code=exc.code)
@@ -48,13 +48,13 @@ class Recall(Node[NodeProperties]):
             yield [MemoriesRecalled(count=0, degraded=exc.message)]
             return
         turn = step.run.turn
-        turn.messages[:] = with_recalled(turn.messages, lines)
-        step.trace.memories = [RecalledMemory(text=line.told, id=line.id) for line in lines]
-        step.output = "\n".join(line.told for line in lines)
+        turn.messages[:] = with_recalled_lines(turn.messages, lines)
+        step.trace.memories = [RecalledMemory(text=line.text_with_origin, id=line.id) for line in lines]
+        step.output = "\n".join(line.text_with_origin for line in lines)
         skipped = [MemorySkipped(reason="off")] if turn.trace.memory_skipped == "off" else []
         yield [*skipped, MemoriesRecalled(count=len(lines), degraded=degraded)]
 
-    async def _found(self, turn: Turn) -> tuple[list[RecalledLine], str]:
+    async def _recalled_lines(self, turn: Turn) -> tuple[list[RecalledLine], str]:
         memory, caller = self.services.memory, turn.caller
         limits = await memory.allowance(caller.scope)
         if limits is None:
@@ -67,7 +67,7 @@ class Recall(Node[NodeProperties]):
             credential=caller.credential,
             before=_before(turn.chat.request.messages),
         )
-        return [*found.lines, *_said(await memory.waiting(caller.scope), turn)], found.degraded
+        return [*found.lines, *_lines_of_turns(await memory.waiting(caller.scope), turn)], found.degraded
 
 
 def _before(messages: Sequence[Message]) -> list[str]:
@@ -77,10 +77,10 @@ def _before(messages: Sequence[Message]) -> list[str]:
     return [text[:_MOST_SHOWN] for text in said[-_MOST_BEFORE:]]
 
 
-def _said(turns: Sequence[ChatTurn], turn: Turn) -> list[RecalledLine]:
+def _lines_of_turns(turns: Sequence[ChatTurn], turn: Turn) -> list[RecalledLine]:
     """The turns as lines, without those of this conversation."""
     sent = turn.chat.request.messages
-    present = {typed(message.text) for message in sent if message.role == "user"}
+    present = {typed_text(message.text) for message in sent if message.role == "user"}
     return [
         RecalledLine(text=f"Said: {waiting.user_text[:_MOST_SHOWN]}", day=waiting.said_at[:10])
         for waiting in turns
@@ -88,7 +88,7 @@ def _said(turns: Sequence[ChatTurn], turn: Turn) -> list[RecalledLine]:
     ]
 
 
-def with_recalled(messages: Sequence[Message], lines: Sequence[RecalledLine]) -> Sequence[Message]:
+def with_recalled_lines(messages: Sequence[Message], lines: Sequence[RecalledLine]) -> Sequence[Message]:
     """The messages with the fenced lines in front of the last user message; the same object for no lines."""
     place = last_user_message(messages)
     if place is None or not lines:

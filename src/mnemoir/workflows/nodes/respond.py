@@ -5,7 +5,7 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from mnemoir.core.events import Event, MembersDropped, Usage, as_events
-from mnemoir.wire.forwarding import plain, prepared, takes_raw
+from mnemoir.wire.forwarding import plain, request_for_provider, takes_raw
 from mnemoir.workflows.node import Node, NodeProperties
 from mnemoir.workflows.step import Step
 from mnemoir.workflows.tracing import add_tokens, call_of, traced_messages, variables_in
@@ -23,9 +23,9 @@ class Respond(Node[NodeProperties]):
         request = replace(turn.chat.request, messages=turn.messages, model=model.name, for_client=step.answers_client)
         if request.raw and not takes_raw(request, model.provider, self.services.forwarding):
             request = plain(request)  # the model was changed behind the beginning of the chat
-        request, dropped = prepared(request, model.provider, self.services.forwarding)
+        request, dropped = request_for_provider(request, model.provider, self.services.forwarding)
         if dropped:
-            turn.trace.dropped = turn.chat.spelled(dropped)
+            turn.trace.dropped = turn.chat.client_spellings(dropped)
             yield [MembersDropped(names=turn.trace.dropped)]
         step.trace.model, step.trace.endpoint = request.model, model.provider
         step.trace.call = call_of(model, request, stream=step.streams)

@@ -81,7 +81,7 @@ class SaveCustomFile(ValueNode[Properties]):
         text = await self.services.files.read(path)
         count = text.count(find) if text and find else 0
         if not text or not count:
-            return _unchanged(path, text, "the text to find is not in it")
+            return _unchanged_notice(path, text, "the text to find is not in it")
         written = await self.services.files.write(path, text.replace(find, content))
         return f"File successfully updated: replaced {count} occurrence(s) in {written}"
 
@@ -89,7 +89,7 @@ class SaveCustomFile(ValueNode[Properties]):
         text = await self.services.files.read(path)
         rest, count = without_lines(text or "", lambda line: bool(find) and find in line)
         if not count:
-            return _unchanged(path, text, "no line holds the text to find")
+            return _unchanged_notice(path, text, "no line holds the text to find")
         written = await self.services.files.write(path, rest)
         return f"File successfully updated: removed {count} line(s) from {written}"
 
@@ -97,7 +97,7 @@ class SaveCustomFile(ValueNode[Properties]):
         text = await self.services.files.read(path)
         rest, count = without_lines(text or "", lambda line: not line.strip())
         if not count:
-            return _unchanged(path, text, "it has no blank lines")
+            return _unchanged_notice(path, text, "it has no blank lines")
         written = await self.services.files.write(path, rest)
         return f"File successfully updated: removed {count} blank line(s) from {written}"
 
@@ -110,5 +110,5 @@ class SaveCustomFile(ValueNode[Properties]):
     }
 
 
-def _unchanged(path: str, text: str | None, reason: str) -> str:
+def _unchanged_notice(path: str, text: str | None, reason: str) -> str:
     return f"File unchanged: {path}: {'there is no such file' if text is None else reason}"

@@ -70,7 +70,7 @@ class SlowButQualityRag(ValueNode[Properties]):
         pieces = [piece for piece in step.fill(said.target).split(CHUNK_BREAK) if piece.strip()]
         names = [listed.endpoint for listed in said.endpoints] or [said.endpoint]
         questions = [self._question(step, name) for name in names]
-        kept = await self._kept(step, raw)
+        kept = await self._discussion_texts(step, raw)
         if not names_any(raw, (RECENT, ALL)):
             return "".join(await spread(pieces, [_worker(step, question, kept, ()) for question in questions]))
         answers: list[str] = []
@@ -78,7 +78,7 @@ class SlowButQualityRag(ValueNode[Properties]):
             answers += await spread([piece], [_worker(step, question, kept, answers) for question in questions])
         return "".join(answers)
 
-    async def _kept(self, step: Step, prompts: Sequence[str]) -> _DiscussionTexts:
+    async def _discussion_texts(self, step: Step, prompts: Sequence[str]) -> _DiscussionTexts:
         memory, discussion = self.services.discussions, step.discussion
         if discussion is None:
             return _DiscussionTexts()
@@ -94,10 +94,10 @@ class SlowButQualityRag(ValueNode[Properties]):
 
 
 def _worker(step: Step, question: Question, kept: _DiscussionTexts, earlier: Sequence[str]) -> Worker[str, str]:
-    async def work(index: int, piece: str) -> str:
+    async def ask_about_piece(index: int, piece: str) -> str:
         return await ask(step, with_marks(question, _values(piece, kept, earlier)))
 
-    return work
+    return ask_about_piece
 
 
 def _values(piece: str, kept: _DiscussionTexts, earlier: Sequence[str]) -> Mapping[str, str]:

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from mnemoir.core.runs import RecalledMemory
 from mnemoir.memory.discussions.parts import BETWEEN_RECORDS, NO_DISCUSSION, NO_RECORDS
-from mnemoir.memory.discussions.reading import Mode, RecordSearch, find_records, shown
+from mnemoir.memory.discussions.reading import Mode, RecordSearch, find_records, text_for_prompt
 from mnemoir.workflows.config.model import Flag, Line
 from mnemoir.workflows.node import Count, NodeProperties, ValueNode
 from mnemoir.workflows.remembering import read_or
@@ -74,7 +74,9 @@ class VectorMemorySearch(ValueNode[VectorMemorySearchProperties]):
         searching = find_records(self.services.discussions, discussion, keywords, limit=limit, how=how)
         records = await read_or(step, searching, [])
         step.trace.memories = [RecalledMemory(text=one.text[:_LONGEST_TRACED]) for one in records[:_MOST_TRACED]]
-        return BETWEEN_RECORDS.join(shown(record, is_dated=said.is_dated) for record in records) or NO_RECORDS
+        return (
+            BETWEEN_RECORDS.join(text_for_prompt(record, is_dated=said.is_dated) for record in records) or NO_RECORDS
+        )
 
     def _weights(self, step: Step) -> Sequence[float]:
         weights = self.properties.weights

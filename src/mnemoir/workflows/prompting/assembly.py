@@ -18,7 +18,7 @@ _MARKER = re.compile(r"\[Beg_(?:Sys|User|Assistant|SysMes)\]")
 NodeRole = Literal["responder", "silent responder", "other"]
 
 
-def formatted(messages: Sequence[Message], template: PromptTemplate) -> str:
+def formatted_turns(messages: Sequence[Message], template: PromptTemplate) -> str:
     """All turns in a row without separators; a last turn of the assistant is left open."""
     turns = [turn(message.role, message.text, template) for message in messages[:-1]]
     return "".join(turns) + "".join(_last_turn(message, template) for message in messages[-1:])
@@ -185,7 +185,7 @@ def chat_messages(
     sent = [text_message("system", system)] if system else []
     if prompt is not None:
         return [*sent, text_message("user", prompt)]
-    return sent + [_as_sent(message) for message in window_for_chat(conversation, last_messages)]
+    return sent + [_with_system_role(message) for message in window_for_chat(conversation, last_messages)]
 
 
 def flat_prompt(
@@ -198,7 +198,7 @@ def flat_prompt(
     """
     body = prompt
     if body is None:
-        body = formatted(last_for_text(conversation, last_messages), form.template)
+        body = formatted_turns(last_for_text(conversation, last_messages), form.template)
     if form.adds_user_turn:
         body = turn("user", body, form.template)
     if form.adds_open_assistant_turn:
@@ -208,5 +208,5 @@ def flat_prompt(
     return inject_flat(turn("system", system, form.template), body, form.injections)
 
 
-def _as_sent(message: Message) -> Message:
+def _with_system_role(message: Message) -> Message:
     return replace(message, role="system") if message.role == "systemMes" else message

@@ -37,7 +37,7 @@ def last_for_chat(conversation: Sequence[Message], count: int) -> Sequence[Messa
     """
     if count <= 0:
         return ()
-    return conversation[max(_first_spoken(conversation), len(conversation) - count) :]
+    return conversation[max(_first_after_system(conversation), len(conversation) - count) :]
 
 
 def window_for_chat(conversation: Sequence[Message], count: int) -> Sequence[Message]:
@@ -49,7 +49,7 @@ def window_for_chat(conversation: Sequence[Message], count: int) -> Sequence[Mes
     """
     window = last_for_chat(conversation, count)
     cut = len(conversation) - len(window)
-    if window and cut > _first_spoken(conversation):
+    if window and cut > _first_after_system(conversation):
         window = without_orphans(conversation[_with_newest_calls(conversation, cut) :])
     if any(message.role == "user" for message in window):
         return window
@@ -93,7 +93,7 @@ def _with_newest_calls(conversation: Sequence[Message], start: int) -> int:
     return calling if conversation[calling].tool_calls else start
 
 
-def _first_spoken(conversation: Sequence[Message]) -> int:
+def _first_after_system(conversation: Sequence[Message]) -> int:
     """The index of the first message that is not a system message; 0 if all are."""
     leading = _leading_system(conversation)
     return leading if leading < len(conversation) else 0
@@ -142,12 +142,12 @@ def fit(
             return max(budget_tokens, 0) + 1
         return TOKENS_AROUND_MESSAGE + sum(map(estimate, _texts(message)))
 
-    pinned = _always_kept(messages)
+    pinned = _indexes_to_keep(messages)
     fitted = fitting.fit(messages, budget_tokens, AdditiveCounter(cost), unit="message", pinned=pinned)
     return fitted, len(messages) - len(fitted)
 
 
-def _always_kept(messages: Sequence[Message]) -> set[int]:
+def _indexes_to_keep(messages: Sequence[Message]) -> set[int]:
     """Indexes of the system messages and of the last user message, or without one of the last message."""
     kept = {index for index, message in enumerate(messages) if message.role in _SYSTEM_ROLES}
     users = [index for index, message in enumerate(messages) if message.role == "user"]

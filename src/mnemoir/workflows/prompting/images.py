@@ -105,13 +105,13 @@ def _beginning(url: str, start: int, number: int) -> bytes:
     header = bytearray()
     for at in range(start, len(url), _STEP):
         piece = url[at : at + _STEP]
-        decoded = _decoded(piece, number, is_last=at + _STEP >= len(url))
+        decoded = _decoded_piece(piece, number, is_last=at + _STEP >= len(url))
         if len(header) < _HEADER_BYTES:
             header += decoded
     return bytes(header)
 
 
-def _decoded(piece: str, number: int, *, is_last: bool) -> bytes:
+def _decoded_piece(piece: str, number: int, *, is_last: bool) -> bytes:
     try:
         if "=" in piece and not is_last:
             raise ValueError("padding before the end")

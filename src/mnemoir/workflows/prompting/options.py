@@ -89,7 +89,7 @@ def _takes_stream_elsewhere(api_type: ApiType) -> bool:
     return api_type.kind in ("ollama-chat", "ollama-generate")
 
 
-def translated(samplers: Mapping[str, Any], api_type: ApiType) -> Mapping[str, Any]:
+def members_of_samplers(samplers: Mapping[str, Any], api_type: ApiType) -> Mapping[str, Any]:
     """The members to send, by the server's own names; values, including null, are passed unchanged.
 
     `chat_template_kwargs` takes precedence over members that `thinkingMode` sets in the same object. Settings that
@@ -99,7 +99,7 @@ def translated(samplers: Mapping[str, Any], api_type: ApiType) -> Mapping[str, A
     members = {
         native: value for name, value in samplers.items() if name not in SPECIAL and (native := names.get(name))
     }
-    switched = _switched(samplers.get(THINKING), api_type)
+    switched = _thinking_members(samplers.get(THINKING), api_type)
     if not _is_within_arguments(api_type):
         members |= switched
         switched = {}
@@ -115,9 +115,9 @@ def left_out(samplers: Mapping[str, Any], api_type: ApiType, api_type_name: str)
     missing = [name for name in unsent if name not in unknown]
     notes = []
     if missing:
-        notes.append(f"API type {api_type_name} takes no {_listed(missing)}: left out of presetSamplers.")
+        notes.append(f"API type {api_type_name} takes no {_names_as_text(missing)}: left out of presetSamplers.")
     if unknown:
-        notes.append(f"presetSamplers has no sampler {_listed(unknown)}: left out.")
+        notes.append(f"presetSamplers has no sampler {_names_as_text(unknown)}: left out.")
     return notes
 
 
@@ -140,7 +140,7 @@ def _can_switch(api_type: ApiType) -> bool:
     return api_type.takes_template_arguments or not _is_within_arguments(api_type)
 
 
-def _switched(mode: object, api_type: ApiType) -> dict[str, Any]:
+def _thinking_members(mode: object, api_type: ApiType) -> dict[str, Any]:
     """The members set by a `thinkingMode`; {} for `off` where the server takes an effort, which has no such value."""
     switch = api_type.thinking
     if mode is None or switch is None or not _can_switch(api_type):
@@ -151,6 +151,6 @@ def _switched(mode: object, api_type: ApiType) -> dict[str, Any]:
     return {} if word in OFF else {switch.field: word if word in EFFORTS else "medium"}
 
 
-def _listed(names: Sequence[str]) -> str:
+def _names_as_text(names: Sequence[str]) -> str:
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     return ", ".join(names[:_MOST_NAMED]) + more

@@ -34,7 +34,7 @@ class StarterServer:
     def _is_another(self) -> bool:
         return self.api_type is not None and not self.api_type.startswith("Ollama")
 
-    def named(self, file: str | bytes) -> bytes:
+    def with_endpoint_name(self, file: str | bytes) -> bytes:
         """The path or the text of a file, with the name of the first endpoint."""
         text = file.encode() if isinstance(file, str) else file
         return text.replace(_OLLAMA.encode(), _OTHER.encode()) if self._is_another else text
@@ -46,7 +46,9 @@ def starter_files(server: StarterServer) -> Mapping[str, bytes]:
     tree = {path: file.read_bytes() for path, file in _below(here / "Public")}
     tree |= {f"modules/{path}": file.read_bytes() for path, file in _below(here / "modules")}
     tree |= {path: _asking(server, tree[path]) for path in map(_path, _ENDPOINTS)}
-    return {server.named(path).decode(): server.named(content) for path, content in tree.items()}
+    return {
+        server.with_endpoint_name(path).decode(): server.with_endpoint_name(content) for path, content in tree.items()
+    }
 
 
 def api_types() -> list[str]:

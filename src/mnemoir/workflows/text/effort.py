@@ -88,12 +88,12 @@ def weight_of(value: object) -> int:
         if isinstance(item, str | bytes):
             weight += len(item)
         elif isinstance(item, Mapping):
-            weight = _checked(weight + 2 * _ITEM * len(item))
+            weight = _check_weight(weight + 2 * _ITEM * len(item))
             waiting += [*item.keys(), *item.values()]
         elif isinstance(item, Collection):
-            weight = _checked(weight + _ITEM * len(item))
+            weight = _check_weight(weight + _ITEM * len(item))
             waiting += item
-    return _checked(weight)
+    return _check_weight(weight)
 
 
 def check_product(left: object, right: object) -> None:
@@ -102,7 +102,7 @@ def check_product(left: object, right: object) -> None:
         _check_bits(left.bit_length() + right.bit_length())
     for repeated, times in ((left, right), (right, left)):
         if isinstance(repeated, str | list | tuple) and isinstance(times, int):
-            _checked(weight_of(repeated) * times)
+            _check_weight(weight_of(repeated) * times)
 
 
 def check_power(base: object, exponent: object) -> None:
@@ -117,7 +117,7 @@ def check_format(text: str, values: object) -> None:
         raise SecurityError("the width of a format stands among its values")
     widths = sum(int(digits[:9]) for digits in _WIDTH.findall(text))
     places = text.count("%") + text.count("{")
-    _checked(widths + len(text) + places * weight_of(values))
+    _check_weight(widths + len(text) + places * weight_of(values))
 
 
 def check_numbers(values: Iterable[object]) -> None:
@@ -130,12 +130,12 @@ def check_insertion(value: object, inserted: Iterable[object]) -> None:
     """Raise SecurityError if one of `inserted`, a text or a width, put in everywhere makes `value` too large."""
     places = len(value) if isinstance(value, str) else weight_of(value) // _ITEM
     for piece in inserted:
-        _checked((places + 1) * (piece if isinstance(piece, int) else weight_of(piece)))
+        _check_weight((places + 1) * (piece if isinstance(piece, int) else weight_of(piece)))
 
 
 def check_replacement(text: str, old: str, new: str) -> None:
     """Raise SecurityError if replacing `old` by `new` would make the text too large."""
-    _checked(text.count(old) * len(new))
+    _check_weight(text.count(old) * len(new))
 
 
 def check_slow(value: object) -> None:
@@ -149,7 +149,7 @@ def _check_bits(bits: int) -> None:
         raise SecurityError("it makes a number that is too large")
 
 
-def _checked(weight: int) -> int:
+def _check_weight(weight: int) -> int:
     if weight > MOST_WEIGHT:
         raise SecurityError("it works on a value that is too large")
     return weight

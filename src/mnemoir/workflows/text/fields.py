@@ -80,7 +80,7 @@ def _read(text: str) -> Sequence[Piece]:
         piece, place = _piece_at(text, brace.start(), open_singles)
         pieces.append(piece)
     pieces.append(text[place:])
-    return tuple(_joined(pieces))
+    return tuple(_joined_pieces(pieces))
 
 
 def _piece_at(text: str, place: int, open_singles: list[bool]) -> tuple[Piece, int]:
@@ -113,7 +113,7 @@ def _member(step: re.Match[str]) -> Member:
     return Member(key=step["member"] or step["key"], is_dotted=step["member"] is not None)
 
 
-def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
+def _joined_pieces(pieces: Iterable[Piece]) -> Iterator[Piece]:
     """The pieces with adjacent texts joined and empty texts left out."""
     for is_text, group in groupby(pieces, lambda piece: isinstance(piece, str)):
         if not is_text:

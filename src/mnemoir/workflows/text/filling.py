@@ -64,7 +64,7 @@ def _fill(
     unknown: list[str] = []
     size = 0
     for piece in pieces:
-        shown = piece if isinstance(piece, str) else _shown(piece, variables, unknown)
+        shown = piece if isinstance(piece, str) else _text_of_field(piece, variables, unknown)
         if isinstance(piece, Field) and size + len(shown) > most_characters:
             shown = piece.source
         filled.append(shown)
@@ -81,14 +81,14 @@ def _plausible(names: Iterable[str]) -> list[str]:
     return [name for name in names if _PLAUSIBLE.fullmatch(name)]
 
 
-def _shown(field: Field, variables: Mapping[str, object], unknown: list[str]) -> str:
+def _text_of_field(field: Field, variables: Mapping[str, object], unknown: list[str]) -> str:
     try:
         value = variables[field.name]
     except KeyError:
         unknown.append(field.name)
         return field.source
     try:
-        return _formatted(_within(value, field.path), field)
+        return _formatted_value(_within(value, field.path), field)
     except _CANNOT_SHOW:
         return field.source
 
@@ -113,7 +113,7 @@ def _refuse(key: str) -> object:
     raise LookupError(key)
 
 
-def _formatted(value: object, field: Field) -> str:
+def _formatted_value(value: object, field: Field) -> str:
     if _LONG_NUMBER.search(field.format):
         return field.source
     converted = _CONVERSIONS[field.conversion](value) if field.conversion else value
@@ -173,10 +173,10 @@ class Layers(Mapping[str, object]):
             raise KeyError(name)
         value = layer[name]
         if isinstance(value, str) and any(layer is authored for authored in self._authored):
-            return self._filled(name, value)
+            return self._filled_text(name, value)
         return value
 
-    def _filled(self, name: str, text: str) -> str:
+    def _filled_text(self, name: str, text: str) -> str:
         if len(self._being_filled) == _MOST_NESTED:
             return text
         self._being_filled.append(name)

@@ -37,21 +37,21 @@ def render(source: str, variables: Mapping[str, object], places: TextPositions |
     template that is wrong, uses forbidden Python members, or exceeds a limit. The positions of variables are appended
     to `places`, except for those in the output of macros and blocks, which are unknown.
     """
-    compiled = _compiled(source)
+    compiled = _compiled_template(source)
     values = {name: variables[name] for name in compiled.names if name in variables}
     try:
         pieces = compiled.template.generate(values)
-        return "".join(pieces if places is None else _noted(pieces, places))
+        return "".join(pieces if places is None else _pieces_with_places(pieces, places))
     except Exception as exc:  # a template is a program and may raise anything
         raise _failure(exc) from exc
 
 
 def names_in(source: str) -> Set[str]:
     """The names of variables in the template. Raises SettingsError for a wrong template."""
-    return _compiled(source).names
+    return _compiled_template(source).names
 
 
-def _noted(pieces: Iterable[str], places: TextPositions) -> Iterator[str]:
+def _pieces_with_places(pieces: Iterable[str], places: TextPositions) -> Iterator[str]:
     size = 0
     for piece in pieces:
         if isinstance(piece, NamedText):
@@ -60,7 +60,7 @@ def _noted(pieces: Iterable[str], places: TextPositions) -> Iterator[str]:
         yield piece
 
 
-def _compiled(source: str) -> _Compiled:
+def _compiled_template(source: str) -> _Compiled:
     return _remembered(source) if len(source) <= _LONGEST_KEPT else _compile(source)
 
 
@@ -72,7 +72,7 @@ def _compile(source: str) -> _Compiled:
             raise TemplateError(f"it has more than {_MOST_TOKENS} names and signs between its braces")
         tree = _sandbox.parse(source)
         names = frozenset(meta.find_undeclared_variables(tree))
-        return _Compiled(template=_sandbox.from_string(_sandbox.bounded(tree)), names=names)
+        return _Compiled(template=_sandbox.from_string(_sandbox.bounded_template(tree)), names=names)
     # raised by Jinja2 and Python's compiler for deep nesting, long numbers, and mistakes
     except (TemplateError, SyntaxError, ValueError, RecursionError, MemoryError) as exc:
         raise _failure(exc) from exc

@@ -105,7 +105,7 @@ class Sandbox(_ClosedSandbox):
         self.filters |= {_COUNTED: _count, _WEIGHED: _weigh, _CONCATENATED: _concatenate, _NAMED: _Named}
         self.tests = {name: _guarded_test(plain, name) for name in plain.tests}
 
-    def bounded(self, template: nodes.Template) -> nodes.Template:
+    def bounded_template(self, template: nodes.Template) -> nodes.Template:
         """The template rewritten with its limits; the given tree must not be used afterwards."""
         bounded = cast(nodes.Template, _Bounding().visit(template))
         bounded.set_environment(self)
@@ -164,7 +164,7 @@ class _Bounding(NodeTransformer):
     def visit_Output(self, node: nodes.Output) -> nodes.Node:
         names = [self._variable_of(written) for written in node.nodes]
         self.generic_visit(node)
-        node.nodes = [_named(written, name) for written, name in zip(node.nodes, names, strict=True)]
+        node.nodes = [_with_variable_name(written, name) for written, name in zip(node.nodes, names, strict=True)]
         return node
 
     def visit_For(self, node: nodes.For) -> nodes.Node:
@@ -175,7 +175,7 @@ class _Bounding(NodeTransformer):
             self._turns_of = {**before, node.target.name: variable}
         self.generic_visit(node)
         self._turns_of = before
-        node.iter = _filtered(node.iter, _COUNTED)
+        node.iter = _filter_node(node.iter, _COUNTED)
         return _stepping(node)
 
     def visit_Macro(self, node: nodes.Macro) -> nodes.Node:
@@ -186,17 +186,17 @@ class _Bounding(NodeTransformer):
 
     def visit_Concat(self, node: nodes.Concat) -> nodes.Node:
         self.generic_visit(node)
-        return _filtered(nodes.List(node.nodes, lineno=node.lineno), _CONCATENATED)
+        return _filter_node(nodes.List(node.nodes, lineno=node.lineno), _CONCATENATED)
 
     def visit_List(self, node: nodes.List) -> nodes.Node:
-        return _filtered(self.generic_visit(node), _WEIGHED)
+        return _filter_node(self.generic_visit(node), _WEIGHED)
 
     def visit_Dict(self, node: nodes.Dict) -> nodes.Node:
-        return _filtered(self.generic_visit(node), _WEIGHED)
+        return _filter_node(self.generic_visit(node), _WEIGHED)
 
     def visit_Tuple(self, node: nodes.Tuple) -> nodes.Node:
         self.generic_visit(node)
-        return _filtered(node, _WEIGHED) if node.ctx == "load" else node
+        return _filter_node(node, _WEIGHED) if node.ctx == "load" else node
 
     def _variable_of(self, node: nodes.Node) -> str:
         """The variable that an expression shows, whole or in part; "" for none or for several."""
@@ -209,11 +209,11 @@ def _refusal(node: nodes.Node, reason: str) -> TemplateSyntaxError:
     return TemplateSyntaxError(reason, node.lineno)
 
 
-def _filtered(node: nodes.Node, name: str) -> nodes.Filter:
+def _filter_node(node: nodes.Node, name: str) -> nodes.Filter:
     return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno)
 
 
-def _named(node: nodes.Expr, variable: str) -> nodes.Expr:
+def _with_variable_name(node: nodes.Expr, variable: str) -> nodes.Expr:
     if not variable:
         return node
     return nodes.Filter(node, _NAMED, [nodes.Const(variable)], [], None, None, lineno=node.lineno)
@@ -268,7 +268,7 @@ def _formatted_text(obj: object) -> str | None:
 
 def _guarded_filter(plain: _ClosedSandbox, name: str) -> Callable[..., Any]:
     @pass_context
-    def guarded(context: Context, value: Any, *args: Any, **kwargs: Any) -> Any:
+    def run_filter(context: Context, value: Any, *args: Any, **kwargs: Any) -> Any:
         effort = _effort(context)
         effort.large_step()
         if name == "join" and not isinstance(value, str):
@@ -276,16 +276,16 @@ def _guarded_filter(plain: _ClosedSandbox, name: str) -> Callable[..., Any]:
         _check(name, value, args, kwargs)
         return effort.make(plain.call_filter(name, value, args, kwargs, context, context.eval_ctx))
 
-    return guarded
+    return run_filter
 
 
 def _guarded_test(plain: _ClosedSandbox, name: str) -> Callable[..., Any]:
     @pass_context
-    def guarded(context: Context, value: Any, *args: Any, **kwargs: Any) -> Any:
+    def run_test(context: Context, value: Any, *args: Any, **kwargs: Any) -> Any:
         _effort(context).large_step()
         return plain.call_test(name, value, args, kwargs, context, context.eval_ctx)
 
-    return guarded
+    return run_test
 
 
 def _check(name: str, value: object, args: tuple[object, ...], kwargs: dict[str, object]) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from mnemoir.core.messages import ImagePart, Message, text_message
 from mnemoir.core.text import estimate_prompt_tokens
 from mnemoir.workflows.config.endpoint import PromptTemplate
-from mnemoir.workflows.prompting.assembly import formatted, turn
+from mnemoir.workflows.prompting.assembly import formatted_turns, turn
 from mnemoir.workflows.prompting.history import SYSTEM_ROLES
 from mnemoir.workflows.text.filling import Computed, Layers
 
@@ -127,36 +127,36 @@ def _chat(select: Selection) -> Callable[[Surroundings], str]:
             turns = select(s, _without_system(reversed(messages)))
         else:
             turns = select(s, islice(reversed(messages), len(messages) - _leading(messages)))
-        return s.delimiter.join(_said(s, message) for message in turns)
+        return s.delimiter.join(_text_with_speaker(s, message) for message in turns)
 
     return chat
 
 
-def _templated(select: Selection) -> Callable[[Surroundings], str]:
-    def templated(s: Surroundings) -> str:
+def _templated_turns(select: Selection) -> Callable[[Surroundings], str]:
+    def text_of_turns(s: Surroundings) -> str:
         turns = select(s, _without_system(reversed(s.messages)))
-        return _written(turns, s.endpoint_template)
+        return _turns_as_text(turns, s.endpoint_template)
 
-    return templated
+    return text_of_turns
 
 
-def _said(s: Surroundings, message: Message) -> str:
+def _text_with_speaker(s: Surroundings, message: Message) -> str:
     return _SPEAKERS.get(message.role, "") + message.text if s.adds_role_names else message.text
 
 
-def _written(turns: Sequence[Message], template: PromptTemplate | None) -> str:
+def _turns_as_text(turns: Sequence[Message], template: PromptTemplate | None) -> str:
     if template is None:
         return "".join(message.text for message in turns)
-    return formatted(turns, template)
+    return formatted_turns(turns, template)
 
 
 def _chat_without_system(s: Surroundings) -> str:
-    turns = [text_message(message.role, _said(s, message)) for message in _without_system(s.messages)]
-    return _written(turns, s.chat_template() if s.endpoint_template is not None else None)
+    turns = [text_message(message.role, _text_with_speaker(s, message)) for message in _without_system(s.messages)]
+    return _turns_as_text(turns, s.chat_template() if s.endpoint_template is not None else None)
 
 
 def _templated_without_system(s: Surroundings) -> str:
-    return _written(list(_without_system(s.messages)), s.endpoint_template)
+    return _turns_as_text(list(_without_system(s.messages)), s.endpoint_template)
 
 
 def _system_text(s: Surroundings) -> str:
@@ -185,7 +185,7 @@ _SELECTIONS: Mapping[str, Selection] = {
 
 TURNS: Mapping[str, Callable[[Surroundings], str]] = {
     **{f"chat_user_prompt_{name}": _chat(select) for name, select in _SELECTIONS.items()},
-    **{f"templated_user_prompt_{name}": _templated(select) for name, select in _SELECTIONS.items()},
+    **{f"templated_user_prompt_{name}": _templated_turns(select) for name, select in _SELECTIONS.items()},
     "chat_system_prompt": _chat_system_prompt,
     "templated_system_prompt": _templated_system_prompt,
     "chat_user_prompt_without_system": _chat_without_system,

@@ -7,7 +7,7 @@ from functools import partial
 from mnemoir.conversations.windows.counters import CHARS4, TokenCounter
 from mnemoir.conversations.windows.importance import IMPORTANT, score_importance
 from mnemoir.conversations.windows.strategies.retained import RetainedRound, Score, retained_rounds, score_new
-from mnemoir.conversations.windows.strategies.shares import WindowDraft, shared
+from mnemoir.conversations.windows.strategies.shares import WindowDraft, fullest_draft
 from mnemoir.conversations.windows.strategies.summarising import Extension, SummaryExtender, SummaryOptions
 from mnemoir.conversations.windows.strategies.summarization import fold_before
 from mnemoir.conversations.windows.strategies.tail import StoredStrategy, Tail, read_tail
@@ -87,26 +87,28 @@ class HybridStrategy(StoredStrategy):
         """
         talk = replace(tail, stored=[one for one in tail.stored if one.message.role != "system"])
         draft = self._draft(summaries, tail, talk, kept, room)
-        if not (draft.retained and _begins_with_answer(draft.stored)):
-            return draft.stored
+        if not (draft.retained and _begins_with_answer(draft.stored_messages)):
+            return draft.stored_messages
         hint = made_message(_LEFT_OUT)
-        stored = self._shared(talk, kept, None, room - self._counter.count([hint.message])).stored
+        stored = self._fullest_draft(talk, kept, None, room - self._counter.count([hint.message])).stored_messages
         return [hint, *stored] if _begins_with_answer(stored) else stored
 
     def _draft(
         self, summaries: "_Summaries", tail: Tail, talk: Tail, kept: Sequence[RetainedRound], room: int
     ) -> WindowDraft:
         known = summaries.known
-        draft = self._shared(talk, kept, known, room)
+        draft = self._fullest_draft(talk, kept, known, room)
         if summaries.extend and _has_gap(draft, tail, known):
-            before = fold_before(draft.tail, draft.start, _uncovered(tail, known) or 0)
+            before = fold_before(draft.tail, draft.start, _index_after_summary(tail, known) or 0)
             extension = summaries.extend(before, self._is_kept_apart)
-            draft = self._shared(talk, kept, known if extension.failed else extension.summary, room)
+            draft = self._fullest_draft(talk, kept, known if extension.failed else extension.summary, room)
         return draft
 
-    def _shared(self, talk: Tail, kept: Sequence[RetainedRound], summary: Summary | None, room: int) -> WindowDraft:
+    def _fullest_draft(
+        self, talk: Tail, kept: Sequence[RetainedRound], summary: Summary | None, room: int
+    ) -> WindowDraft:
         text = summary.text if summary else ""
-        return shared(talk, kept, text, room, self._most_summary, self._counter)
+        return fullest_draft(talk, kept, text, room, self._most_summary, self._counter)
 
     def _is_kept_apart(self, stored: StoredMessage) -> bool:
         is_important = stored.importance is not None and stored.importance >= self._threshold
@@ -133,11 +135,11 @@ def _system_messages(important: Sequence[StoredMessage], tail: Tail) -> list[Sto
 
 def _has_gap(draft: WindowDraft, tail: Tail, summary: Summary | None) -> bool:
     """True when messages before the recent part are in no summary."""
-    uncovered = _uncovered(tail, summary)
+    uncovered = _index_after_summary(tail, summary)
     return uncovered is None or draft.start > uncovered
 
 
-def _uncovered(tail: Tail, summary: Summary | None) -> int | None:
+def _index_after_summary(tail: Tail, summary: Summary | None) -> int | None:
     """`Tail.uncovered`, as an index among the messages other than system messages."""
-    at = tail.uncovered(summary.upto_message_id) if summary else (0 if tail.is_whole else None)
+    at = tail.index_after(summary.upto_message_id) if summary else (0 if tail.is_whole else None)
     return None if at is None else sum(one.message.role != "system" for one in tail.stored[:at])

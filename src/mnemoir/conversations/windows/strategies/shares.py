@@ -35,7 +35,7 @@ class WindowDraft:
     summary: str
 
     @property
-    def stored(self) -> list[StoredMessage]:
+    def stored_messages(self) -> list[StoredMessage]:
         """The messages of the window, in order."""
         lead = [made_message(self.summary)] if self.summary else []
         kept = [message for one in self.retained for message in one.stored]
@@ -44,7 +44,7 @@ class WindowDraft:
     @property
     def messages(self) -> list[Message]:
         """The messages without their storage rows."""
-        return messages_of(self.stored)
+        return messages_of(self.stored_messages)
 
 
 def summary_share(room: int, most: int) -> int:
@@ -52,7 +52,7 @@ def summary_share(room: int, most: int) -> int:
     return min(most, int(room * _SUMMARY_SHARE))
 
 
-def shared(
+def fullest_draft(
     tail: Tail, candidates: Sequence[RetainedRound], summary: str, room: int, most_summary: int, counter: TokenCounter
 ) -> WindowDraft:
     """The fullest window within `room` tokens; all retained messages are before the recent part."""
@@ -63,7 +63,7 @@ def shared(
         draft = replace(draft, retained=best_of(_in_front(draft), int(room * _RETAINED_SHARE), counter))
         longer = _longest_start(draft, room, counter)
         if longer >= draft.start:
-            return _reduced(draft, room, counter)
+            return _reduced_draft(draft, room, counter)
         draft = replace(draft, start=longer)  # it only grows, so the loop ends
 
 
@@ -83,8 +83,8 @@ def _in_front(draft: WindowDraft) -> list[RetainedRound]:
     return [one for one in draft.candidates if one.id not in recent]
 
 
-def _reduced(draft: WindowDraft, room: int, counter: TokenCounter) -> WindowDraft:
-    for reduce in (_without_lowest, _with_shorter_summary, _without_oldest_turn, _without_oldest_pinned):
+def _reduced_draft(draft: WindowDraft, room: int, counter: TokenCounter) -> WindowDraft:
+    for reduce in (_without_lowest, _with_shorter_summary, _without_oldest_turn, _without_oldest_pin):
         while (over := counter.count(draft.messages) - room) > 0:
             less = reduce(draft, over, counter)
             if less is draft:
@@ -119,7 +119,7 @@ def _without_oldest_turn(draft: WindowDraft, over: int, counter: TokenCounter) -
     return replace(moved, retained=[one for one in _in_front(moved) if one.pinned or one.id in kept])
 
 
-def _without_oldest_pinned(draft: WindowDraft, over: int, counter: TokenCounter) -> WindowDraft:
+def _without_oldest_pin(draft: WindowDraft, over: int, counter: TokenCounter) -> WindowDraft:
     if not draft.retained:
         return draft
     _log.warning("pinned_message_left_out", message_id=draft.retained[0].id, cause="over the budget")

@@ -128,7 +128,7 @@ class SummaryExtender:
             rows.release_summary(session_id, claim)
             return Extension(summary=previous)
         job = self._start(session_id, lambda: self._fold(rows, session_id, claim, previous, part))
-        return self._awaited(job, session_id) if self._options.waits else Extension(summary=previous)
+        return self._wait_for_summary(job, session_id) if self._options.waits else Extension(summary=previous)
 
     def drain(self, timeout_s: float | None = None) -> bool:
         """Wait for running calls; True when all have ended."""
@@ -182,7 +182,7 @@ class SummaryExtender:
             raise
         return summary if stored else None
 
-    def _awaited(self, job: "Future[Summary | None]", session_id: str) -> Extension:
+    def _wait_for_summary(self, job: "Future[Summary | None]", session_id: str) -> Extension:
         try:
             summary = job.result(self._options.timeout_s)
         except Exception as exc:  # noqa: BLE001  # foreign code; a failed summary must not lose a history

@@ -61,10 +61,10 @@ class SummarizationStrategy(StoredStrategy):
         if known and (window := self._behind(known, tail, budget, gap_allowed=False)):
             return window
         room = budget - self._options.max_summary_tokens
-        start = max(self._wanted(tail), fitting_cut(tail.messages, room, self._counter, "turn"))
+        start = max(self._wanted_start(tail), fitting_cut(tail.messages, room, self._counter, "turn"))
         if start == len(tail.stored):
             return self._fallback.choose(rows, session_id, budget)
-        uncovered = (tail.uncovered(known.upto_message_id) if known else None) or 0
+        uncovered = (tail.index_after(known.upto_message_id) if known else None) or 0
         extension = Extension(summary=known)
         if summarises:
             extension = self._summarising.extend(rows, session_id, fold_before(tail, start, uncovered))
@@ -80,14 +80,16 @@ class SummarizationStrategy(StoredStrategy):
         text = shortened_summary(summary.text, self._options.max_summary_tokens, self._counter)
         lead = [made_message(text)] if text else []
         cut = _cut_behind(lead, tail, budget, self._options)
-        uncovered = tail.uncovered(summary.upto_message_id)
+        uncovered = tail.index_after(summary.upto_message_id)
         has_gap = uncovered is None or cut > uncovered
         if cut == len(tail.stored) or (has_gap and not gap_allowed):
             return []
-        start = cut if has_gap or uncovered is None else max(cut, min(self._wanted(tail), tail.border(uncovered)))
+        start = (
+            cut if has_gap or uncovered is None else max(cut, min(self._wanted_start(tail), tail.border(uncovered)))
+        )
         return [*lead, *tail.stored[start:]]
 
-    def _wanted(self, tail: Tail) -> int:
+    def _wanted_start(self, tail: Tail) -> int:
         """The index where the recent part begins if all of it fits."""
         return tail.border(max(0, len(tail.stored) - self._recent_messages))
 

@@ -87,7 +87,7 @@ class Tail:
         """The messages without their storage rows."""
         return messages_of(self.stored)
 
-    def uncovered(self, upto: int) -> int | None:
+    def index_after(self, upto: int) -> int | None:
         """The index of the first message after the message `upto`; None when that is older than the tail."""
         found = (at + 1 for at in range(len(self.stored) - 1, -1, -1) if self.stored[at].id == upto)
         return next(found, 0 if self.is_whole else None)

@@ -23,7 +23,7 @@ def transcript_line(message: Message, clean: Clean) -> str:
     """`user: …` in one line, cleaned and then clipped; "" for an empty message."""
     said = _one_line(clean(message.text))
     if message.role == "tool":
-        said = _clipped(said)
+        said = _shortened_text(said)
     pieces = [said, *_files(message), *_calls(message, clean)]
     told = " ".join(piece for piece in pieces if piece)
     speaker = f"tool {message.name}" if message.role == "tool" and message.name else message.role
@@ -72,7 +72,7 @@ def _files(message: Message) -> list[str]:
 
 def _calls(message: Message, clean: Clean) -> list[str]:
     return [
-        f"[calls {_one_line(call.name)} with {_clipped(_one_line(clean(_as_json(call.arguments))))}]"
+        f"[calls {_one_line(call.name)} with {_shortened_text(_one_line(clean(_as_json(call.arguments))))}]"
         for call in calls_of(message)
     ]
 
@@ -85,5 +85,5 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _clipped(text: str) -> str:
+def _shortened_text(text: str) -> str:
     return text if len(text) <= _TOOL_CHARACTERS else f"{text[:_TOOL_CHARACTERS]}…"

@@ -14,7 +14,7 @@ from mnemoir.memory.facts.extract.requests import Statement, Turn
 _ENOUGH = 0.5  # of a fact's words
 
 
-def judged(facts: Sequence[Statement], turns: Sequence[Turn]) -> list[Statement]:
+def with_certainty(facts: Sequence[Statement], turns: Sequence[Turn]) -> list[Statement]:
     """The facts; unsure are those whose words stand in the user's turns, and not in own words there."""
     typed = [turn.text for turn in turns if turn.role == "user"]
     written = _stems(typed)

@@ -47,7 +47,7 @@ class Freshness:
 def freshness(memory: Memory, visible: Visible) -> Freshness:
     """The state of a memory, and the time at which it decays unless renewed."""
     decays_at = _decays_at(memory, visible)
-    if expired(memory, visible.now):
+    if is_expired(memory, visible.now):
         return Freshness(state="expired", decays_at=decays_at)
     if decays_at is None or visible.horizon is None:
         return Freshness(state="current")
@@ -67,15 +67,15 @@ def _decays_at(memory: Memory, visible: Visible) -> datetime | None:
         return None
 
 
-def hidden(memory: Memory, visible: Visible) -> bool:
+def is_hidden(memory: Memory, visible: Visible) -> bool:
     """True when a read leaves the memory out because it decayed or expired."""
-    if expired(memory, visible.now):
+    if is_expired(memory, visible.now):
         return True
     effective = from_text(memory.updated_at) or from_text(memory.created_at)
     return visible.horizon is not None and effective is not None and effective < visible.horizon
 
 
-def expired(memory: Memory, now: datetime) -> bool:
+def is_expired(memory: Memory, now: datetime) -> bool:
     """True when the memory's last day is over. An unreadable date never expires."""
     day = from_text(memory.expires_on)
     return day is not None and day.date() < now.astimezone(UTC).date()

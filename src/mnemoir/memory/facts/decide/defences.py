@@ -11,8 +11,14 @@ from dataclasses import dataclass, replace
 from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.decide.matters import contradicts, is_known
 from mnemoir.memory.facts.decide.reasons import closes, kept_whole
-from mnemoir.memory.facts.decide.reconciliation import Candidate, Proposal, accounted, claims, uncovered
-from mnemoir.memory.facts.decide.resemblance import contained, overlap, same_statement
+from mnemoir.memory.facts.decide.reconciliation import (
+    Candidate,
+    Proposal,
+    claims,
+    facts_without_proposal,
+    proposal_by_fact,
+)
+from mnemoir.memory.facts.decide.resemblance import is_part_of, overlap, same_statement
 from mnemoir.memory.facts.extract.requests import MOST_CHARACTERS
 from mnemoir.privacy.secrets import holds_secret
 
@@ -51,20 +57,20 @@ def defend(
     kept = sane(proposals, refused)
     kept = known_ids(kept, facts, candidates, refused)
     kept = one_change_each(kept, refused)
-    kept = [worded(proposal, facts, candidates, refused) for proposal in kept]
-    kept = [related(proposal, facts, candidates, refused) for proposal in kept]
+    kept = [with_words_of_fact(proposal, facts, candidates, refused) for proposal in kept]
+    kept = [without_unrelated_merge(proposal, facts, candidates, refused) for proposal in kept]
     kept = [whole(proposal, facts, candidates, refused) for proposal in kept]
-    kept = reasoned(distinct(kept, candidates, taken, refused), facts, refused)
-    by = accounted(facts, candidates, kept)
+    kept = without_inventions(distinct(kept, candidates, taken, refused), facts, refused)
+    by = proposal_by_fact(facts, candidates, kept)
     adds, added = _adds(facts, kept, by)
     news = {fact for fact in range(len(facts)) if fact in added or kept[by[fact]].event == "UPDATE"}
-    removes = one_deletion_each(motivated(kept, facts, candidates, news, refused), refused)
+    removes = one_deletion_each(deletes_with_reason(kept, facts, candidates, news, refused), refused)
     removes = no_mass_deletion(removes, total, refused)
     return Plan(
         adds=adds,
         updates=[(p.at, p.text) for p in kept if p.event == "UPDATE" and p.at is not None],
         removes=[(at, added.get(fact)) for at, fact in removes],
-        known=_known(kept),
+        known=_unchanged_candidates(kept),
         refused=refused,
     )
 
@@ -91,7 +97,7 @@ def known_ids(
             kept.append(proposal)
         else:
             refused["reconcile_unknown_id"] += 1
-            kept += _readdressed(proposal, facts, candidates)
+            kept += _replacement_of(proposal, facts, candidates)
     return kept
 
 
@@ -108,7 +114,7 @@ def one_change_each(proposals: Sequence[Proposal], refused: Counter[str]) -> lis
     return kept
 
 
-def worded(
+def with_words_of_fact(
     proposal: Proposal, facts: Sequence[str], candidates: Sequence[Candidate], refused: Counter[str]
 ) -> Proposal:
     """An UPDATE that repeats the old text takes the words of its fact; it becomes a NONE if that is known already."""
@@ -119,12 +125,12 @@ def worded(
         return proposal
     refused["reconcile_old_text"] += 1
     fact = _closest(candidates[proposal.at], facts, range(len(facts)))
-    if fact is None or any(contained(fact_text, stored) for fact_text in facts):
+    if fact is None or any(is_part_of(fact_text, stored) for fact_text in facts):
         return replace(proposal, event="NONE")
     return replace(proposal, text=facts[fact])
 
 
-def related(
+def without_unrelated_merge(
     proposal: Proposal, facts: Sequence[str], candidates: Sequence[Candidate], refused: Counter[str]
 ) -> Proposal:
     """An UPDATE that would join its memory with a fact about something else becomes an ADD of that fact."""
@@ -180,14 +186,14 @@ def distinct(
     return kept
 
 
-def reasoned(proposals: Sequence[Proposal], facts: Sequence[str], refused: Counter[str]) -> list[Proposal]:
+def without_inventions(proposals: Sequence[Proposal], facts: Sequence[str], refused: Counter[str]) -> list[Proposal]:
     """The proposals without texts that no fact supports: the model may rearrange facts, not invent them."""
     kept = [p for p in proposals if p.event in ("DELETE", "NONE") or claims(p.text, facts)]
     refused["reconcile_invented"] += len(proposals) - len(kept)
     return kept
 
 
-def motivated(
+def deletes_with_reason(
     proposals: Sequence[Proposal],
     facts: Sequence[str],
     candidates: Sequence[Candidate],
@@ -202,7 +208,7 @@ def motivated(
     kept = []
     for at in wanted:
         stored = candidates[at].memory.text
-        repeated = any(contained(fact, stored) for fact in facts)
+        repeated = any(is_part_of(fact, stored) for fact in facts)
         reason = None if repeated else next((fact for fact in sorted(news) if closes(facts[fact], stored)), None)
         if reason is not None:
             kept.append((at, reason))
@@ -233,7 +239,7 @@ def _storable(text: str) -> bool:
     return len(text) <= MOST_CHARACTERS and any(char.isalnum() for char in text) and not holds_secret(text)
 
 
-def _readdressed(proposal: Proposal, facts: Sequence[str], candidates: Sequence[Candidate]) -> list[Proposal]:
+def _replacement_of(proposal: Proposal, facts: Sequence[str], candidates: Sequence[Candidate]) -> list[Proposal]:
     """The replacement of an entry whose id was never shown; [] when it is dropped."""
     if proposal.event != "UPDATE":
         return []
@@ -265,7 +271,7 @@ def _adds(
     texts: dict[bytes, int] = {}
     ordered: list[str] = []
     added: dict[int, int] = {}
-    missing = set(uncovered(facts, by))
+    missing = set(facts_without_proposal(facts, by))
     for fact, own in enumerate(facts):
         text = own if fact in missing else proposals[by[fact]].text
         if fact not in missing and proposals[by[fact]].event != "ADD":
@@ -278,5 +284,5 @@ def _adds(
     return ordered, added
 
 
-def _known(proposals: Sequence[Proposal]) -> list[int]:
+def _unchanged_candidates(proposals: Sequence[Proposal]) -> list[int]:
     return list(dict.fromkeys(p.at for p in proposals if p.event == "NONE" and p.at is not None))

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 
 from mnemoir.core.text import content_hash, normalise
 from mnemoir.memory.facts.decide.predicates import person_pattern, predicate_patterns, predicate_table
-from mnemoir.memory.facts.decide.resemblance import contained, overlap, stem, words_of
+from mnemoir.memory.facts.decide.resemblance import is_part_of, overlap, stem, words_of
 from mnemoir.memory.facts.decide.shapes import reading_of
 
 _OPPOSITE = 0.75  # share of common words from which a denial concerns the same subject
@@ -90,7 +90,7 @@ def is_known(fact: str, stored: str) -> bool:
     if len(matters_of(fact)) > 1 or (said.denies, said.ends) != (held.denies, held.ends):
         return False
     if not said.slot:
-        is_contained = has_same_subject(fact, stored) and contained(fact, stored)
+        is_contained = has_same_subject(fact, stored) and is_part_of(fact, stored)
         return not held.slot and _begins_alike(fact, stored) and is_contained
     if said.slot != held.slot or not words_of(fact).numbers <= words_of(stored).numbers:
         return False
@@ -111,7 +111,7 @@ def is_other_value(fact: str, stored: str) -> bool:
 
 def is_opposite(fact: str, stored: str) -> bool:
     """True when one denies or ends what the other affirms."""
-    return any(_opposed(said, held, fact, stored) for said in matters_of(fact) for held in matters_of(stored))
+    return any(_are_opposite(said, held, fact, stored) for said in matters_of(fact) for held in matters_of(stored))
 
 
 def contradicts(fact: str, stored: str) -> bool:
@@ -188,7 +188,7 @@ def _key(who: str) -> str:
     return who.lower().replace("favorite", "favourite").removesuffix("s")
 
 
-def _denied(text: str) -> Matter | None:
+def _from_denial(text: str) -> Matter | None:
     match = _DENIED.fullmatch(text)
     if match is None:
         return None
@@ -213,7 +213,7 @@ def _in_another_language(text: str) -> Matter | None:
     return Matter(slot=reading.key, value=reading.value, denies=reading.denies, many=many)
 
 
-_READERS = (_from_table, _denied, _in_another_language)
+_READERS = (_from_table, _from_denial, _in_another_language)
 
 
 def _differ(said: Matter, held: Matter) -> bool:
@@ -222,10 +222,10 @@ def _differ(said: Matter, held: Matter) -> bool:
     return words_of(said.value).stems != words_of(held.value).stems
 
 
-def _opposed(said: Matter, held: Matter, fact: str, stored: str) -> bool:
+def _are_opposite(said: Matter, held: Matter, fact: str, stored: str) -> bool:
     if said.ends or held.ends:
         ending, other, text = (said, held, stored) if said.ends else (held, said, fact)
-        return not other.ends and (_died(ending, text) if ending.slot.endswith(" life") else _worked(other))
+        return not other.ends and (_died(ending, text) if ending.slot.endswith(" life") else _is_work(other))
     if said.denies == held.denies:
         return False
     denied, affirmed, text = (said, held, stored) if said.denies else (held, said, fact)
@@ -236,7 +236,7 @@ def _opposed(said: Matter, held: Matter, fact: str, stored: str) -> bool:
     return overlap(denied.value, text) >= _OPPOSITE
 
 
-def _worked(other: Matter) -> bool:
+def _is_work(other: Matter) -> bool:
     return other.slot in _WORK and not other.denies
 
 

@@ -54,21 +54,23 @@ class FactPolicy:
         """Questions in the words of what is stored."""
         return texts if self._personal is None else await self._personal.query(scope, texts, "facts")
 
-    async def listed(self, scope: Scope, wanted: ListFilter) -> ListFilter:
+    async def with_stored_words(self, scope: Scope, wanted: ListFilter) -> ListFilter:
         """The filter of a list, with its words as they are stored."""
         if wanted.words is None:
             return wanted
         [words] = await self.query(scope, [wanted.words])
         return replace(wanted, words=words)
 
-    async def tagged(self, scope: Scope, changes: Sequence[Change]) -> Sequence[Change]:
+    async def changes_with_tags(self, scope: Scope, changes: Sequence[Change]) -> Sequence[Change]:
         """The changes, with the kinds of personal data in the metadata of what is added or rewritten."""
         if self._personal is None or (await self._personal.enter(scope)).facts != "tag":
             return changes
         tags = await self._personal.tags(scope, [_text(change) for change in changes], "facts")
-        return [await self._tagged(scope, change, kinds) for change, kinds in zip(changes, tags, strict=True)]
+        return [
+            await self._change_with_tags(scope, change, kinds) for change, kinds in zip(changes, tags, strict=True)
+        ]
 
-    async def _tagged(self, scope: Scope, change: Change, kinds: Sequence[str]) -> Change:
+    async def _change_with_tags(self, scope: Scope, change: Change, kinds: Sequence[str]) -> Change:
         if isinstance(change, Add):
             return replace(change, memory=replace(change.memory, metadata=_with_tag(change.memory.metadata, kinds)))
         if not isinstance(change, Update) or (change.text == change.expected and change.metadata is UNCHANGED):

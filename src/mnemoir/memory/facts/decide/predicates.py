@@ -30,10 +30,10 @@ def predicate_words() -> Mapping[str, str]:
 @cache
 def predicate_patterns() -> Sequence[tuple[str, str, re.Pattern[str]]]:
     """Section, attribute and pattern of each row of the table, in the order in which they are tried."""
-    return list(_compiled())
+    return list(_compiled_patterns())
 
 
-def _compiled() -> Iterator[tuple[str, str, re.Pattern[str]]]:
+def _compiled_patterns() -> Iterator[tuple[str, str, re.Pattern[str]]]:
     for kind in ("ends", "denials", "one", "many"):
         for slot, patterns in predicate_table()[kind].items():
             for pattern in patterns:

@@ -16,7 +16,7 @@ from mnemoir.memory.facts.decide.matters import (
     is_other_value,
     may_replace,
 )
-from mnemoir.memory.facts.decide.resemblance import contained, words_of
+from mnemoir.memory.facts.decide.resemblance import is_part_of, words_of
 
 _PLAN = re.compile(r"^(?:plans|wants|hopes|intends|aims|is planning|is going|would like) (?:to|on) ", re.IGNORECASE)
 _FEWEST_WORDS = 2  # of a text that counts as repeated
@@ -44,7 +44,7 @@ def kept_whole(stored: str, text: str, facts: Sequence[str]) -> str | None:
 
 
 def _is_kept(claim: str, text: str) -> bool:
-    is_told = contained(claim, text) and has_same_subject(claim, text)
+    is_told = is_part_of(claim, text) and has_same_subject(claim, text)
     return is_told or any(is_known(claim, each) for each in claims_of(text))
 
 

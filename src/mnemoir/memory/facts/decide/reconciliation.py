@@ -17,9 +17,16 @@ from mnemoir.core.errors import ProviderInvalidOutput
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Hit, Memory
 from mnemoir.core.text import content_hash
-from mnemoir.memory.facts.decide.decay import hidden
+from mnemoir.memory.facts.decide.decay import is_hidden
 from mnemoir.memory.facts.decide.matters import contradicts, has_same_subject, is_known, is_same, matter_of
-from mnemoir.memory.facts.decide.resemblance import contained, opposed, overlap, same_statement, tells, words_of
+from mnemoir.memory.facts.decide.resemblance import (
+    differ_in_negation,
+    is_part_of,
+    overlap,
+    same_statement,
+    tells,
+    words_of,
+)
 from mnemoir.memory.facts.extract.extraction import CHANGES, CutOff, Exchange, Question, reconciliation_policy
 from mnemoir.ports.memory_store import Visible
 
@@ -104,8 +111,8 @@ def sort_exact(facts: Sequence[str], held: Mapping[bytes, Memory], visible: Visi
     found = [held[content_hash(fact)] for fact in facts if content_hash(fact) in held]
     return Sorted(
         fresh=[fact for fact in facts if content_hash(fact) not in held],
-        known=[memory for memory in found if not hidden(memory, visible)],
-        hidden=[memory for memory in found if hidden(memory, visible)],
+        known=[memory for memory in found if not is_hidden(memory, visible)],
+        hidden=[memory for memory in found if is_hidden(memory, visible)],
     )
 
 
@@ -175,7 +182,7 @@ async def propose(
 
 def claims(text: str, facts: Sequence[str]) -> dict[int, int]:
     """The facts that `text` accounts for, by index, with the certainty: 2 stated in full, 1 well enough."""
-    full = {at: 2 for at, fact in enumerate(facts) if contained(fact, text)}
+    full = {at: 2 for at, fact in enumerate(facts) if is_part_of(fact, text)}
     if full:
         return full
     close = [(overlap(text, fact), -at) for at, fact in enumerate(facts) if tells(text, fact)]
@@ -196,7 +203,7 @@ def none_claims(proposal: Proposal, facts: Sequence[str], candidates: Sequence[C
     return {at: sure for at, sure in found.items() if not _says_else(facts[at], stored)}
 
 
-def accounted(
+def proposal_by_fact(
     facts: Sequence[str], candidates: Sequence[Candidate], proposals: Sequence[Proposal]
 ) -> Mapping[int, int]:
     """The proposal that accounts for each fact, by index; facts without one are absent."""
@@ -211,7 +218,7 @@ def accounted(
     return {fact: -rank[2] for fact, rank in best.items()}
 
 
-def uncovered(facts: Sequence[str], by: Collection[int]) -> list[int]:
+def facts_without_proposal(facts: Sequence[str], by: Collection[int]) -> list[int]:
     """The facts that no entry accounts for, in their order."""
     return [at for at in range(len(facts)) if at not in by]
 
@@ -225,4 +232,4 @@ def _says_else(fact: str, stored: str) -> bool:
         return True
     if overlap(fact, stored) < _SAME_MATTER:
         return False
-    return opposed(fact, stored) or not words_of(fact).numbers <= words_of(stored).numbers
+    return differ_in_negation(fact, stored) or not words_of(fact).numbers <= words_of(stored).numbers

@@ -96,7 +96,7 @@ def overlap(a: str, b: str) -> float:
     return len(first & second) / smaller if smaller else 0.0
 
 
-def contained(fact: str, text: str) -> bool:
+def is_part_of(fact: str, text: str) -> bool:
     """True when `text` has all words and numbers of `fact` and the same negation."""
     inner, outer = words_of(fact), words_of(text)
     if not inner.known:
@@ -107,10 +107,10 @@ def contained(fact: str, text: str) -> bool:
 def tells(text: str, fact: str, *, floor: float = 0.5) -> bool:
     """True when `text` may stand for `fact`: enough shared words, all its numbers, the same negation."""
     inner, outer = words_of(fact), words_of(text)
-    return contained(fact, text) or (overlap(fact, text) >= floor and _agree(inner, outer))
+    return is_part_of(fact, text) or (overlap(fact, text) >= floor and _agree(inner, outer))
 
 
-def opposed(a: str, b: str) -> bool:
+def differ_in_negation(a: str, b: str) -> bool:
     """True when one statement is negated and the other is not."""
     return words_of(a).denies != words_of(b).denies
 

@@ -16,7 +16,7 @@ from mnemoir.core.memories import Memory, Origin
 from mnemoir.memory.facts.decide.defences import Plan
 from mnemoir.memory.facts.decide.matters import contradicts, has_one_value, is_known, matter_of
 from mnemoir.memory.facts.decide.reconciliation import Candidate, claims
-from mnemoir.memory.facts.decide.resemblance import contained
+from mnemoir.memory.facts.decide.resemblance import is_part_of
 from mnemoir.memory.facts.extract.requests import Statement
 
 
@@ -78,7 +78,7 @@ def in_time(plan: Plan, candidates: Sequence[Candidate], facts: Sequence[Stateme
 
 def is_late(said_at: datetime | None, memory: Memory) -> bool:
     """True when the memory was told or confirmed after `said_at`."""
-    return _is_before(said_at, _renewed(memory))
+    return _is_before(said_at, _renewed_at(memory))
 
 
 def behind_newer(fresh: Sequence[Memory], stored: Sequence[Memory]) -> list[Memory]:
@@ -105,14 +105,14 @@ class _Rivals:
     """Values of one attribute by the times at which they were told."""
 
     def __init__(self, memories: Sequence[Memory]) -> None:
-        times = [(memory, from_text(memory.created_at), _renewed(memory)) for memory in memories]
+        times = [(memory, from_text(memory.created_at), _renewed_at(memory)) for memory in memories]
         created = [(told, memory) for memory, told, _ in times if told]
         confirmed = [(again, memory) for memory, told, again in times if told and again and told < again]
         self._told = [sorted(each, key=itemgetter(0)) for each in (created, confirmed)]
 
     def put_behind(self, memory: Memory) -> Memory:
         """The memory; as a past one, if what was told next contradicts it."""
-        said_at = _renewed(memory)
+        said_at = _renewed_at(memory)
         if said_at is None:
             return memory
         found = [first for told in self._told if (first := _first_against(memory.text, told, said_at))]
@@ -138,7 +138,7 @@ def _first_against(
 def _told_next(memory: Memory, said_at: datetime | None) -> datetime | None:
     """When the memory was told or confirmed for the first time after `said_at`."""
     created = from_text(memory.created_at)
-    return created if _is_before(said_at, created) else _renewed(memory)
+    return created if _is_before(said_at, created) else _renewed_at(memory)
 
 
 def _put_behind_memories(state: State) -> None:
@@ -170,7 +170,7 @@ def _put_behind_states(state: State, states: Sequence[State]) -> None:
 
 
 def _says_more(text: str, stored: str) -> bool:
-    return contained(stored, text) or is_known(stored, text)
+    return is_part_of(stored, text) or is_known(stored, text)
 
 
 def _state(text: str, facts: Sequence[Statement], rewrites: Memory | None = None) -> State:
@@ -189,7 +189,7 @@ def latest_of(facts: Sequence[Statement]) -> datetime | None:
     return max(known) if known and len(known) == len(times) else None
 
 
-def _renewed(memory: Memory) -> datetime | None:
+def _renewed_at(memory: Memory) -> datetime | None:
     return from_text(memory.updated_at) or from_text(memory.created_at)
 
 

@@ -28,21 +28,21 @@ _MOST_AHEAD = timedelta(hours=24)  # of the clock: what a wrong time zone makes
 _TURN_TOKENS = 12  # role, quotes and braces around a turn in the prompt
 
 
-def spoken(turns: Sequence[Turn]) -> list[Turn]:
+def turns_without_recall(turns: Sequence[Turn]) -> list[Turn]:
     """All turns without recalled text; empty turns and instructions are left out."""
     cleaned = (replace(turn, text=_clean(turn.text)) for turn in turns if turn.role not in _UNSAID_ROLES)
     return [turn for turn in cleaned if turn.text.strip()]
 
 
-def analysed(turns: Sequence[Turn]) -> list[Turn]:
+def turns_for_extraction(turns: Sequence[Turn]) -> list[Turn]:
     """The user and assistant turns, from which facts are drawn or understood."""
-    said = (_typed(turn) for turn in spoken(turns) if turn.role in _READ_ROLES)
+    said = (_with_typed_text(turn) for turn in turns_without_recall(turns) if turn.role in _READ_ROLES)
     return [turn for turn in said if turn.text.strip()]
 
 
 def outside(turns: Sequence[Turn], origins: Collection[Origin]) -> list[Turn]:
     """The turns in which a tool or a document of these origins speaks, without recalled text."""
-    return [turn for turn in spoken(turns) if turn.origin in origins]
+    return [turn for turn in turns_without_recall(turns) if turn.origin in origins]
 
 
 def spells(turns: Sequence[Turn], said_at: datetime | None, now: datetime) -> list[list[Turn]]:
@@ -94,7 +94,7 @@ def digest(turns: Sequence[Turn]) -> str:
     return content_hash("\n".join(turn.text for turn in turns)).hex()[:8]
 
 
-def _typed(turn: Turn) -> Turn:
+def _with_typed_text(turn: Turn) -> Turn:
     """A user's turn reduced to text typed by a person: without document frames, side tasks and repeated memories.
 
     An assistant's turn loses what it says of facts that are to be remembered.
@@ -119,7 +119,7 @@ def _pieces(turn: Turn, most_tokens: int) -> Iterator[Turn]:
     while estimate_tokens(rest) > room:
         cut = _cut(rest, room)
         yield replace(turn, text=rest[:cut])
-        rest = rest[_resumed(rest, cut) :]
+        rest = rest[_next_start(rest, cut) :]
     if rest.strip():
         yield replace(turn, text=rest)
 
@@ -134,7 +134,7 @@ def _cut(text: str, room: int) -> int:
     return _break_after(text, end // 2, end) or end
 
 
-def _resumed(text: str, cut: int) -> int:
+def _next_start(text: str, cut: int) -> int:
     """The index at which the piece after a cut begins: at a sentence, or a word, up to `_OVERLAP` before it."""
     earliest = max(cut - _OVERLAP, cut // 2 + 1)
     ends = [at + len(mark) for mark in _BREAKS if (at := text.find(mark, earliest, cut)) >= 0]
@@ -153,7 +153,7 @@ _OVERLAP = 800  # characters; longer than the longest clause that the offline mo
 
 def messages(scope: Scope, request: AddRequest, now: datetime) -> list[Memory]:
     """The request's turns as memories, in order; instructions and empty turns are left out."""
-    return [_message(scope, request, turn, now) for turn in spoken(request.turns)]
+    return [_message(scope, request, turn, now) for turn in turns_without_recall(request.turns)]
 
 
 def passages(kept: Sequence[Memory], before: Sequence[Memory]) -> list[Passage]:

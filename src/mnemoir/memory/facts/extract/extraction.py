@@ -230,9 +230,9 @@ class _Reading:
         try:
             return await self._ask(window, tokens)
         except CutOff:
-            return await self._halved(window, tokens * 2)
+            return await self._ask_or_halve(window, tokens * 2)
 
-    async def _halved(self, window: Sequence[Turn], tokens: int) -> list[str]:
+    async def _ask_or_halve(self, window: Sequence[Turn], tokens: int) -> list[str]:
         try:
             return await self._ask(window, tokens)
         except CutOff as exc:
@@ -242,7 +242,7 @@ class _Reading:
                     "the model may be running in circles, try another one."
                 ) from exc
         half = len(window) // 2
-        return [*await self._halved(window[:half], tokens), *await self._halved(window[half:], tokens)]
+        return [*await self._ask_or_halve(window[:half], tokens), *await self._ask_or_halve(window[half:], tokens)]
 
     async def _ask(self, window: Sequence[Turn], tokens: int) -> list[str]:
         question = Question(policy=self._policy, document=self._document(window), output=FACTS)
@@ -250,7 +250,7 @@ class _Reading:
 
     def _document(self, window: Sequence[Turn]) -> Mapping[str, Any]:
         said_at = next((turn.said_at for turn in reversed(window) if turn.said_at), self._now)
-        return {"conversation_date": to_text(said_at), "turns": [_shown(turn) for turn in window]}
+        return {"conversation_date": to_text(said_at), "turns": [_turn_document(turn) for turn in window]}
 
 
 def read_facts(value: Any) -> list[str] | None:
@@ -291,6 +291,6 @@ def _fault(text: str) -> str | None:
     return "secret" if holds_secret(text) else None
 
 
-def _shown(turn: Turn) -> Mapping[str, str]:
+def _turn_document(turn: Turn) -> Mapping[str, str]:
     name = {"name": turn.speaker} if turn.speaker else {}
     return {"role": turn.role, **name, "text": turn.text}

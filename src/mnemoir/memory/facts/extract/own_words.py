@@ -93,9 +93,9 @@ _SARCASM = re.compile(
 
 def own_sentences(text: str) -> Iterator[str]:
     """The sentences of a turn in which the user may speak of themselves, in order, without line ends."""
-    plain = _without_pasted(_GAP.sub(" ", text.replace("’", "'")))
+    plain = _without_pasted_text(_GAP.sub(" ", text.replace("’", "'")))
     for quote in _QUOTES:
-        plain = quote.sub(_unquoted, plain)
+        plain = quote.sub(_name_or_space, plain)
     plain = _ASIDE.sub("", _LINK.sub(" ", plain))
     joke = max((match.end() for match in _JOKE.finditer(plain)), default=0)
     for sentence in _SENTENCE_END.split(plain[joke:]):
@@ -103,7 +103,7 @@ def own_sentences(text: str) -> Iterator[str]:
             yield from (piece.strip() for piece in _PIECE.findall(sentence.strip()))
 
 
-def _without_pasted(text: str) -> str:
+def _without_pasted_text(text: str) -> str:
     """The text without code, quoted lines, tagged blocks, transcripts, texts to work on and system prompts."""
     text = without_blocks(_CODE.sub(" ", _QUOTED_LINE.sub(" ", text)), _TAG)
     label = _ROLE_LABEL.search(text)
@@ -132,6 +132,6 @@ def _without_dialogue(text: str) -> str:
     return _SPEAKER.sub(" ", text)
 
 
-def _unquoted(match: re.Match[str]) -> str:
+def _name_or_space(match: re.Match[str]) -> str:
     """The quoted text up to two words, which is a name; a space for a longer quote, which is another person's."""
     return match["inside"] if len(match["inside"].split()) <= 2 else " "

@@ -162,7 +162,7 @@ class FactSettings:
     quarantine: Quarantine = "rules"
 
 
-def redeemed(earlier: RedeemedReceipt, receipt: Receipt) -> AddResult:
+def earlier_result(earlier: RedeemedReceipt, receipt: Receipt) -> AddResult:
     """The earlier answer. Raises Conflict (`idempotency_mismatch`) when the key was used for another request.
 
     Its cost is not reported again, since no model was called this time.

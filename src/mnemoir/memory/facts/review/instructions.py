@@ -28,18 +28,18 @@ def is_suspected(text: str, origin: Origin, *, is_sure: bool = True) -> bool:
     if len(text) > _MOST_READ and origin in FOREIGN:
         return True
     text = text[:_MOST_READ]
-    folded = _folded(text)
+    folded = _comparable_text(text)
     if _ANYONES.search(folded):
         return True
     if origin in ("user", "person") and is_sure:
         return False
     return bool(_ORDERS.search(folded)) or (
         origin in FOREIGN
-        and (any(_COMMANDS.search(_folded(line)) for line in text.splitlines()) or is_indirect(text))
+        and (any(_COMMANDS.search(_comparable_text(line)) for line in text.splitlines()) or is_indirect(text))
     )
 
 
-def _folded(text: str) -> str:
+def _comparable_text(text: str) -> str:
     """The text without invisible characters, look-alikes, differences of width and case, and line breaks."""
     plain = unicodedata.normalize("NFKC", _JOINERS.sub("", without_unseen(text)))
     return " ".join(plain.casefold().translate(_LOOK_ALIKES).split())

@@ -73,17 +73,17 @@ class ProposalExchange:
     async def _fresh(self, owner: Scope, records: Sequence[Proposal]) -> list[Proposal]:
         """The proposals to add. An id of "", or one of another user, is replaced by a new one, also of a memory."""
         waiting = await self._queue.all(owner)
-        ids, known = {one.id for one in waiting}, {_said(one) for one in waiting}
+        ids, known = {one.id for one in waiting}, {_identity_of(one) for one in waiting}
         project = Project(tenant=owner.tenant, project=owner.project)
         fresh: list[Proposal] = []
         for record in records:
-            if record.id in ids or _said(record) in known:
+            if record.id in ids or _identity_of(record) in known:
                 continue
             if record.event == "ADD" and await self._is_of_another(owner, record.memory.id):
                 record = replace(record, memory=replace(record.memory, id=new_memory_id()))
             is_free = record.id != "" and await self._queue.find(project, record.id) is None
             fresh.append(record if is_free else replace(record, id=new_proposal_id()))
-            known.add(_said(record))
+            known.add(_identity_of(record))
             ids |= {record.id} if record.id else set[ProposalId]()
         return fresh
 
@@ -92,5 +92,5 @@ class ProposalExchange:
         return holder is not None and holder.user != owner.user
 
 
-def _said(proposal: Proposal) -> tuple[str, MemoryId | None, bytes]:
+def _identity_of(proposal: Proposal) -> tuple[str, MemoryId | None, bytes]:
     return proposal.event, proposal.target, content_hash(proposal.memory.text)

@@ -23,8 +23,8 @@ async def looked_through(exchange: Exchange, facts: Sequence[Statement], by: Qua
     """The facts, those marked that may be instructions."""
     if by == "off":
         return [replace(fact, is_suspected=False) for fact in facts]
-    marked = await asyncio.to_thread(lambda: [_marked(fact) for fact in facts])
-    return marked if by == "rules" or exchange.is_offline else await _asked(exchange, marked)
+    marked = await asyncio.to_thread(lambda: [_with_suspicion(fact) for fact in facts])
+    return marked if by == "rules" or exchange.is_offline else await _ask_model(exchange, marked)
 
 
 def gives_orders(turn: Turn) -> bool:
@@ -32,11 +32,11 @@ def gives_orders(turn: Turn) -> bool:
     return is_suspected(turn.text, turn.origin)
 
 
-def _marked(fact: Statement) -> Statement:
+def _with_suspicion(fact: Statement) -> Statement:
     return replace(fact, is_suspected=fact.is_suspected or is_suspected(fact.text, fact.origin, is_sure=fact.is_sure))
 
 
-async def _asked(exchange: Exchange, facts: Sequence[Statement]) -> list[Statement]:
+async def _ask_model(exchange: Exchange, facts: Sequence[Statement]) -> list[Statement]:
     foreign = [
         at for at, fact in enumerate(facts) if not fact.is_suspected and (fact.origin != "user" or not fact.is_sure)
     ]

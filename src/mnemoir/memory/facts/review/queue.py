@@ -15,7 +15,7 @@ from mnemoir.core.memories import Add, Applied, Change, IndexEntry, Memory, Prov
 from mnemoir.core.proposals import Proposal, QueueStep
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
-from mnemoir.memory.facts.decide.decay import expired
+from mnemoir.memory.facts.decide.decay import is_expired
 from mnemoir.memory.facts.decide.personal import FactPolicy
 from mnemoir.memory.facts.review.gate import Gate
 from mnemoir.ports.embedding import Passage
@@ -76,7 +76,7 @@ class Review:
 
     async def edit(self, project: Project, proposal_id: ProposalId, text: str, user: str | None = None) -> Proposal:
         """Give a proposal another text; it still waits."""
-        scope, proposal = await self._found(project, proposal_id, user)
+        scope, proposal = await self._find_proposal(project, proposal_id, user)
         if proposal.event == "DELETE":
             raise InvalidRequest(
                 f"Proposal {proposal_id} is to delete a memory and has no text. Approve or refuse it.",
@@ -84,13 +84,13 @@ class Review:
             )
         text = await self.personal.text(scope, text)
         if not await self._queue.rewrite(scope, proposal, text):
-            raise _outdated([proposal], "It was settled or edited meanwhile.")
-        _, edited = await self._found(project, proposal_id, user)
+            raise _outdated_conflict([proposal], "It was settled or edited meanwhile.")
+        _, edited = await self._find_proposal(project, proposal_id, user)
         return edited
 
     async def refuse(self, project: Project, proposal_id: ProposalId, user: str | None = None) -> None:
         """Drop a proposal."""
-        scope, _ = await self._found(project, proposal_id, user)
+        scope, _ = await self._find_proposal(project, proposal_id, user)
         await self._queue.drop(scope, [proposal_id])
 
     async def refuse_many(self, scope: Scope, ids: Sequence[ProposalId] | None = None) -> int:
@@ -100,8 +100,8 @@ class Review:
 
     async def approve(self, project: Project, proposal_id: ProposalId, user: str | None = None) -> Approved:
         """Make the proposed change. Conflict (`proposal_outdated`, `memory_exists`) when it does not fit any more."""
-        scope, proposal = await self._found(project, proposal_id, user)
-        return await self._approved(scope, [proposal], await self._entries([proposal]))
+        scope, proposal = await self._find_proposal(project, proposal_id, user)
+        return await self._approve_group(scope, [proposal], await self._entries([proposal]))
 
     async def approve_many(self, scope: Scope, ids: Sequence[ProposalId] | None = None) -> Outcome:
         """Make all proposed changes of the user that fit, without `ids` all, in the order in which they were made."""
@@ -130,7 +130,7 @@ class Review:
         if proposal.target is None:
             return True
         memory = await self._store.get(scope.owner, proposal.target)
-        return memory is not None and memory.valid_to is None and memory.text == proposal.expected
+        return memory is not None and memory.valid_to is None and memory.text == proposal.expected_text
 
     async def _approve_each(
         self,
@@ -141,7 +141,7 @@ class Review:
     ) -> None:
         """Approve all in one commit; those that do not fit are found by halves."""
         try:
-            outcome.changes.append(await self._approved(scope, proposals, entries))
+            outcome.changes.append(await self._approve_group(scope, proposals, entries))
         except Conflict as exc:
             if len(proposals) == 1:
                 outcome.failed.append((proposals[0].id, exc))
@@ -150,14 +150,14 @@ class Review:
             for part in (proposals[:half], proposals[half:]):
                 await self._approve_each(scope, part, entries, outcome)
 
-    async def _approved(
+    async def _approve_group(
         self, scope: Scope, proposals: Sequence[Proposal], entries: Mapping[ProposalId, IndexEntry]
     ) -> Approved:
         agent, app, conversation = _place(proposals[0])
         within = replace(scope, agent=agent, app=app, conversation=conversation)
         provenance = Provenance(reason=_APPROVED, change=new_change_id())
         try:
-            changes = await self.personal.tagged(within, await self._changes(within, proposals, entries))
+            changes = await self.personal.changes_with_tags(within, await self._changes(within, proposals, entries))
             planned = await self._store.preview(within, changes)
             done = {(one.event, one.memory.id) for one in planned}
             if not all((one.event, one.memory.id) in done for one in proposals):
@@ -166,7 +166,7 @@ class Review:
                 within, changes, provenance, expected=planned, queue=QueueStep(approved=proposals)
             )
         except StaleChange:
-            raise _outdated(proposals, "What it is about was changed since.") from None
+            raise _outdated_conflict(proposals, "What it is about was changed since.") from None
         assert provenance.change is not None  # given above
         return Approved(id=provenance.change, applied=applied)
 
@@ -199,11 +199,13 @@ class Review:
         if memory.valid_to is not None:
             known = memory.replaced_by in added or await self._is_there(scope, memory.replaced_by)
             if not known:
-                raise _outdated([proposal], "The memory that followed it is not there; approve that one first.")
+                raise _outdated_conflict(
+                    [proposal], "The memory that followed it is not there; approve that one first."
+                )
             return [add]
         if same is None:
             return [add]
-        if not expired(same, self._clock()):
+        if not is_expired(same, self._clock()):
             raise _exists(proposal, same)
         return [Remove(target=same.id, expected=same.text, reason=proposal.reason), add]
 
@@ -213,7 +215,7 @@ class Review:
             successor = None
         return Remove(
             target=proposal.memory.id,
-            expected=proposal.expected,
+            expected=proposal.expected_text,
             reason=proposal.reason,
             at=proposal.at or proposal.proposed_at,
             successor=successor,
@@ -228,7 +230,9 @@ class Review:
         entries = await self._indexing.entries([_passage(one.memory) for one in with_text])
         return {one.id: entry for one, entry in zip(with_text, entries, strict=True)}
 
-    async def _found(self, project: Project, proposal_id: ProposalId, user: str | None) -> tuple[Scope, Proposal]:
+    async def _find_proposal(
+        self, project: Project, proposal_id: ProposalId, user: str | None
+    ) -> tuple[Scope, Proposal]:
         found = await self._queue.find(project, proposal_id)
         if found is None or user not in (None, found[0].user):
             raise _unknown(proposal_id)
@@ -242,7 +246,7 @@ def _passage(memory: Memory) -> Passage:
 def _update(proposal: Proposal, entry: IndexEntry) -> Update:
     return Update(
         target=proposal.memory.id,
-        expected=proposal.expected,
+        expected=proposal.expected_text,
         text=proposal.memory.text,
         entry=entry,
         reason=proposal.reason,
@@ -261,7 +265,7 @@ def _unknown(proposal_id: ProposalId) -> NotFound:
     )
 
 
-def _outdated(proposals: Sequence[Proposal], cause: str) -> Conflict:
+def _outdated_conflict(proposals: Sequence[Proposal], cause: str) -> Conflict:
     return Conflict(
         f"Proposal {proposals[0].id} cannot be approved any more. {cause} List the proposals anew; "
         "refuse this one, or change the memory by hand.",

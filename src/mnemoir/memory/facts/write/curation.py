@@ -56,8 +56,8 @@ class Curation:
         """Change the text or metadata of a memory. An unchanged text confirms that it still holds."""
         scope = await self._owner(project, memory_id, user)
         memory = await self._current(scope, memory_id)
-        if edit.as_of is not None and from_text(edit.as_of) != from_text(_renewed(memory)):
-            raise _changed(memory_id)
+        if edit.as_of is not None and from_text(edit.as_of) != from_text(_renewed_at(memory)):
+            raise _change_conflict(memory_id)
         text = memory.text if edit.text is None else await self._personal.text(scope, edit.text)
         reason = "confirmed" if text == memory.text else "edit"
         return await self._rewrite(scope, memory, text, reason=reason, metadata=edit.metadata)
@@ -78,9 +78,9 @@ class Curation:
             if text is None:
                 raise Conflict(f"Memory {memory_id} is not deleted.", code="memory_not_deleted")
             return await self._rewrite(scope, memory, text, reason="restored")
-        removed = await self._store.removed(scope, memory_id)
+        removed = await self._store.memory_at_removal(scope, memory_id)
         if removed is None:
-            raise _gone(memory_id, was_there=bool(history))
+            raise _restore_error(memory_id, was_there=bool(history))
         return await self._take_back(scope, removed, removed.text if text is None else text)
 
     async def merge(
@@ -95,7 +95,7 @@ class Curation:
             await self._current(scope, each) for each in (keep, *sorted(each for each in set(ids) if each != keep))
         ]
         wanted = kept.text if text is None else await self._personal.text(scope, text)
-        await self._refuse_said(scope, wanted, apart_from=ids)
+        await self._refuse_same_text(scope, wanted, apart_from=ids)
         changes: list[Change] = [
             Remove(target=one.id, expected=one.text, replaced_by=len(others), reason=f"merged into {keep}")
             for one in others
@@ -108,7 +108,7 @@ class Curation:
                 entry=await self._entry(wanted) if wanted != kept.text else _UNCHANGED,
                 reason="merged",
                 origin="person" if wanted != kept.text else UNCHANGED,
-                as_of=_renewed(kept),
+                as_of=_renewed_at(kept),
             )
         )
         return await self._commit(scope, changes, keep)
@@ -124,7 +124,7 @@ class Curation:
     ) -> Memory:
         is_new = text != memory.text
         if is_new and memory.kind == "fact":
-            await self._refuse_said(scope, text, apart_from=[memory.id])
+            await self._refuse_same_text(scope, text, apart_from=[memory.id])
         change = Update(
             target=memory.id,
             expected=memory.text,
@@ -133,14 +133,14 @@ class Curation:
             reason=reason,
             metadata=metadata,
             origin="person" if is_new else UNCHANGED,
-            as_of=_renewed(memory),
+            as_of=_renewed_at(memory),
         )
         return (await self._commit(scope, [change], memory.id))[-1].memory
 
     async def _take_back(self, scope: Scope, removed: Memory, text: str) -> Memory:
         if removed.kind == "fact":
-            await self._refuse_said(scope, removed.text, apart_from=[removed.id])
-            await self._refuse_said(scope, text, apart_from=[removed.id])
+            await self._refuse_same_text(scope, removed.text, apart_from=[removed.id])
+            await self._refuse_same_text(scope, text, apart_from=[removed.id])
         changes: list[Change] = [
             Restore(target=removed.id, expected=removed.text, entry=await self._entry(removed.text))
         ]
@@ -159,27 +159,27 @@ class Curation:
         return (await self._commit(scope, changes, removed.id))[-1].memory
 
     async def _commit(self, scope: Scope, changes: Sequence[Change], memory_id: MemoryId) -> list[Applied]:
-        changes = await self._personal.tagged(scope, changes)
+        changes = await self._personal.changes_with_tags(scope, changes)
         try:
             return await self._store.commit(scope, changes, _BY_HAND)
         except StaleChange:
-            raise _changed(memory_id) from None
+            raise _change_conflict(memory_id) from None
 
     async def _owner(self, project: Project, memory_id: MemoryId, user: str | None) -> Scope:
         if user is not None:
             return Scope(tenant=project.tenant, project=project.project, user=user)
         scope = await self._store.locate(project, memory_id)
         if scope is None:
-            raise _gone(memory_id, was_there=False)
+            raise _restore_error(memory_id, was_there=False)
         return scope
 
     async def _current(self, scope: Scope, memory_id: MemoryId) -> Memory:
         memory = await self._store.get(scope, memory_id)
         if memory is None or memory.valid_to is not None:
-            raise _gone(memory_id, was_there=False)
+            raise _restore_error(memory_id, was_there=False)
         return memory
 
-    async def _refuse_said(self, scope: Scope, text: str, *, apart_from: Sequence[MemoryId]) -> None:
+    async def _refuse_same_text(self, scope: Scope, text: str, *, apart_from: Sequence[MemoryId]) -> None:
         found = await self._store.same_text(scope, [content_hash(text)])
         for other in found.values():
             if other.id not in apart_from:
@@ -193,7 +193,7 @@ class Curation:
         return entry
 
 
-def _renewed(memory: Memory) -> str:
+def _renewed_at(memory: Memory) -> str:
     return memory.updated_at or memory.created_at
 
 
@@ -209,14 +209,14 @@ def _text_after(history: Sequence[HistoryEntry], to: str) -> str:
     return text
 
 
-def _changed(memory_id: MemoryId) -> Conflict:
+def _change_conflict(memory_id: MemoryId) -> Conflict:
     return Conflict(
         f"Memory {memory_id} was changed meanwhile. Read it again, then change what it says now.",
         code="memory_changed",
     )
 
 
-def _gone(memory_id: MemoryId, *, was_there: bool) -> NotFound | Conflict:
+def _restore_error(memory_id: MemoryId, *, was_there: bool) -> NotFound | Conflict:
     if was_there:
         return Conflict(
             f"Memory {memory_id[:128]!r} cannot be taken back: what it was is not kept any more.",

@@ -28,7 +28,7 @@ from mnemoir.core.memories import (
 )
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
-from mnemoir.memory.facts.decide.decay import expired, visible_now
+from mnemoir.memory.facts.decide.decay import is_expired, visible_now
 from mnemoir.memory.facts.decide.defences import Plan, defend
 from mnemoir.memory.facts.decide.matters import contradicts, statements_like
 from mnemoir.memory.facts.decide.personal import FactPolicy
@@ -131,7 +131,7 @@ def _renewal(
 ) -> list[Change]:
     """Renew a decayed memory; replace an expired one by a new memory, since its expiry date is past."""
     reason, (said_at, now) = "exact_duplicate_revived", times
-    if not expired(memory, now):
+    if not is_expired(memory, now):
         return [_update(memory, memory.text, entry, reason, said_at)]
     gone = Remove(target=memory.id, expected=memory.text, reason=reason)
     fact = _fact(memory.text, scope, request, said_at or now, memory.given_origin)
@@ -216,7 +216,7 @@ class Remembering:
         decision = replace(decision, states=[*decision.states, *map(_state_beside, outside)])
         entries = await self._indexing.entries(decision.passages())
         wanted = changes(decision, entries, learned.scope, learned.request, self._clock())
-        tagged = await self._personal.tagged(learned.scope, wanted)
+        tagged = await self._personal.changes_with_tags(learned.scope, wanted)
         receipt = learned.request.receipt
         applied: Sequence[Applied] = ()
         if wanted or receipt is not None:
@@ -233,7 +233,7 @@ class Remembering:
         told = sort_near(exact.fresh, near)
         candidates = candidates_of(told.fresh, told.near, self._defaults.alike_floor)
         proposals = await propose(learned.exchange, told.fresh, candidates, self._defaults.answer_tokens)
-        plan = await self._defended(learned.scope, told.fresh, candidates, proposals, visible)
+        plan = await self._make_plan(learned.scope, told.fresh, candidates, proposals, visible)
         known = [*exact.known, *told.known, *(candidates[at].memory for at in plan.known)]
         known = _once(known, plan, candidates)
         touched = known if self._defaults.touch_on_none else []
@@ -258,7 +258,7 @@ class Remembering:
             near[at] += [replace(hit, signals={}) for hit in against]
         return near
 
-    async def _defended(
+    async def _make_plan(
         self,
         scope: Scope,
         facts: Sequence[str],

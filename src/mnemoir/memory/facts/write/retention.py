@@ -43,10 +43,10 @@ class FactRetention:
         for owner in await self._owners():
             kept = await self._kept_of(owner)
             if kept != KeptDays():
-                done.update(await self._expired(owner, kept, now, dry_run=dry_run))
+                done.update(await self._expire_owner(owner, kept, now, dry_run=dry_run))
         return +done
 
-    async def _expired(self, owner: Scope, kept: KeptDays, now: datetime, *, dry_run: bool) -> Amounts:
+    async def _expire_owner(self, owner: Scope, kept: KeptDays, now: datetime, *, dry_run: bool) -> Amounts:
         done: Counter[str] = Counter()
         old = Old(told_before=_ago(now, kept.history), removed_before=_ago(now, kept.deleted))
         if dry_run:
@@ -56,11 +56,11 @@ class FactRetention:
                 done.update(aged)
         renewed_before = _ago(now, kept.memories)
         if renewed_before is not None:
-            async for ids in self._not_renewed(owner, renewed_before):
+            async for ids in self._pages_of_old_ids(owner, renewed_before):
                 done["memories"] += len(ids) if dry_run else await self._store.expunge(owner, ids)
         return done
 
-    async def _not_renewed(self, owner: Scope, before: datetime) -> AsyncIterator[list[MemoryId]]:
+    async def _pages_of_old_ids(self, owner: Scope, before: datetime) -> AsyncIterator[list[MemoryId]]:
         """The ids of memories that were not renewed since a time, in pages; those to be kept are left out."""
         wanted = ListFilter(visible=_ALL, until=before, by="updated", ascending=True)
         after: ListCursor | None = None

@@ -60,19 +60,21 @@ class Undoing:
     async def undo(self, project: Project, change_id: ChangeId, user: str | None = None) -> Undone:
         """Undo a change of the project, of `user` if given. Conflict (`change_conflict`) names a later change."""
         for _ in range(_ATTEMPTS):
-            scope, change = await self._found(project, change_id, user)
+            scope, change = await self._find_change(project, change_id, user)
             now = {row.memory_id: await self._store.get(scope, row.memory_id) for row in change.rows}
             await self._refuse_conflict(scope, change, now)
             undo = Provenance(reason=_REASON, change=new_change_id(), undo_of=change.id)
             changes = await self._back(change, now)
             try:
-                applied = await self._store.commit(_narrowed(scope, change.rows), changes, undo)
+                applied = await self._store.commit(_common_scope(scope, change.rows), changes, undo)
             except StaleChange:  # changed meanwhile: the next look says by what
                 continue
             return Undone(id=undo.change or change.id, applied=applied)
         raise Conflict(f"The memories of {change_id} are being changed. Try again.", code="change_conflict")
 
-    async def _found(self, project: Project, change_id: ChangeId, user: str | None) -> tuple[Scope, LoggedChange]:
+    async def _find_change(
+        self, project: Project, change_id: ChangeId, user: str | None
+    ) -> tuple[Scope, LoggedChange]:
         found = await self._store.change(project, change_id, user)
         if found is None:
             raise NotFound(
@@ -92,7 +94,7 @@ class Undoing:
             if not await self._is_as_left(scope, change, row, now[row.memory_id]):
                 raise await self._conflict(scope, change, row.memory_id)
         for text in _facts_given_back(change.rows):
-            said = await self._store.same_text(_narrowed(scope, change.rows), [content_hash(text)])
+            said = await self._store.same_text(_common_scope(scope, change.rows), [content_hash(text)])
             for other in said.values():
                 if other.id not in last:
                     raise await self._conflict(scope, change, other.id)
@@ -101,7 +103,7 @@ class Undoing:
         self, scope: Scope, change: LoggedChange, row: ChangedMemory, memory: Memory | None
     ) -> bool:
         if row.event == "DELETE":
-            removed = await self._store.removed(scope, row.memory_id)
+            removed = await self._store.memory_at_removal(scope, row.memory_id)
             if row.before is None:
                 raise Conflict(
                     f"Memory {row.memory_id} cannot be taken back: what it was is not kept any more.",
@@ -175,7 +177,7 @@ def _passage(row: ChangedMemory) -> Passage:
     return fact_passage(row.old_text or "") if _is_fact(row) else Passage(text=row.old_text or "")
 
 
-def _narrowed(scope: Scope, rows: Sequence[ChangedMemory]) -> Scope:
+def _common_scope(scope: Scope, rows: Sequence[ChangedMemory]) -> Scope:
     """The user's scope, narrowed to the agent, app and conversation that all rows have."""
     agent, app, conversation = (
         values.pop() if len(values := {row.place[at] for row in rows}) == 1 else None for at in range(3)

@@ -11,7 +11,7 @@ from typing import Any
 
 from mnemoir.core.text import normalise
 from mnemoir.memory.facts.decide.matters import is_known, is_opposite, is_other_value, matter_of
-from mnemoir.memory.facts.decide.resemblance import contained, words_of
+from mnemoir.memory.facts.decide.resemblance import is_part_of, words_of
 
 Entry = dict[str, Any]  # one row of the answer, JSON
 
@@ -29,7 +29,7 @@ def decide(document: Mapping[str, Any]) -> dict[str, Any]:
     return {"memory": entries}
 
 
-def settled(facts: Sequence[str]) -> list[str]:
+def settled_facts(facts: Sequence[str]) -> list[str]:
     """The facts of one conversation after later ones updated or deleted earlier ones, in the order first said.
 
     "No longer lives in Leeds" is left out beside "Lives in York": the new value alone replaces the stored one.
@@ -61,9 +61,9 @@ def _decide_one(fact: str, memories: Mapping[str, str]) -> list[Entry]:
     opposed = [key for key, text in memories.items() if is_opposite(fact, text) and key not in replaced]
     if replaced or len(opposed) > 1:
         first, *others = [*replaced, *opposed]
-        return [_entry("UPDATE", first, fact, memories[first]), *_deleted(others, memories)]
+        return [_entry("UPDATE", first, fact, memories[first]), *_deletions(others, memories)]
     if opposed:
-        return [_entry("ADD", "new", fact, None), *_deleted(opposed, memories)]
+        return [_entry("ADD", "new", fact, None), *_deletions(opposed, memories)]
     sharpened = next((key for key, text in memories.items() if _sharpens(fact, text)), None)
     if sharpened is not None:
         return [_entry("UPDATE", sharpened, fact, memories[sharpened])]
@@ -77,10 +77,10 @@ def _sharpens(fact: str, text: str) -> bool:
     if normalise(fact).startswith(f"{normalise(text)} "):
         return True
     begins_alike = words_of(fact).stems[:1] == words_of(text).stems[:1] and len(words_of(text).stems) > 1
-    return begins_alike and contained(text, fact)
+    return begins_alike and is_part_of(text, fact)
 
 
-def _deleted(keys: Sequence[str], memories: Mapping[str, str]) -> list[Entry]:
+def _deletions(keys: Sequence[str], memories: Mapping[str, str]) -> list[Entry]:
     return [_entry("DELETE", key, memories[key], memories[key]) for key in keys]
 
 

@@ -20,9 +20,9 @@ from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.decide.shapes import statements_in
 from mnemoir.memory.facts.extract.own_words import own_sentences
 from mnemoir.providers.llm.offline import vocabulary as v
-from mnemoir.providers.llm.offline.decide import settled
+from mnemoir.providers.llm.offline.decide import settled_facts
 from mnemoir.providers.llm.offline.rules import said_by
-from mnemoir.providers.llm.offline.wording import resolved
+from mnemoir.providers.llm.offline.wording import with_absolute_dates
 
 _MOST_FACTS = 200  # `settled` compares each fact with each
 _IMAGINED = re.compile(
@@ -112,7 +112,7 @@ def extract(document: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(turn, Mapping) and turn.get("role") == "user":
             for fact in facts_of(str(turn.get("text", "")), said_at.date()):
                 found.setdefault(content_hash(fact), fact)
-    return {"facts": settled(list(found.values())[:_MOST_FACTS])}
+    return {"facts": settled_facts(list(found.values())[:_MOST_FACTS])}
 
 
 def facts_of(text: str, today: date) -> list[str]:
@@ -132,12 +132,12 @@ def clauses(sentence: str) -> Iterator[str]:
     """
     if _IMAGINED.search(sentence):
         return
-    pieces = [trimmed(piece) for piece in _BREAK.split(_written_out(sentence))]
+    pieces = [trimmed_clause(piece) for piece in _BREAK.split(_written_out(sentence))]
     told = _before_question(pieces, sentence.endswith("?"))
     yield from (piece for piece in told if 0 < len(piece) <= _LONGEST_CLAUSE)
 
 
-def trimmed(clause: str) -> str:
+def trimmed_clause(clause: str) -> str:
     """The clause without greeting, filler words and closing punctuation."""
     bare = _LEAD.sub("", clause.strip())
     return bare.strip(" \t,.!?…;:*_~-–—()\"'")
@@ -160,7 +160,7 @@ def _before_question(pieces: list[str], is_question: bool) -> list[str]:
 def statements(clause: str, today: date) -> list[str]:
     """The statements of the clause; [] when nothing in it lasts. `today` is the day it was said."""
     raw = [said for part in _with_subject(clause) for said in said_by(part) or said_by(_TAIL.sub("", part))]
-    return [text for said in raw if (text := _worded(said, clause, today))]
+    return [text for said in raw if (text := _statement_of(said, clause, today))]
 
 
 def _with_subject(clause: str) -> Iterator[str]:
@@ -173,10 +173,10 @@ def _with_subject(clause: str) -> Iterator[str]:
     yield from _with_subject(f"{shared['subject']} {shared['second']}")
 
 
-def _worded(said: str, clause: str, today: date) -> str | None:
+def _statement_of(said: str, clause: str, today: date) -> str | None:
     """The statement with absolute dates and trimmed edges; None when it is empty or over 30 words."""
     text = _TAIL.sub("", said.strip(" ,;.!"))
-    text = resolved(text, today, past=not _AHEAD.search(clause))
+    text = with_absolute_dates(text, today, past=not _AHEAD.search(clause))
     for pattern, instead in _PERSONS:
         text = pattern.sub(instead, text)
     text = text.strip(" ,")

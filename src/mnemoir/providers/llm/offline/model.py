@@ -67,12 +67,12 @@ class OfflineModel:
 
 
 def _reply(request: ModelRequest) -> Reply:
-    text, reason = _structured(request, request.output) if request.output else _chat(request)
+    text, reason = _structured_output(request, request.output) if request.output else _chat(request)
     prompt = sum(estimate_tokens(message.text) for message in request.messages)
     return Reply(text=text, reason=reason, usage=Usage(input_tokens=prompt, output_tokens=estimate_tokens(text)))
 
 
-def _structured(request: ModelRequest, output: JsonSchema) -> tuple[str, FinishReason]:
+def _structured_output(request: ModelRequest, output: JsonSchema) -> tuple[str, FinishReason]:
     rules = _BY_SCHEMA.get(output.name)
     if rules is None:
         raise ProviderRefused(

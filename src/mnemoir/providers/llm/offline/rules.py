@@ -10,22 +10,22 @@ from collections.abc import Sequence
 from mnemoir.providers.llm.offline import vocabulary as v
 from mnemoir.providers.llm.offline.sayings import (
     Table,
-    asked,
     became,
     being,
-    dated,
+    dated_event,
     dated_front,
     doing,
     habit,
     leading_habit,
-    moved,
     naming,
+    new_home,
     not_being,
     not_doing,
     relative,
     table,
     third,
     used,
+    wish_for_answers,
 )
 from mnemoir.providers.llm.offline.wording import third_person
 
@@ -59,7 +59,7 @@ BEING = table(
         r"(?P<place>(?!the (?:next|other|new|left|right)\b)[^,]+?)(?: from (?P<origin2>[^,]+?))?"
         r"(?:,? (?P<since>(?:in \d{4}|in (?:January|February|March|April|May|June|July|August|September|October|"
         r"November|December)\b.*|last \w+|yesterday|this \w+|today|\w+ (?:day|week|month|year)s? ago)))?",
-        moved,
+        new_home,
     ),
     (r"I (?:have |recently |just |finally )*(?:became|become|turned|went|gone) (?P<what>.+)", became),
     (r"I am no longer (?P<x>(?:living|working|studying|playing|smoking|drinking|eating)\b.*)", "No longer {x}"),
@@ -133,12 +133,12 @@ _ASKED = (
 # wishes for every answer; a request without a word for the time is for one answer
 _ALWAYS = r"(?:from now on|in (?:the )?future|going forward|from today on|henceforth)"
 ASKING = table(
-    (rf"{_ALWAYS},? (?:please )?(?!(?:always )?call me){_ASKED}", asked),
-    (rf"(?:please )?(?!call me){_ASKED.replace('|never|always', '')} {_ALWAYS}", asked),
+    (rf"{_ALWAYS},? (?:please )?(?!(?:always )?call me){_ASKED}", wish_for_answers),
+    (rf"(?:please )?(?!call me){_ASKED.replace('|never|always', '')} {_ALWAYS}", wish_for_answers),
     (
         r"(?:please )?(?P<x>(?:always|never) (?:answer|reply to|respond to|address|speak to|talk to|give|show) "
         r"me\b.+)",
-        asked,
+        wish_for_answers,
     ),
 )
 
@@ -184,7 +184,7 @@ DOING = table(
     ),
     # events on a named day
     (rf"{_WHEN},? (?:I|we) (?P<said>.+)", dated_front),
-    (r"(?:I|we) (?P<said>.+)", dated),
+    (r"(?:I|we) (?P<said>.+)", dated_event),
 )
 
 
@@ -289,7 +289,7 @@ def said_by(clause: str) -> Sequence[str]:
     return ()
 
 
-def _remembered(match: re.Match[str]) -> Sequence[str]:
+def _statement_to_remember(match: re.Match[str]) -> Sequence[str]:
     """The statement in "remember that ...": by another rule if one matches, else in the user's words."""
     said = match["said"]
     by_rule = said_by(said) if not _REMEMBER.fullmatch(said) else ()
@@ -306,4 +306,4 @@ _REMEMBER = re.compile(
     r"(?P<said>(?!(?:to|when|how|me|what|the time|our|if|whether|about|of|where|which|this)\b).+)",
     re.IGNORECASE,
 )
-_RULES: Table = ((_REMEMBER, _remembered), *ASKING, *BEING, *LIFE, *DOING)
+_RULES: Table = ((_REMEMBER, _statement_to_remember), *ASKING, *BEING, *LIFE, *DOING)

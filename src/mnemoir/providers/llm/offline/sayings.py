@@ -94,7 +94,7 @@ def self_description(said: str, *, dated: bool) -> Sequence[str]:
     return found
 
 
-def denied(said: str) -> Sequence[str]:
+def denial(said: str) -> Sequence[str]:
     """The statement in the text after "I am not" or "I am no longer"; () for kinds not worth storing."""
     kept = re.sub(r"^(?:an?\s)", "", re.sub(r"\s(?:anymore|any more|any longer)$", "", said))
     worth = (
@@ -198,7 +198,7 @@ def leading_habit(match: re.Match[str]) -> Sequence[str]:
     )
 
 
-def dated(match: re.Match[str]) -> Sequence[str]:
+def dated_event(match: re.Match[str]) -> Sequence[str]:
     """An event, past or planned, on a named day; else ()."""
     said = match["said"]
     if not has_date(said) or not _is_event(said):
@@ -235,7 +235,7 @@ def being(match: re.Match[str]) -> Sequence[str]:
 
 def not_being(match: re.Match[str]) -> Sequence[str]:
     ended = match["still"].lower() == "no longer" or re.search(r"\b(?:anymore|any more|any longer)$", match["said"])
-    return [f"{'No longer' if ended else 'Is not'} {kind}" for kind in denied(match["said"])]
+    return [f"{'No longer' if ended else 'Is not'} {kind}" for kind in denial(match["said"])]
 
 
 def not_doing(match: re.Match[str]) -> Sequence[str]:
@@ -251,7 +251,7 @@ def naming(match: re.Match[str]) -> Sequence[str]:
     return (f"Name is {name}",) if name and len(name.split()) <= 3 else ()
 
 
-def moved(match: re.Match[str]) -> Sequence[str]:
+def new_home(match: re.Match[str]) -> Sequence[str]:
     """The new home, with its date and the former one where named: a move means living there since."""
     place = re.sub(r"\s(?:with|for|because|when|after|to be|and)\b.*$", "", match["place"])
     since = f" since {match['since']}" if match["since"] else ""
@@ -293,6 +293,6 @@ def used(match: re.Match[str]) -> Sequence[str]:
     return third(match) if _KEPT.search(match["x"]) else ()
 
 
-def asked(match: re.Match[str]) -> Sequence[str]:
+def wish_for_answers(match: re.Match[str]) -> Sequence[str]:
     """What the user wants of every answer."""
     return (f"Wants the assistant to {match['x'][0].lower()}{match['x'][1:]}",)

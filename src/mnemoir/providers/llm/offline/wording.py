@@ -129,19 +129,19 @@ def names_day(text: str) -> bool:
     return has_date(text) or _CALENDAR.search(text) is not None
 
 
-def resolved(text: str, today: date, *, past: bool) -> str:
+def with_absolute_dates(text: str, today: date, *, past: bool) -> str:
     """`text` with every relative date made absolute; a bare weekday is the last one if `past`, else the next."""
     return _EXPRESSION.sub(lambda match: _absolute(match, today, past), text)
 
 
 def _absolute(match: re.Match[str], today: date, past: bool) -> str:
     try:
-        return _named(match, today, past)
+        return _resolved_date(match, today, past)
     except OverflowError:
         return match[0]  # beyond the calendar: keep the words
 
 
-def _named(match: re.Match[str], today: date, past: bool) -> str:
+def _resolved_date(match: re.Match[str], today: date, past: bool) -> str:
     if match["offset"]:
         return _on(today + timedelta(days=_OFFSETS[match["offset"].lower()]))
     if match["side"]:
@@ -149,8 +149,8 @@ def _named(match: re.Match[str], today: date, past: bool) -> str:
     if match["weekday"]:
         return _on(_weekday(match["weekday"], today, -1 if past else 1))
     if match["unit"]:
-        return _shifted(today, match["unit"].lower(), -_number(match["n"]))
-    return _shifted(today, match["unit2"].lower(), _number(match["m"]))
+        return _shifted_date(today, match["unit"].lower(), -_number(match["n"]))
+    return _shifted_date(today, match["unit2"].lower(), _number(match["m"]))
 
 
 def _span(side: str, span: str, today: date) -> str:
@@ -160,7 +160,7 @@ def _span(side: str, span: str, today: date) -> str:
     return _on(_weekday(span, today, step or 1))
 
 
-def _shifted(today: date, unit: str, count: int) -> str:
+def _shifted_date(today: date, unit: str, count: int) -> str:
     if unit == "day":
         return _on(today + timedelta(days=count))
     return _SPANS[unit](today, count)

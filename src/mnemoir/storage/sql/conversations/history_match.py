@@ -63,7 +63,7 @@ class StoredTree:
 
     def find_behind(self, parent_id: int, history: Sequence[HistoryItem]) -> Found:
         """The match right after a message, or at the beginning, even if another place matches for longer."""
-        ids = self._descended({parent_id: []}, [one.digest for one in history])
+        ids = self._longest_path({parent_id: []}, [one.digest for one in history])
         return Found(ids=ids, behind=ids[-1] if ids else parent_id)
 
     def find_at_the_end(self, history: Sequence[HistoryItem]) -> Found:
@@ -84,7 +84,7 @@ class StoredTree:
         if len(ids) == len(digests):
             return ids
         starts = self._branches(ids, digests)
-        return self._descended(starts, digests) if starts else ids
+        return self._longest_path(starts, digests) if starts else ids
 
     def _branches(self, ids: Sequence[int], digests: Sequence[bytes]) -> dict[int, list[int]]:
         """Paths off the thread, one message longer than `ids` on it, by the id of their last message."""
@@ -110,7 +110,7 @@ class StoredTree:
             message_id = parent
         return [*ids[: level + 1], *reversed(way)]
 
-    def _descended(self, starts: Mapping[int, list[int]], digests: Sequence[bytes]) -> list[int]:
+    def _longest_path(self, starts: Mapping[int, list[int]], digests: Sequence[bytes]) -> list[int]:
         """The longest path that continues one of the starts, all of one length; of several that to the newest."""
         came_from: dict[int, int] = {}
         reached = list(starts)
@@ -146,7 +146,7 @@ class StoredTree:
         lengths = _matching_lengths(digests, [digest for _, digest in thread])
         at = max(range(len(thread)), key=lambda at: (lengths[at], at))
         ids = [message_id for message_id, _ in thread[at : at + lengths[at]]]
-        return self._descended({ids[-1]: ids}, digests)
+        return self._longest_path({ids[-1]: ids}, digests)
 
     def _at_the_head(self, digests: Sequence[bytes]) -> Found:
         """The match after the head, without messages that are there already."""

@@ -17,12 +17,12 @@ from mnemoir.core.conversations import (
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.sql.conversations.store import (
     Store,
-    clamped,
+    clamped_number,
+    session_exists_error,
     session_of,
     storable,
     stored_messages,
     stored_metadata,
-    taken,
     time_text,
 )
 from mnemoir.storage.sql.conversations.thread import MessageWriter, add_session
@@ -47,7 +47,7 @@ class SessionTables(Store):
     ) -> SessionRecord:
         """Create a session. Raises SessionExistsError when the id is taken, InvalidRequest for an invalid id."""
         if not self.open_session(session_id, system_prompt, metadata):
-            raise taken(session_id)
+            raise session_exists_error(session_id)
         created = self.get_session(session_id)
         if created is None:
             raise StorageUnavailable(f"The session {session_id!r:.80} was deleted while it was made. Make it again.")
@@ -85,7 +85,7 @@ class SessionTables(Store):
 
     def list_sessions(self, limit: int = 10, offset: int = 0) -> list[SessionRecord]:
         """A page of sessions, newest activity first."""
-        rows = self._rows(_SESSIONS["page"], limit=clamped(limit), offset=clamped(offset))
+        rows = self._rows(_SESSIONS["page"], limit=clamped_number(limit), offset=clamped_number(offset))
         return [session_of(row) for row in rows]
 
     def delete_session(self, session_id: str) -> bool:
@@ -124,16 +124,16 @@ class SessionTables(Store):
         """
         now = self._now()
 
-        def work(sql: Sql) -> list[int]:
+        def save_all(sql: Sql) -> list[int]:
             writer = MessageWriter(sql, now, system_prompt=system_prompt, embedding_model=embedding_model)
             return writer.save(messages)
 
-        return self._file.write(work) if messages else []
+        return self._file.write(save_all) if messages else []
 
     def load_messages(self, session_id: str, limit: int | None = None, offset: int = 0) -> list[Message]:
         """The messages of the thread, oldest first, from `offset` on; all of them without a limit."""
-        most = clamped(2**63 if limit is None else limit)
-        rows = self._rows(_MESSAGES["page"], session=storable(session_id), limit=most, offset=clamped(offset))
+        most = clamped_number(2**63 if limit is None else limit)
+        rows = self._rows(_MESSAGES["page"], session=storable(session_id), limit=most, offset=clamped_number(offset))
         return [stored.message for stored in stored_messages(rows)]
 
     def get_message_count(self, session_id: str) -> int:
@@ -144,11 +144,11 @@ class SessionTables(Store):
         """The number of rows of each session's thread, and its first messages, by session id."""
         sessions = orjson.dumps([storable(id) for id in session_ids]).decode()
 
-        def work(sql: Sql) -> tuple[list[Any], list[Any]]:
+        def counts_and_beginnings(sql: Sql) -> tuple[list[Any], list[Any]]:
             counts = sql.rows(_MESSAGES["counts"], sessions=sessions)
-            return counts, sql.rows(_MESSAGES["beginnings"], sessions=sessions, limit=clamped(messages))
+            return counts, sql.rows(_MESSAGES["beginnings"], sessions=sessions, limit=clamped_number(messages))
 
-        counts, rows = self._file.read(work)
+        counts, rows = self._file.read(counts_and_beginnings)
         found: dict[str, tuple[int, list[Message]]] = {id: (count, []) for id, count in counts}
         for stored in stored_messages(rows):
             found[stored.session_id][1].append(stored.message)
@@ -157,14 +157,14 @@ class SessionTables(Store):
     def clear_messages(self, session_id: str) -> int:
         """Delete the messages of all branches and the summary, but not the session; the number of messages."""
 
-        def work(sql: Sql) -> int:
+        def drop_messages(sql: Sql) -> int:
             session = storable(session_id)
             deleted = sql.run(_SESSIONS["drop_messages"], session=session)
             sql.run(_SESSIONS["drop_summary"], session=session)
             sql.run(_SESSIONS["drop_mark"], session=session)
             return deleted
 
-        deleted = self._file.write(work)
+        deleted = self._file.write(drop_messages)
         self._file.empty_log()
         return deleted
 

@@ -231,13 +231,13 @@ class Transaction:
 _: type[FileEngine] = Transaction  # checked, never run
 
 
-def taken(session_id: str) -> SessionExistsError:
+def session_exists_error(session_id: str) -> SessionExistsError:
     """The error for an id that another session has."""
     return SessionExistsError(
         f"There is a session {session_id!r:.80} already. Choose another id, or go on with that one."
     )
 
 
-def clamped(number: int) -> int:
+def clamped_number(number: int) -> int:
     """A limit, an offset or an id, clamped to the numbers of a database; no message has an id beyond them."""
     return max(0, min(number, _MOST))

@@ -79,7 +79,7 @@ def link(sql: Sql, session_id: str) -> None:
     """Set parents and digests of rows of other programs. Costs next to nothing without any."""
     rows = sql.rows(_TREE["unlinked"], session=session_id)
     if rows:
-        digests = [{"id": row[0], "digest": sql.keyed(message_digest(_record(row)))} for row in rows]
+        digests = [{"id": row[0], "digest": sql.stored_digest(message_digest(_record(row)))} for row in rows]
         sql.many(_TREE["put_digest"], digests)
         sql.run(_TREE["link"], session=session_id)
 
@@ -144,13 +144,13 @@ class MessageWriter:
 
     def append(self, session_id: str, messages: Sequence[MessageRecord]) -> list[int]:
         """Append the messages after the head, in order; their ids."""
-        return self._noted(messages, [self._put_at_head(session_id, message) for message in messages])
+        return self._note_waiting_messages(messages, [self._put_at_head(session_id, message) for message in messages])
 
     def save(self, messages: Sequence[MessageRecord]) -> list[int]:
         """Insert each after its parent, or by its time in the thread, or at the end; their ids."""
-        return self._noted(messages, [self._save(message) for message in messages])
+        return self._note_waiting_messages(messages, [self._save(message) for message in messages])
 
-    def _noted(self, messages: Sequence[MessageRecord], ids: list[int]) -> list[int]:
+    def _note_waiting_messages(self, messages: Sequence[MessageRecord], ids: list[int]) -> list[int]:
         """The ids; messages that get a vector are recorded as waiting."""
         if self._embedding_model is not None:
             note = {"model": self._embedding_model, "now": self._now}
@@ -179,7 +179,7 @@ class MessageWriter:
         turn_id = message.turn_id or _turn(message.role, behind)
         values = {
             **message_values(message),
-            "digest": self._sql.keyed(message_digest(message)),
+            "digest": self._sql.stored_digest(message_digest(message)),
             "session": session_id,
             "created_at": created_at,
             "parent_id": behind.id,

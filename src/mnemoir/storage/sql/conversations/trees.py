@@ -28,12 +28,12 @@ from mnemoir.storage.sql.conversations.store import (
     UNKNOWN_TIME,
     Row,
     Store,
-    clamped,
+    clamped_number,
     json_of,
+    session_exists_error,
     session_of,
     storable,
     stored_messages,
-    taken,
     text_of,
     time_of,
     time_text,
@@ -73,16 +73,16 @@ class TreeTables(Store):
         """The ids of the children of each of these messages, or of ROOT; on all branches, by id."""
         session = storable(session_id)
 
-        def work(sql: Sql) -> dict[int, list[int]]:
+        def children_by_parent(sql: Sql) -> dict[int, list[int]]:
             return {
                 one: [row[0] for row in sql.each(_TREE["children"], session=session, id=one)] for one in message_ids
             }
 
-        return self._linked(session_id, work)
+        return self._read_linked_session(session_id, children_by_parent)
 
     def newest_end(self, session_id: str, message_id: int) -> int:
         """The newest last message of the branches with this one; the message itself when none follows."""
-        return int(self._rows_of(session_id, _TREE["newest_end"], id=clamped(message_id))[0][0])
+        return int(self._rows_of(session_id, _TREE["newest_end"], id=clamped_number(message_id))[0][0])
 
     def way_to(self, session_id: str, message_id: int, limit: int) -> list[StoredMessage]:
         """A message and those before it on its branch, thread or not, newest first; [] for an unknown one."""
@@ -96,11 +96,11 @@ class TreeTables(Store):
         """The messages after a message on its path, oldest first; for ROOT the thread from its beginning."""
         head = self._file.read(lambda sql: head_of(sql, storable(session_id))).id
         behind = partial(self._rows_of, session_id, _WAYS["way_behind"], head=head)
-        return whole_page(limit, message_id, lambda at, most: behind(id=clamped(at or 0), limit=most))
+        return whole_page(limit, message_id, lambda at, most: behind(id=clamped_number(at or 0), limit=most))
 
     def place_on_thread(self, session_id: str, message_id: int) -> int | None:
         """The number of messages before that one on the thread; None for a message off the thread."""
-        row = self._row(_WAYS["place_on_thread"], session=storable(session_id), id=clamped(message_id))
+        row = self._row(_WAYS["place_on_thread"], session=storable(session_id), id=clamped_number(message_id))
         return None if row is None else int(row[0])
 
     def branch_runs(self, session_id: str) -> list[BranchRun]:
@@ -122,13 +122,13 @@ class TreeTables(Store):
         """
         now = self._now()
 
-        def work(sql: Sql) -> list[int]:
+        def append_below_parent(sql: Sql) -> list[int]:
             writer = MessageWriter(sql, now, system_prompt=system_prompt, embedding_model=embedding_model)
             if parent_id is not None:
                 writer.go_to(session_id, parent_id)
             return writer.append(session_id, messages)
 
-        return self._file.write(work) if messages else []
+        return self._file.write(append_below_parent) if messages else []
 
     def append(
         self,
@@ -146,13 +146,13 @@ class TreeTables(Store):
         Raises MessageNotFoundError.
         """
         said = [record for record in history if record.role != "system"]
-        told, now = _told(said), self._now()
+        told, now = _history_items(said), self._now()
 
-        def work(sql: Sql) -> Placed:
+        def append_new_messages(sql: Sql) -> Placed:
             writer = MessageWriter(sql, now, system_prompt=system_prompt, embedding_model=embedding_model)
             writer.head(session_id)
             link(sql, session_id)
-            found = _found(StoredTree(sql, session_id), _keyed(sql, told), after)
+            found = _find_history(StoredTree(sql, session_id), _with_stored_digests(sql, told), after)
             writer.go_to(session_id, found.behind)
             added = writer.append(session_id, said[len(found.ids) :])
             return Placed(ids=[*found.ids, *added], added=added, parent_id=found.behind)
@@ -160,7 +160,7 @@ class TreeTables(Store):
         if not said:
             head = self._file.read(lambda sql: head_of(sql, storable(session_id)))
             return Placed(ids=[], added=[], parent_id=head.id)
-        return self._file.write(work)
+        return self._file.write(append_new_messages)
 
     def uids_of(self, message_ids: Sequence[int]) -> dict[int, str]:
         """The uids of these messages by id; unknown ids are left out."""
@@ -175,14 +175,14 @@ class TreeTables(Store):
 
     def session_of_history(self, history: Sequence[MessageRecord]) -> str | None:
         """The session that matches this history for longest, at least a question and an answer; None without one."""
-        told = _told([record for record in history if record.role != "system"])
+        told = _history_items([record for record in history if record.role != "system"])
 
-        def work(sql: Sql) -> list[str | None] | None:
+        def find_session(sql: Sql) -> list[str | None] | None:
             if sql.row(_TREE["unlinked_sessions"], limit=1) is not None:
                 return None  # also when digests were to be made anew meanwhile
-            return [session_that_begins(sql, _keyed(sql, told))]
+            return [session_that_begins(sql, _with_stored_digests(sql, told))]
 
-        while (found := self._file.read(work)) is None:
+        while (found := self._file.read(find_session)) is None:
             self._link_some()
         return found[0]
 
@@ -190,7 +190,7 @@ class TreeTables(Store):
         """Make this message, on any branch, the end of the thread; False when the session has no such message."""
         session, now = storable(session_id), self._now()
 
-        def work(sql: Sql) -> bool:
+        def put_head(sql: Sql) -> bool:
             if not message_id or place_of(sql, session, message_id) is None:
                 return False
             link(sql, session)
@@ -198,7 +198,7 @@ class TreeTables(Store):
             sql.run(_SESSIONS["touch_session"], session=session, now=now)
             return True
 
-        return self._file.write(work)
+        return self._file.write(put_head)
 
     def branch_session(self, session_id: str, message_id: int, new_id: str, metadata: SessionMetadata) -> list[int]:
         """Create a session with a copy of the path to a message, and the same system prompt; the ids of the copies.
@@ -209,20 +209,20 @@ class TreeTables(Store):
         """
         session, new, now = storable(session_id), checked_session_id(new_id), self._now()
 
-        def work(sql: Sql) -> list[int]:
+        def copy_branch(sql: Sql) -> list[int]:
             link(sql, session)
             if not message_id or place_of(sql, session, message_id) is None:
                 raise no_message(session_id, message_id)
             prompt = session_of(sql.row(_SESSIONS["session"], session=session)).system_prompt
             if not add_session(sql, new, prompt, metadata, now):
-                raise taken(new_id)
+                raise session_exists_error(new_id)
             last: int = sql.value(_TREE["last_id"])
             rows = sql.rows(_TREE["way_of_copy"], session=session, id=message_id)
             copies = _copies(rows, last, {"new": new}, (links_of(session_id), links_of(new_id)))
             sql.many(_TREE["add_copy"], copies)
             return [copy["new_id"] for copy in copies]
 
-        return self._file.write(work)
+        return self._file.write(copy_branch)
 
     def thread_messages(self, session_id: str, limit: int, *, before: int | None = None) -> list[StoredMessage]:
         """Messages of the thread, newest first, before message `before` (none if deleted); any mark is ignored."""
@@ -232,7 +232,7 @@ class TreeTables(Store):
     def message_tree(self, session_id: str, limit: int, *, after: int = 0) -> list[StoredMessage]:
         """The messages of all branches with an id above `after`, by id."""
         tree = partial(self._rows_of, session_id, _TREE["tree"])
-        return whole_page(limit, after, lambda at, most: tree(limit=most, after=clamped(at or 0)))
+        return whole_page(limit, after, lambda at, most: tree(limit=most, after=clamped_number(at or 0)))
 
     def damaged_messages(self, session_id: str) -> int:
         """The number of messages of all branches that cannot be read, wholly or in part."""
@@ -247,28 +247,30 @@ class TreeTables(Store):
         session = None if session_id is None else storable(session_id)
 
         def read(at: int | None, most: int) -> list[Row]:
-            return self._rows(_TREE["with_files"], session=session, limit=most, before=clamped(at or _BEHIND_ALL))
+            return self._rows(
+                _TREE["with_files"], session=session, limit=most, before=clamped_number(at or _BEHIND_ALL)
+            )
 
         return whole_page(limit, before, read)
 
     def sessions_page(self, limit: int, *, before: tuple[datetime, str] | None = None) -> list[SessionRecord]:
         """Sessions, newest activity first, after the one with that activity and id."""
 
-        def work(sql: Sql) -> list[Row]:
+        def rows_of_page(sql: Sql) -> list[Row]:
             behind = {"updated_at": _END, "id": "", "same": None} if before is None else _behind(sql, *before)
-            return sql.rows(_SESSIONS["behind"], **behind, limit=clamped(limit))
+            return sql.rows(_SESSIONS["behind"], **behind, limit=clamped_number(limit))
 
-        return [session_of(row) for row in self._file.read(work)]
+        return [session_of(row) for row in self._file.read(rows_of_page)]
 
     def _way_to(self, session_id: str, message_id: int, limit: int) -> list[Row]:
-        return self._rows_of(session_id, _TREE["way_to"], id=clamped(message_id), limit=clamped(limit))
+        return self._rows_of(session_id, _TREE["way_to"], id=clamped_number(message_id), limit=clamped_number(limit))
 
     def _rows_of(self, session_id: str, query: str, **values: Value) -> list[Row]:
         """Rows of a session, whose messages are linked to their parents first."""
         session = storable(session_id)
-        return self._linked(session_id, lambda sql: sql.rows(query, session=session, **values))
+        return self._read_linked_session(session_id, lambda sql: sql.rows(query, session=session, **values))
 
-    def _linked(self, session_id: str, work: Callable[[Sql], T]) -> T:
+    def _read_linked_session(self, session_id: str, work: Callable[[Sql], T]) -> T:
         """Read a session, after linking messages without a parent."""
         session = storable(session_id)
         found = self._file.read(lambda sql: None if is_unlinked(sql, session) else [work(sql)])
@@ -293,15 +295,15 @@ def _behind(sql: Sql, used_at: datetime, session_id: str) -> dict[str, Any]:
     return {"updated_at": time_text(used_at), "id": name, "same": name if is_same else None}
 
 
-def _found(tree: StoredTree, told: Sequence[HistoryItem], after: int | None) -> Found:
+def _find_history(tree: StoredTree, told: Sequence[HistoryItem], after: int | None) -> Found:
     if after is None:
         return tree.find(told)
     return tree.find_at_the_end(told) if after == HEAD else tree.find_behind(after, told)
 
 
-def _keyed(sql: Sql, told: Sequence[HistoryItem]) -> list[HistoryItem]:
+def _with_stored_digests(sql: Sql, told: Sequence[HistoryItem]) -> list[HistoryItem]:
     """The same with digests as they are stored."""
-    return [HistoryItem(role=one.role, digest=sql.keyed(one.digest)) for one in told]
+    return [HistoryItem(role=one.role, digest=sql.stored_digest(one.digest)) for one in told]
 
 
 def _copies(
@@ -328,7 +330,7 @@ def _is_readable(role: str | None, calls: bytes | None, files: bytes | None) -> 
     return role in get_args(Role) and all(not raw or json_of(raw) is not None for raw in (calls, files))
 
 
-def _told(history: Sequence[MessageRecord]) -> list[HistoryItem]:
+def _history_items(history: Sequence[MessageRecord]) -> list[HistoryItem]:
     return [HistoryItem(role=record.role, digest=message_digest(record)) for record in history]
 
 

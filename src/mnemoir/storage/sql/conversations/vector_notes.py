@@ -11,7 +11,7 @@ from mnemoir.core.conversations import SessionMetadata, StoredMessage
 from mnemoir.storage.sql.conversations.store import (
     Row,
     Store,
-    clamped,
+    clamped_number,
     storable,
     stored_messages,
     stored_metadata,
@@ -38,38 +38,45 @@ class VectorTables(Store):
         """Embeddable messages with an id over `after` that have no vector of that model, by id."""
         session = None if session_id is None else storable(session_id)
         rows = self._rows(
-            _VECTORS["unembedded"], model=model, limit=clamped(limit), after=after, session=session, spaces=SPACES
+            _VECTORS["unembedded"],
+            model=model,
+            limit=clamped_number(limit),
+            after=after,
+            session=session,
+            spaces=SPACES,
         )
         return list(stored_messages(rows))
 
     def in_context(self, message_ids: Sequence[int], count: int) -> list[InContext]:
         """The existing ones, each with up to `count` messages before it on the thread, oldest first."""
-        return self._file.read(lambda sql: list(_in_context(sql, messages_with(sql, message_ids), clamped(count))))
+        return self._file.read(
+            lambda sql: list(_in_context(sql, messages_with(sql, message_ids), clamped_number(count)))
+        )
 
     def await_vectors(self, message_ids: Sequence[int], model: str) -> list[int]:
         """Record messages as waiting; the existing ones. Call this before adding their vectors."""
         return self._each("await", message_ids, model=model)
 
-    def vectors_added(self, message_ids: Sequence[int], model: str) -> list[int]:
+    def note_new_vectors(self, message_ids: Sequence[int], model: str) -> list[int]:
         """Record messages as embedded; ids of deleted messages, of these and others, with vectors to remove."""
         now = self._now()
 
-        def work(sql: Sql) -> list[int]:
+        def note_vectors(sql: Sql) -> list[int]:
             noted = set(_noted_ids(sql, "added", message_ids, model=model, now=now))
             left = _first(sql.each(_VECTORS["to_remove"], limit=_MOST_LEFT))
             return list(dict.fromkeys([*(id for id in message_ids if id not in noted), *left]))
 
-        return self._file.write(work)
+        return self._file.write(note_vectors)
 
-    def vectors_failed(self, message_ids: Sequence[int]) -> None:
+    def note_failed_vectors(self, message_ids: Sequence[int]) -> None:
         """Count a failed attempt for the messages, which wait again."""
         self._each("failed", message_ids)
 
     def vectors_to_remove(self, limit: int) -> list[int]:
         """Ids of deleted messages that may have left a vector behind, by id."""
-        return _first(self._rows(_VECTORS["to_remove"], limit=clamped(limit)))
+        return _first(self._rows(_VECTORS["to_remove"], limit=clamped_number(limit)))
 
-    def vectors_removed(self, message_ids: Sequence[int]) -> None:
+    def note_removed_vectors(self, message_ids: Sequence[int]) -> None:
         """Delete the notes of messages whose vectors were removed from the vector store."""
         values = [{"id": message_id} for message_id in message_ids]
         if values:
@@ -82,7 +89,7 @@ class VectorTables(Store):
 
     def said_after(self, message_id: int, limit: int) -> list[MessageText]:
         """Messages with text that are no instructions, with greater ids, by id."""
-        rows = self._rows(_SEARCHING["said_after"], after=message_id, limit=clamped(limit), spaces=SPACES)
+        rows = self._rows(_SEARCHING["said_after"], after=message_id, limit=clamped_number(limit), spaces=SPACES)
         return [
             MessageText(
                 each, _text(session), _text(role), None if name is None else _text(name), _text(text), time_of(at)
@@ -113,7 +120,7 @@ class VectorTables(Store):
             rows = self._rows(_SEARCHING["notes"])
         else:
             rows = self._rows(_SEARCHING["notes_of_user"], user=storable(user))
-        notes = ((name, _noted(name, raw)) for name, raw in ((_text(name), raw) for name, raw in rows))
+        notes = ((name, _cached_metadata(name, raw)) for name, raw in ((_text(name), raw) for name, raw in rows))
         return notes if user is None else (note for note in notes if note[1].user == user)
 
     def _each(self, query: str, message_ids: Sequence[int], **values: Value) -> list[int]:
@@ -162,7 +169,7 @@ def _text(raw: Any) -> str:
 
 
 @lru_cache(maxsize=_NOTES_KEPT)
-def _noted(session_id: str, raw: bytes) -> SessionMetadata:
+def _cached_metadata(session_id: str, raw: bytes) -> SessionMetadata:
     return stored_metadata(session_id, raw)
 
 

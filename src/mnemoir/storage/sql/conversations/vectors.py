@@ -16,7 +16,7 @@ from mnemoir.conversations.search.vectors import (
     Text,
     TokenPart,
     UnseenTexts,
-    merged,
+    merged_metadata,
     unit_rows,
 )
 from mnemoir.core.errors import InvalidRequest
@@ -93,7 +93,7 @@ def change(
             "change": changes,
             "vector": None if units is None else units[number].astype(_DIGITS).tobytes(),
             "document": None if documents is None else _storable(documents[number]),
-            "metadata": None if metadata is None else as_json(merged(_members(found[0]), metadata[number])),
+            "metadata": None if metadata is None else as_json(merged_metadata(_members(found[0]), metadata[number])),
         }
         sql.run(QUERIES["change"], **values)
     _note(sql, state._replace(changes=changes))
@@ -156,7 +156,7 @@ def state_of(sql: Sql) -> StoreState:
     return StoreState(*sql.row(QUERIES["state"]))  # in the order of the members
 
 
-def rows_named(sql: Sql, ids: Sequence[str] | None) -> list[int]:
+def rows_of_ids(sql: Sql, ids: Sequence[str] | None) -> list[int]:
     """The numbers of the rows of these ids, or of all rows for None; ascending."""
     if ids is None:
         return [row for (row,) in sql.each(QUERIES["live"])]
@@ -186,7 +186,7 @@ def _members(raw: str) -> dict[str, Any]:
     return members
 
 
-def vectors_named(sql: Sql, ids: Sequence[str]) -> dict[str, StoredVector]:
+def vectors_of_ids(sql: Sql, ids: Sequence[str]) -> dict[str, StoredVector]:
     """The existing vectors by id. Raises Damaged for a cell that nothing here wrote."""
     found = sql.rows(QUERIES["vectors_of"], ids=as_json(list(ids)))
     if not found:
@@ -202,7 +202,7 @@ def vectors_named(sql: Sql, ids: Sequence[str]) -> dict[str, StoredVector]:
     }
 
 
-def codes_named(sql: Sql, ids: Sequence[str]) -> dict[str, bytes]:
+def codes_of_ids(sql: Sql, ids: Sequence[str]) -> dict[str, bytes]:
     """The token codes by id, of those that have them. Raises Damaged for a cell that nothing here wrote."""
     found = sql.rows(QUERIES["token_codes"], ids=as_json(list(ids)))
     if not all(isinstance(codes, bytes) for _, codes in found):

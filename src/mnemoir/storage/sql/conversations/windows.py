@@ -12,7 +12,7 @@ from mnemoir.core.errors import InvalidRequest
 from mnemoir.storage.sql.conversations.store import (
     Row,
     Store,
-    clamped,
+    clamped_number,
     storable,
     stored_messages,
     summary_of,
@@ -34,13 +34,13 @@ class WindowTables(Store):
     def mark_context(self, session_id: str) -> int | None:
         """Make windows begin after the head, and drop the summary; the head's id, None for an empty thread."""
 
-        def work(sql: Sql) -> int | None:
+        def mark_newest(sql: Sql) -> int | None:
             session = storable(session_id)
             sql.run(_SESSIONS["drop_summary"], session=session)
             rows = sql.rows(_MESSAGES["mark_newest"], session=session)
             return rows[0][0] if rows else None
 
-        return self._file.write(work)
+        return self._file.write(mark_newest)
 
     def newest_messages(self, session_id: str, limit: int, *, before: int | None = None) -> list[StoredMessage]:
         """Messages after the mark, newest first, before message `before` (none if that is deleted)."""
@@ -56,7 +56,9 @@ class WindowTables(Store):
         return whole_page(
             limit,
             after,
-            lambda at, most: self._behind_mark("oldest", session_id, limit=most, after=clamped(at or 0), **end),
+            lambda at, most: self._behind_mark(
+                "oldest", session_id, limit=most, after=clamped_number(at or 0), **end
+            ),
         )
 
     def important_messages(self, session_id: str, threshold: float) -> list[StoredMessage]:
@@ -65,7 +67,7 @@ class WindowTables(Store):
 
     def unscored_messages(self, session_id: str, limit: int) -> list[StoredMessage]:
         """Messages after the mark without a score, by id."""
-        return list(stored_messages(self._behind_mark("unscored", session_id, limit=clamped(limit))))
+        return list(stored_messages(self._behind_mark("unscored", session_id, limit=clamped_number(limit))))
 
     def set_importance(self, scores: Mapping[int, float | None]) -> None:
         """Store scores, 0 to 1 or None for none, by message id; unknown ids are skipped."""
@@ -78,7 +80,7 @@ class WindowTables(Store):
 
     def set_pinned(self, message_id: int, pinned: bool) -> bool:
         """Pin or unpin a message; False when there is no such message."""
-        return bool(self._change(_MESSAGES["pin"], id=clamped(message_id), pinned=1 if pinned else None))
+        return bool(self._change(_MESSAGES["pin"], id=clamped_number(message_id), pinned=1 if pinned else None))
 
     def messages_by_id(self, message_ids: Sequence[int]) -> dict[int, StoredMessage]:
         """The existing messages of these ids, by id."""
@@ -91,13 +93,13 @@ class WindowTables(Store):
         values: dict[str, Value] = {"session": storable(session_id), "threshold": threshold}
         ids = json.dumps([*alone, *ends])
 
-        def work(sql: Sql) -> list[Stretch]:
+        def stretches_between(sql: Sql) -> list[Stretch]:
             cuts = [row[0] for row in sql.each(_WAYS["cuts"], **values, ids=ids)]
             between = _between(cuts, set(alone))
             rows = (sql.row(_WAYS["stretch"], **values, **place) for place in between)
             return [_stretch_of(row) for row in rows if row is not None and row[0]]
 
-        return self._file.read(work)
+        return self._file.read(stretches_between)
 
     def get_summary(self, session_id: str) -> Summary | None:
         """The session's summary; None without one."""
@@ -126,12 +128,12 @@ class WindowTables(Store):
             "created_at": time_text(summary.created_at or self._clock()),
         }
 
-        def work(sql: Sql) -> bool:
+        def put_and_release(sql: Sql) -> bool:
             if not _release(sql, session_id, claim):
                 return False
             return bool(sql.rows(_MESSAGES["put_summary"], **values))
 
-        return self._file.write(work)
+        return self._file.write(put_and_release)
 
     def release_summary(self, session_id: str, claim: str) -> None:
         """Release the claim without a summary; does nothing when another has it by now."""
@@ -152,7 +154,7 @@ def whole_page(
     `read` returns rows after, or before, a message, at most the given number.
     """
     found: list[StoredMessage] = []
-    while (missing := clamped(limit) - len(found)) > 0:
+    while (missing := clamped_number(limit) - len(found)) > 0:
         rows = read(begins, missing)
         found += stored_messages(rows)
         if len(rows) < missing:
@@ -174,12 +176,12 @@ def mark_of(sql: Sql, session_id: str) -> int:
 
 def messages_with(sql: Sql, message_ids: Sequence[int]) -> list[StoredMessage]:
     """The existing ones of these messages, in the order of the ids."""
-    return list(stored_messages(sql.many(_MESSAGES["one"], [{"id": clamped(one)} for one in message_ids])))
+    return list(stored_messages(sql.many(_MESSAGES["one"], [{"id": clamped_number(one)} for one in message_ids])))
 
 
 def in_front_of(before: int | None) -> Mapping[str, Any]:
     """The values of the place before which to read; no message is before a deleted one."""
-    return {"before": 0, "end": _END} if before is None else {"before": clamped(before), "end": _NOWHERE}
+    return {"before": 0, "end": _END} if before is None else {"before": clamped_number(before), "end": _NOWHERE}
 
 
 def _release(sql: Sql, session_id: str, claim: str) -> bool:

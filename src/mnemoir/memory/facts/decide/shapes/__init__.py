@@ -57,7 +57,7 @@ class _Language:
 
     def statements(self, sentence: str) -> list[str]:
         """The clauses of the sentence that fit a shape."""
-        if self.imagined.search(folded(sentence)):
+        if self.imagined.search(without_accents(sentence)):
             return []
         return [clause for clause in self._clauses(sentence) if self.read(clause)]
 
@@ -65,7 +65,7 @@ class _Language:
         """What the clause says; None when it fits no shape."""
         if len(clause) > _LONGEST_CLAUSE or len(clause.split()) > _MOST_WORDS:
             return None
-        orders = [folded(clause), *self._without_front(folded(clause))]
+        orders = [without_accents(clause), *self._without_front(without_accents(clause))]
         return next((found for text in orders if (found := self._fitting(text))), None)
 
     def _fitting(self, text: str) -> Reading | None:
@@ -88,28 +88,28 @@ class _Language:
 
     def _clauses(self, sentence: str) -> Iterator[str]:
         """The clauses before the first that asks, each with its subject; none when the whole sentence asks."""
-        pieces = [self._trimmed(piece) for piece in self._pieces(sentence)]
-        asking = next((at for at, piece in enumerate(pieces) if self.asking.match(folded(piece))), None)
+        pieces = [self._without_edges(piece) for piece in self._pieces(sentence)]
+        asking = next((at for at, piece in enumerate(pieces) if self.asking.match(without_accents(piece))), None)
         if asking is None and sentence.endswith("?"):
             return
         for piece in pieces[:asking]:
-            shares = self.subject and self.verbs.match(folded(piece))
+            shares = self.subject and self.verbs.match(without_accents(piece))
             yield f"{self.subject} {piece}" if shares else piece[:1].upper() + piece[1:]
 
     def _pieces(self, sentence: str) -> Iterator[str]:
         """The sentence cut at the beginnings of clauses."""
         begin = 0
-        for cut in self.split.finditer(_aligned(sentence)):
+        for cut in self.split.finditer(_aligned_text(sentence)):
             yield sentence[begin : cut.start()]
             begin = cut.end()
         yield sentence[begin:]
 
-    def _trimmed(self, piece: str) -> str:
+    def _without_edges(self, piece: str) -> str:
         """The clause without fillers and punctuation at its edges."""
         bare = piece.strip(_EDGES)
-        lead = self.lead.match(_aligned(bare))
+        lead = self.lead.match(_aligned_text(bare))
         bare = bare[lead.end() if lead else 0 :]
-        tail = self.tail.search(_aligned(bare))
+        tail = self.tail.search(_aligned_text(bare))
         return bare[: tail.start() if tail else len(bare)].strip(_EDGES)
 
 
@@ -128,16 +128,16 @@ def reading_of(statement: str) -> Reading | None:
 
 def _spoken_in(text: str) -> Iterator[_Language]:
     """The languages of which the text has a cue. The others are not compiled: a language takes 0.1 s."""
-    plain = folded(text)
+    plain = without_accents(text)
     return (language(code) for code in LANGUAGES if _cue(code).search(plain))
 
 
-def folded(text: str) -> str:
+def without_accents(text: str) -> str:
     """The text without accents; "ß", "œ" and "æ" become two letters, quote marks straight."""
     return text if text.isascii() else "".join(map(_letters, text))
 
 
-def _aligned(text: str) -> str:
+def _aligned_text(text: str) -> str:
     """The text without accents, letter for letter: "ß" is "s", so that places in both are the same."""
     return text if text.isascii() else "".join(_letters(char)[:1] or " " for char in text)
 
@@ -152,12 +152,12 @@ def _letters(char: str) -> str:
 def _table(code: str) -> Mapping[str, Any]:
     """The file of one language."""
     text = (files(__package__) / f"{code}.toml").read_text(encoding="utf-8")
-    return {name: _unwrapped(value) for name, value in tomllib.loads(text).items()}
+    return {name: _without_line_breaks(value) for name, value in tomllib.loads(text).items()}
 
 
 @cache
 def _cue(code: str) -> re.Pattern[str]:
-    return re.compile(folded(rf"(?<!\w)(?:{_table(code)['cue']})(?!\w)"), re.IGNORECASE)
+    return re.compile(without_accents(rf"(?<!\w)(?:{_table(code)['cue']})(?!\w)"), re.IGNORECASE)
 
 
 @cache
@@ -166,8 +166,8 @@ def language(code: str) -> _Language:
     table = _table(code)
     words: dict[str, str] = table["words"]
 
-    def compiled(pattern: str) -> re.Pattern[str]:
-        return re.compile(folded(_filled(pattern, words)), re.IGNORECASE)
+    def compile_pattern(pattern: str) -> re.Pattern[str]:
+        return re.compile(without_accents(_with_word_lists(pattern, words)), re.IGNORECASE)
 
     joined = rf"(?:,\s*|\s+)(?:{table['joins']})\s+(?=(?:{table['starts']}|{table['verbs']})(?!\w))"
     begins = rf"(?:{table['starts']}|{table['breaks']})(?!\w)"
@@ -176,22 +176,24 @@ def language(code: str) -> _Language:
     split = rf"{joined}|,\s*(?={begins})|\s+[-–—]+\s+"
     return _Language(
         subject=table.get("subject", ""),
-        verbs=compiled(rf"(?:{table['verbs']})(?!\w)"),
-        split=compiled(split),
-        lead=compiled(rf"(?:(?:{table['lead']})(?!\w)[\s,!.:]*)+"),
-        tail=compiled(rf"(?:[,\s]+(?:{table['tail']}))+$"),
-        front=compiled(table["front"]),
-        asking=compiled(rf"(?:{table['asking']})(?!\w)"),
-        imagined=compiled(rf"(?<!\w)(?:{table['imagined']})(?!\w)"),
-        shapes=[*_shapes(table, "denials", compiled), *_shapes(table, "shapes", compiled)],
+        verbs=compile_pattern(rf"(?:{table['verbs']})(?!\w)"),
+        split=compile_pattern(split),
+        lead=compile_pattern(rf"(?:(?:{table['lead']})(?!\w)[\s,!.:]*)+"),
+        tail=compile_pattern(rf"(?:[,\s]+(?:{table['tail']}))+$"),
+        front=compile_pattern(table["front"]),
+        asking=compile_pattern(rf"(?:{table['asking']})(?!\w)"),
+        imagined=compile_pattern(rf"(?<!\w)(?:{table['imagined']})(?!\w)"),
+        shapes=[*_shapes(table, "denials", compile_pattern), *_shapes(table, "shapes", compile_pattern)],
     )
 
 
-def _unwrapped(value: Any) -> Any:
+def _without_line_breaks(value: Any) -> Any:
     """The value of a table with long lists of words in one line."""
     if isinstance(value, str):
         return value.replace("\n", "")
-    return {name: _unwrapped(inner) for name, inner in value.items()} if isinstance(value, Mapping) else value
+    return (
+        {name: _without_line_breaks(inner) for name, inner in value.items()} if isinstance(value, Mapping) else value
+    )
 
 
 def _shapes(table: Mapping[str, Any], kind: str, compiled: Any) -> Iterator[tuple[str, bool, re.Pattern[str]]]:
@@ -200,7 +202,7 @@ def _shapes(table: Mapping[str, Any], kind: str, compiled: Any) -> Iterator[tupl
             yield key, kind == "denials", compiled(pattern)
 
 
-def _filled(pattern: str, words: dict[str, str]) -> str:
+def _with_word_lists(pattern: str, words: dict[str, str]) -> str:
     """The pattern with its word lists in place of their names; a list may name lists before it."""
     for name, alternatives in reversed(words.items()):
         pattern = pattern.replace(f"{{{name}}}", f"(?:{alternatives})")

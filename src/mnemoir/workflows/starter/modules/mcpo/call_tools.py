@@ -48,12 +48,12 @@ def _result(call: ToolCall, known: dict[str, Any]) -> str:
     if not isinstance(tool, dict):
         return "refused, because there is no tool of this name"
     try:
-        return _asked(tool, dict(call["parameters"]))
+        return _answer_of_tool(tool, dict(call["parameters"]))
     except ServiceError as exc:
         return f"failed: {exc}"
 
 
-def _asked(tool: dict[str, Any], given: dict[str, Any]) -> str:
+def _answer_of_tool(tool: dict[str, Any], given: dict[str, Any]) -> str:
     method = str(tool.get("method", "")).lower()
     if method not in METHODS:
         raise ServiceError(f"its method {method[:20]!r} is not one of tools")

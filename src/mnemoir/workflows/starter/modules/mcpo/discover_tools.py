@@ -31,7 +31,7 @@ Name only tools from the list, and give every parameter that is required. If no 
 def Invoke(messages: str, chat_system_prompt: str, services: str) -> dict[str, Any]:
     tools: dict[str, Tool] = {}
     problems: list[str] = []
-    for service in _chosen(services):
+    for service in _service_names(services):
         try:
             _add(tools, service)
         except ServiceError as exc:
@@ -44,7 +44,7 @@ def Invoke(messages: str, chat_system_prompt: str, services: str) -> dict[str, A
     }
 
 
-def _chosen(services: str) -> list[str]:
+def _service_names(services: str) -> list[str]:
     """The names in their order, each once."""
     names = (name.strip(" \t\r`'\"*.[]()") for name in services.replace("\n", ",").split(","))
     return list(dict.fromkeys(name for name in names if name and name.lower() != "none"))[:MOST_SERVICES]

@@ -20,7 +20,7 @@ class ToolCall(TypedDict):
 def read_calls(text: str) -> list[ToolCall]:
     """The calls in the first object with `tool_calls`, also if its JSON is broken; [] without one."""
     text = text.rpartition("</think>")[2][:_MOST_CHARACTERS]
-    for found in (*_objects(text), *_repaired(text)):
+    for found in (*_objects(text), *_repaired_objects(text)):
         if isinstance(found.get("tool_calls"), list):
             return [call for raw in found["tool_calls"] if (call := _call(raw)) is not None]
     return []
@@ -42,7 +42,7 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
             yield found
 
 
-def _repaired(text: str) -> Iterator[dict[str, Any]]:
+def _repaired_objects(text: str) -> Iterator[dict[str, Any]]:
     """The probable object of a broken text, repaired from its probable beginning."""
     if "tool_calls" not in text or "{" not in text:
         return

@@ -40,22 +40,29 @@ def _operations(description: dict[str, Any], service: str) -> Iterator[tuple[str
                 outside = _outside(
                     description, [*_list(methods.get("parameters")), *_list(operation.get("parameters"))]
                 )
-                call = {"service": service, "path": path, "method": method, "parameters": list(map(_called, outside))}
+                call = {
+                    "service": service,
+                    "path": path,
+                    "method": method,
+                    "parameters": list(map(_call_parameter, outside)),
+                }
                 yield name, {"shown": _tool(description, operation, outside), "call": call}
 
 
 def _outside(description: dict[str, Any], parameters: list[Any]) -> list[dict[str, Any]]:
     """The parameters of path and query. Models set no headers."""
-    found = [_resolved(description, parameter) for parameter in parameters]
+    found = [_resolved_object(description, parameter) for parameter in parameters]
     return [one for one in found if one.get("in") in ("path", "query") and isinstance(one.get("name"), str)]
 
 
-def _called(parameter: dict[str, Any]) -> dict[str, Any]:
+def _call_parameter(parameter: dict[str, Any]) -> dict[str, Any]:
     return {"name": parameter["name"], "in": parameter["in"], "required": _is_required(parameter)}
 
 
 def _tool(description: dict[str, Any], operation: dict[str, Any], outside: list[dict[str, Any]]) -> dict[str, Any]:
-    parameters = {one["name"]: _shown(description, one, one.get("schema"), _is_required(one)) for one in outside}
+    parameters = {
+        one["name"]: _shown_parameter(description, one, one.get("schema"), _is_required(one)) for one in outside
+    }
     parameters |= _body(description, operation)
     said = operation.get("description") or operation.get("summary") or ""
     return {
@@ -66,15 +73,15 @@ def _tool(description: dict[str, Any], operation: dict[str, Any], outside: list[
 
 def _body(description: dict[str, Any], operation: dict[str, Any]) -> dict[str, Any]:
     """The members of a JSON body, which models give like other parameters."""
-    content = _object(_resolved(description, operation.get("requestBody")).get("content"))
-    schema = _resolved(description, _object(content.get("application/json")).get("schema"))
+    content = _object(_resolved_object(description, operation.get("requestBody")).get("content"))
+    schema = _resolved_object(description, _object(content.get("application/json")).get("schema"))
     required = _list(schema.get("required"))
     members = _object(schema.get("properties"))
-    return {name: _shown(description, member, member, name in required) for name, member in members.items()}
+    return {name: _shown_parameter(description, member, member, name in required) for name, member in members.items()}
 
 
-def _shown(description: dict[str, Any], item: Any, schema: Any, required: bool) -> dict[str, Any]:
-    schema = _resolved(description, schema)
+def _shown_parameter(description: dict[str, Any], item: Any, schema: Any, required: bool) -> dict[str, Any]:
+    schema = _resolved_object(description, schema)
     said = {"type": schema.get("type"), "enum": _list(schema.get("enum"))[:_MOST_PARAMETERS]}
     text = _object(item).get("description") or schema.get("description") or ""
     return {key: value for key, value in said.items() if value} | {
@@ -87,7 +94,7 @@ def _is_required(parameter: dict[str, Any]) -> bool:
     return parameter["in"] == "path" or parameter.get("required") is True
 
 
-def _resolved(description: dict[str, Any], schema: Any) -> dict[str, Any]:
+def _resolved_object(description: dict[str, Any], schema: Any) -> dict[str, Any]:
     """The object itself, or the object in the same description that it refers to."""
     found = _object(schema)
     for _ in range(_MOST_REFERENCES):
