@@ -93,6 +93,7 @@ lint: $(READY) $(UI_BUILT)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tools.function_names
 	$(BIN)/python hatch_build.py run --silent lint
 	$(BIN)/python -m tools.openapi > ui/openapi.json
 	$(BIN)/python hatch_build.py run --silent types -- --check

@@ -339,7 +339,7 @@ async def test_nothing_is_learned_of_what_waited_as_the_memories_were_forgotten(
     waiting = [
         job
         for queue in ("", queue_of(Scope(project=chats.project, user="user")))
-        for job in await chats.parts.upkeep.jobs.kept(queue)
+        for job in await chats.parts.upkeep.jobs.stored_jobs(queue)
     ]
     assert STAYING not in str(waiting)
     learning.otherwise = None
@@ -374,7 +374,7 @@ async def test_the_event_of_an_add_quotes_nothing_that_was_forgotten(chats, fold
     assert error_of(await chats.ask("GET", f"/api/events/{gone}")) == (404, "event_not_found")
     told = await chats.get(f"/api/events/{other}")
     assert [each["memory"] for each in told["results"]] == [f"I own a {TANDEM}"]
-    kept = [job.result for job in await chats.parts.upkeep.jobs.kept("")]
+    kept = [job.result for job in await chats.parts.upkeep.jobs.stored_jobs("")]
     assert STAYING not in str(kept)
 
 

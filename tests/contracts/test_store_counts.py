@@ -36,10 +36,10 @@ async def test_memories_are_counted_by_the_day_on_which_they_were_added(store, s
     (tea, *_) = await keep(store, fact("Likes tea"), *days, fact("Sings", created_at="long ago"))
     await store.commit(OTTO, [fact("Likes rain", scope=OTTO)], ASKED)
     since = date(2026, 1, 1)
-    assert await store.added(since) == {"2026-01-20": 2, "2026-01-21": 2}
-    assert await store.added(date(2026, 1, 21)) == {"2026-01-21": 2}
+    assert await store.additions_by_day(since) == {"2026-01-20": 2, "2026-01-21": 2}
+    assert await store.additions_by_day(date(2026, 1, 21)) == {"2026-01-21": 2}
     await store.commit(MIRA, [rewrite(tea, "Likes green tea")], ASKED)
-    assert await store.added(since) == {"2026-01-20": 2, "2026-01-21": 2}
+    assert await store.additions_by_day(since) == {"2026-01-20": 2, "2026-01-21": 2}
     await store.delete_all(OTTO)
     again = await store_factory()
-    assert await again.added(since) == {"2026-01-20": 2, "2026-01-21": 1}
+    assert await again.additions_by_day(since) == {"2026-01-20": 2, "2026-01-21": 1}

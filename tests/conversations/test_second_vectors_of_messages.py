@@ -25,7 +25,7 @@ def unseen(store, model="second", limit=10):
 
 
 def look(store, vectors, model="second", limit=10):
-    store.seen(store.unseen(model, limit), vectors)
+    store.store_second_vectors(store.unseen(model, limit), vectors)
 
 
 def second(store, *ids):
@@ -56,7 +56,7 @@ def test_a_text_that_changes_while_it_is_embedded_is_looked_at_again(store):
     add(store, "a", "b")
     page = store.unseen("second", 10)
     store.update(["a"], documents=["another text"])
-    store.seen(page, {"a": ONE, "b": OTHER})
+    store.store_second_vectors(page, {"a": ONE, "b": OTHER})
     assert second(store, "a", "b") == {"b": OTHER.tolist()}
     assert unseen(store) == ["a"]
 
@@ -75,7 +75,7 @@ def test_a_store_that_was_cleared_meanwhile_keeps_none(store):
     page = store.unseen("second", 10)
     store.clear()
     add(store, "a")
-    store.seen(page, {"a": ONE})
+    store.store_second_vectors(page, {"a": ONE})
     assert second(store, "a") == {}
     assert unseen(store) == ["a"]
 

@@ -218,7 +218,7 @@ async def test_withdrawing_waits_for_a_job_that_is_running(queue):
     slow.may_end.set()
     await withdrawing
     assert slow.has_ended
-    assert await queue.kept("alex") == []
+    assert await queue.stored_jobs("alex") == []
     await background.aclose()
 
 
@@ -238,11 +238,11 @@ async def test_withdrawing_waits_for_a_job_that_a_worker_has_only_just_taken(que
     await background.put("step", {"name": "a"}, queue="alex")
     job = await queue.claim("another", 3600)
     withdrawing = asyncio.create_task(background.withdraw("alex", lambda job: True, patience_s=10))
-    assert await queue.kept("alex") != []
+    assert await queue.stored_jobs("alex") != []
     assert not withdrawing.done()
     await queue.succeed(job, {})
     await withdrawing
-    assert await queue.kept("alex") == []
+    assert await queue.stored_jobs("alex") == []
 
 
 class ForgetfulQueue(SqlJobQueue):
@@ -280,9 +280,9 @@ async def a_job_whose_end_was_not_written(tmp_path, steps):
 
 async def test_a_deletion_does_not_wait_for_a_job_whose_end_could_not_be_written_down(tmp_path, steps):
     database, queue, background = await a_job_whose_end_was_not_written(tmp_path, steps)
-    assert [job.state for job in await queue.kept("alex")] == ["RUNNING"]
+    assert [job.state for job in await queue.stored_jobs("alex")] == ["RUNNING"]
     await background.withdraw("alex", lambda job: True, patience_s=60)
-    assert await queue.kept("alex") == []
+    assert await queue.stored_jobs("alex") == []
     await background.aclose()
     await database.aclose()
 
@@ -291,7 +291,7 @@ async def test_a_deletion_does_not_wait_for_a_job_whose_end_could_not_be_written
 async def test_a_beat_puts_back_a_job_whose_end_could_not_be_written_down(tmp_path, steps):
     database, queue, background = await a_job_whose_end_was_not_written(tmp_path, steps)
     await background.beat()
-    (job,) = await queue.kept("alex")
+    (job,) = await queue.stored_jobs("alex")
     assert job.state in ("PENDING", "RUNNING", "SUCCEEDED")
     assert (await ended(queue, job.id)).attempts == 2
     await background.aclose()

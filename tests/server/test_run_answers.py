@@ -40,7 +40,7 @@ def happen(server, run_id, *nodes, owner="mira", conversation=None, workflow="Ch
     """A run that begins and ends."""
     run = RunTrace(id=run_id, scope=Scope(project="default", user=owner, conversation=conversation), **members)
     run.workflows = [WorkflowTrace(name=workflow, nodes=list(nodes))]
-    server.parts.trees.runs.begun(run)
+    server.parts.trees.runs.note_begin(run)
     run.status = status
     server.parts.trees.runs.note_end(run)
     return run

@@ -20,7 +20,7 @@ def happen(server, *ids, **members):
     """Runs that begin and end."""
     for run_id in ids:
         run = RunTrace(id=run_id, scope=MIRA, **members)
-        server.parts.trees.runs.begun(run)
+        server.parts.trees.runs.note_begin(run)
         run.status = "finished"
         server.parts.trees.runs.note_end(run)
 
@@ -63,7 +63,7 @@ async def test_a_run_in_a_list_shows_what_it_was(server):
 
 async def test_lists_are_narrowed_by_status(server):
     happen(server, "r1")
-    server.parts.trees.runs.begun(RunTrace(id="r2", scope=MIRA))
+    server.parts.trees.runs.note_begin(RunTrace(id="r2", scope=MIRA))
     assert [run["id"] for run in (await server.get(f"{RUNS}?status=running"))["results"]] == ["r2"]
     assert (await server.get(f"{RUNS}?status=failed"))["results"] == []
 
@@ -191,7 +191,7 @@ async def test_the_feed_tells_nothing_more_when_what_let_its_reader_in_has_ended
         sent, end = {"X-API-Key": text}, lambda: keys.revoke(made.id)
     elif how == "sign-in":
         page = await joined(server, "mira", memory_user="mira")
-        [mira] = users.listed("default", limit=1)
+        [mira] = users.users_page("default", limit=1)
         sent, end = (
             {"Cookie": page.cookie, "X-Mnemoir-CSRF": page.csrf},
             lambda: users.change(mira, is_disabled=True),

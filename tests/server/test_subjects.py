@@ -125,7 +125,7 @@ async def test_an_archive_tells_where_the_person_is_signed_in(two):
     server, admin = two
     await joined(server, "anna")
     (account,) = map(json.loads, (await archive_of(server, "anna", admin))["accounts.jsonl"].splitlines())
-    (session,) = server.parts.access.sessions.listed(account["id"])
+    (session,) = server.parts.access.sessions.sessions_of_user(account["id"])
     told = [(one["id"], one["address"], one["agent"]) for one in account["sessions"]]
     assert (account["name"], told) == ("anna", [(session.id, session.address, session.agent)])
     assert account["passkeys"] == []
@@ -295,7 +295,7 @@ async def test_an_admin_who_signed_in_decides_about_the_users_of_the_tenant(two)
     with zipfile.ZipFile(io.BytesIO(archive.body)) as whole:
         assert QUINCE.encode() in b"".join(whole.read(name) for name in whole.namelist())
     held = told(await anna.ask("PUT", f"/api/holds/{MIRA}", {"reason": "Case 12"}))
-    by = server.parts.access.users.named("anna").principal.key
+    by = server.parts.access.users.user_by_name("anna").principal.key
     assert (held["set_by"], told(await anna.ask("GET", "/api/holds"))["results"]) == (by, [held])
     assert error_of(await anna.ask("POST", f"/api/subjects/{MIRA}/erase")) == (409, "legal_hold")
     told(await anna.ask("DELETE", f"/api/holds/{MIRA}"))

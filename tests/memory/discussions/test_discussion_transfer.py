@@ -67,7 +67,7 @@ async def test_a_copy_goes_from_one_discussion_to_another(memory, tea, tmp_path,
     assert again == copy
     assert [summary.text for summary in again.summaries if not summary.is_stale] == ["Ann likes tea.", "It is green."]
     assert [[one.metadata["title"] for one in part.records] for part in again.chunks] == [["Tea", "Pot"], []]
-    assert [listed.id for listed in await memory.files.listed(other.root)] == [id]
+    assert [listed.id for listed in await memory.files.discussions_in(other.root)] == [id]
 
 
 async def test_nothing_stands_aside_when_a_copy_is_in_its_place(memory, tea, tmp_path):
@@ -199,7 +199,7 @@ async def test_what_an_import_that_was_killed_left_behind_goes_with_the_next(mem
     other = Discussion(root=tmp_path / "theirs", id="tea-time")
     await fill(memory, aside(other, "import"))
     await put_copy(memory, other, await copy_of(memory, tea))
-    assert [listed.id for listed in await memory.files.listed(other.root)] == ["tea-time"]
+    assert [listed.id for listed in await memory.files.discussions_in(other.root)] == ["tea-time"]
     assert len(await summaries_of(memory, other)) == 3
 
 

@@ -133,8 +133,8 @@ async def test_whoever_is_disabled_or_removed_is_signed_out_at_once(open_server)
     users = server.parts.access.users
     pages = [await joined(server, name) for name in ("anna", "ben", "cleo")]
     assert [(await page.ask("GET", "/api/me")).status for page in pages] == [200, 200, 200]
-    users.change(users.named("anna"), is_disabled=True)
-    users.remove(users.named("ben"))
+    users.change(users.user_by_name("anna"), is_disabled=True)
+    users.remove(users.user_by_name("ben"))
     server.parts.access.tenants.put("default", suspended=True)
     assert [(await page.ask("GET", "/api/me")).status for page in pages] == [401, 401, 401]
     assert [(await page.sign_in(name)).status for page, name in zip(pages, ("anna", "ben", "cleo"), strict=True)] == [
@@ -144,7 +144,9 @@ async def test_whoever_is_disabled_or_removed_is_signed_out_at_once(open_server)
     ]
     server.parts.access.tenants.put("default", suspended=False)
     assert [(await page.ask("GET", "/api/me")).status for page in pages] == [401, 401, 200]
-    users.change(users.get(pages[0].user["id"]) if "id" in pages[0].user else users.named("anna"), is_disabled=False)
+    users.change(
+        users.get(pages[0].user["id"]) if "id" in pages[0].user else users.user_by_name("anna"), is_disabled=False
+    )
     assert (await pages[0].ask("GET", "/api/me")).status == 401
     assert (await pages[0].sign_in("anna")).status == 200
 
@@ -152,7 +154,7 @@ async def test_whoever_is_disabled_or_removed_is_signed_out_at_once(open_server)
 async def test_no_user_left_still_means_that_a_credential_is_needed(open_server):
     server = await open_server()
     await joined(server, "anna")
-    server.parts.access.users.remove(server.parts.access.users.named("anna"))
+    server.parts.access.users.remove(server.parts.access.users.user_by_name("anna"))
     assert (await server.ask("GET", "/api/projects")).status == 401
     auth = await server.get("/api/auth")
     assert (auth["required"], auth["has_users"]) == (True, False)

@@ -60,7 +60,7 @@ async def asked_to_sign_in(page: Page) -> dict:
 async def test_somebody_joins_and_signs_in_by_a_passkey(served):
     anna, device = await joined_by_passkey(served, "anna")
     assert len(anna.recovery_codes) == 10
-    user = served.parts.access.users.named("anna")
+    user = served.parts.access.users.user_by_name("anna")
     assert (user.has_password, user.passkeys) == (False, 1)
     page = Page(served, served.origin)
     assert told(await page.ask("GET", "/api/auth"))["ways"]["passkey"] == {"available": True, "reason": None}
@@ -162,7 +162,7 @@ async def test_a_user_adds_and_removes_passkeys(served):
 
 async def test_a_reset_gives_a_new_passkey_in_place_of_all_that_was(served):
     anna, lost = await joined_by_passkey(served, "anna")
-    token = served.parts.access.users.reset(served.parts.access.users.named("anna"), by="test")[1]
+    token = served.parts.access.users.reset(served.parts.access.users.user_by_name("anna"), by="test")[1]
     page, device = Page(served, served.origin), Authenticator(served.origin)
     asked = told(await page.ask("POST", "/api/auth/join/passkey/options", {"token": token, "name": "x"}))
     assert asked["options"]["user"]["name"] == "anna"

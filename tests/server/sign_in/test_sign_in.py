@@ -92,7 +92,7 @@ async def test_an_invitation_counts_once_also_for_two_at_the_same_time(open_serv
     assert sorted(answer.status for answer in answers) == [200, 404]
     late = await Page(server).ask("POST", "/api/auth/join", {"token": token, "name": "cy", "password": PASSWORD})
     assert error_of(late) == (404, "invitation_not_found")
-    assert len(server.parts.access.users.listed(None, limit=10)) == 1
+    assert len(server.parts.access.users.users_page(None, limit=10)) == 1
 
 
 async def test_an_invitation_into_a_tenant_counts_while_that_is_not_suspended(open_server):
@@ -274,7 +274,7 @@ async def test_a_session_ends_when_it_is_not_used_and_after_its_longest_time(ope
 async def test_nothing_secret_is_stored_or_logged(open_server, tmp_path, capfd):
     server = await open_server()
     anna = await joined(server, "anna")
-    reset = server.parts.access.users.reset(server.parts.access.users.named("anna"), by="test")[1]
+    reset = server.parts.access.users.reset(server.parts.access.users.user_by_name("anna"), by="test")[1]
     await Page(server).sign_in("anna", "a wrong secret")
     secrets = [PASSWORD, anna.cookie.partition("=")[2], anna.csrf, reset, "a wrong secret", *anna.recovery_codes]
     stored = b"".join(file.read_bytes() for file in (tmp_path / "data").rglob("*") if file.is_file())

@@ -105,7 +105,7 @@ async def test_a_person_signs_in_and_comes_to_the_page_that_they_wanted(open_wit
     assert (me["name"], me["user"], me["roles"], me["signed_in"]) == ("mira", "mira", ["write"], True)
     issuer.claims["preferred_username"] = "renamed"
     await browser.whole()
-    assert [user.name for user in server.parts.access.users.listed(None, limit=10)] == ["mira"]
+    assert [user.name for user in server.parts.access.users.users_page(None, limit=10)] == ["mira"]
     noted = await server.parts.access.audit.newest(None, limit=10, before=None, action="users.create")
     assert noted[0].target.endswith(f" {issuer.url} 248289761001")
 
@@ -144,7 +144,7 @@ async def test_a_name_or_memories_that_are_somebody_elses_are_never_given_away(o
     issuer.claims |= {"name": "Mira", "email": "mira@home.example"}
     assert (await browser.whole()).status == 200
     assert (browser.user["name"], browser.user["memory_user"]) == ("mira@home.example", "mira@home.example")
-    server.parts.access.users.remove(server.parts.access.users.named("mira@home.example"))
+    server.parts.access.users.remove(server.parts.access.users.user_by_name("mira@home.example"))
     issuer.claims = {"sub": "mira"}
     assert error_of(await browser.whole()) == (409, "name_taken")
 
@@ -152,7 +152,7 @@ async def test_a_name_or_memories_that_are_somebody_elses_are_never_given_away(o
 async def test_a_user_goes_on_with_the_issuer_by_a_link_that_resets_them(open_with, issuer):
     server, browser = await open_with()
     page = await joined(server, "Mira", memory_user="household")
-    user = server.parts.access.users.named("mira")
+    user = server.parts.access.users.user_by_name("mira")
     _, link = server.parts.access.users.reset(user, by="test")
     assert (await browser.whole(invitation=link)).status == 200
     assert (browser.user["name"], browser.user["memory_user"]) == ("Mira", "household")
@@ -178,7 +178,7 @@ async def test_what_the_issuer_says_of_roles_and_projects_counts_from_the_next_s
     assert error_of(await browser.whole()) == (403, "token_without_role")
     issuer.claims |= {"groups": ["family"], "org": "joneses"}
     assert error_of(await browser.whole()) == (403, "other_tenant")
-    server.parts.access.users.change(server.parts.access.users.named("mira"), is_disabled=True)
+    server.parts.access.users.change(server.parts.access.users.user_by_name("mira"), is_disabled=True)
     issuer.claims["org"] = "smiths"
     assert error_of(await browser.whole()) == (401, "wrong_sign_in")
 

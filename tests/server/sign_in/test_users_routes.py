@@ -56,7 +56,7 @@ async def test_an_invitation_is_taken_back(house):
 
 async def test_what_is_changed_of_a_user_counts_at_once(house):
     server, anna, ben = house
-    user = server.parts.access.users.named("ben")
+    user = server.parts.access.users.user_by_name("ben")
     said = {"messages": [{"role": "user", "content": "Rows"}], "infer": False}
     assert (await ben.ask("POST", "/api/memories", said)).status == 200
     changed = told(await anna.ask("PATCH", f"/api/users/{user.id}", {"role": "read", "memory_user": "b"}))
@@ -79,7 +79,7 @@ async def test_what_is_changed_of_a_user_counts_at_once(house):
 
 async def test_a_reset_gives_a_new_password_and_ends_all_that_was(house):
     server, anna, ben = house
-    user = server.parts.access.users.named("ben")
+    user = server.parts.access.users.user_by_name("ben")
     former = told(await anna.ask("POST", f"/api/users/{user.id}/reset"))
     made = told(await anna.ask("POST", f"/api/users/{user.id}/reset"))
     assert (await ben.ask("GET", "/api/me")).status == 200
@@ -102,7 +102,7 @@ async def test_an_admin_decides_within_the_tenant_and_up_to_the_own_rights(house
     assert told(await dora.ask("GET", "/api/users"))["results"][0]["name"] == "dora"
     assert len(told(await dora.ask("GET", "/api/users"))["results"]) == 1
     assert len(told(await anna.ask("GET", "/api/users"))["results"]) == 3
-    operator = server.parts.access.users.named("anna")
+    operator = server.parts.access.users.user_by_name("anna")
     assert error_of(await dora.ask("DELETE", f"/api/users/{operator.id}")) == (404, "user_not_found")
     for body in ({"role": "operator"}, {"role": "read", "operator": True}, {"role": "read", "tenant": "default"}):
         assert error_of(await dora.ask("POST", "/api/invitations", body)) == (403, "forbidden")
@@ -113,7 +113,7 @@ async def test_an_admin_decides_within_the_tenant_and_up_to_the_own_rights(house
 
 async def test_nobody_takes_their_own_rights(house):
     server, anna, _ = house
-    own = server.parts.access.users.named("anna").id
+    own = server.parts.access.users.user_by_name("anna").id
     for method, body in (("DELETE", None), ("PATCH", {"disabled": True}), ("PATCH", {"role": "read"})):
         assert error_of(await anna.ask(method, f"/api/users/{own}", body)) == (409, "own_user")
     assert (await anna.ask("PATCH", f"/api/users/{own}", {"memory_user": "user"})).status == 200
@@ -208,7 +208,7 @@ async def test_changes_of_users_are_written_down(house):
     server, anna, _ = house
     made = told(await anna.ask("POST", "/api/invitations", {"role": "read"}))
     await anna.ask("DELETE", f"/api/invitations/{made['id']}")
-    user = server.parts.access.users.named("ben")
+    user = server.parts.access.users.user_by_name("ben")
     await anna.ask("POST", f"/api/users/{user.id}/reset")
     await anna.ask("PATCH", f"/api/users/{user.id}", {"disabled": True})
     await anna.ask("DELETE", f"/api/users/{user.id}")

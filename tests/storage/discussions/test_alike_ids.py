@@ -78,7 +78,7 @@ async def test_removing_one_leaves_the_other(files, root):
         await FileChunkLedger().append(await files.named_discussion(root, id), f"About {id}", source(id))
     async with files.making(await files.named_discussion(root, "A")):
         assert await files.remove(await files.named_discussion(root, "A"))
-    assert [row.id for row in await files.listed(root)] == ["a"]
+    assert [row.id for row in await files.discussions_in(root)] == ["a"]
     assert await live(FileChunkLedger(), called(root, "a")) == ["About a"]
 
 

@@ -172,9 +172,9 @@ async def test_every_discussion_is_listed_whatever_program_kept_it(files, root, 
     async with FileTimestamps().changing(called(root, "times only")) as times:
         times["a"] = "(Friday, 2026-11-20 12:00:00)"
     async with files.making(called(root, "locked only")):
-        listed = await files.listed(root, legacy)
+        listed = await files.discussions_in(root, legacy)
     put(root, "unknown/notes.txt", "no discussion")
-    assert await files.listed(root, legacy) == listed
+    assert await files.discussions_in(root, legacy) == listed
     assert [await files.entry(Discussion(root=root, id=row.id, legacy=legacy)) for row in listed] == listed
     assert await files.entry(Discussion(root=root, id="none", legacy=legacy)) is None
     assert [(row.id, row.chunk_summaries, row.records, row.has_summary) for row in listed] == [
@@ -191,7 +191,7 @@ async def test_every_discussion_is_listed_whatever_program_kept_it(files, root, 
 
 
 async def test_a_root_that_is_not_there_has_no_discussions_and_is_not_made(files, root):
-    assert await files.listed(root, root / "legacy") == []
+    assert await files.discussions_in(root, root / "legacy") == []
     assert not root.exists()
 
 
@@ -200,7 +200,7 @@ async def test_damaged_files_do_not_keep_a_discussion_from_the_list(files, root)
     put(root, "d1_summary.jsonl", "[")
     put(root, "d1_vector_memory.db", b"no database" * 1000)
     put(root, "d2/vector_memory.db", b"")
-    listed = await files.listed(root)
+    listed = await files.discussions_in(root)
     assert [(row.id, row.chunk_summaries, row.records, row.has_summary) for row in listed] == [
         ("d1", 0, 0, False),
         ("d2", 0, 0, False),
@@ -211,7 +211,7 @@ async def test_records_are_counted_while_they_are_being_written(files, root):
     put_records(root / "d1_vector_memory.db", "d1", "x")
     with closing(apsw.Connection(str(root / "d1_vector_memory.db"))) as writer:
         writer.execute("BEGIN EXCLUSIVE")
-        listing = asyncio.create_task(files.listed(root))
+        listing = asyncio.create_task(files.discussions_in(root))
         done, _ = await asyncio.wait([listing], timeout=0.1)
         assert not done
         writer.execute("COMMIT")
@@ -221,7 +221,7 @@ async def test_records_are_counted_while_they_are_being_written(files, root):
 async def test_records_are_counted_where_the_root_is_a_link(files, root, tmp_path):
     put_records(tmp_path / "real" / "d1_vector_memory.db", "d1", "x")
     root.symlink_to(tmp_path / "real")
-    assert [row.records for row in await files.listed(root)] == [1]
+    assert [row.records for row in await files.discussions_in(root)] == [1]
 
 
 async def test_records_are_counted_after_their_writer_was_killed(files, root):
@@ -231,24 +231,24 @@ async def test_records_are_counted_after_their_writer_was_killed(files, root):
     await store.aclose()
     killed = await asyncio.to_thread(subprocess.run, [sys.executable, "-c", _DYING_WRITER, file], check=False)
     assert killed.returncode == -signal.SIGKILL
-    assert [row.records for row in await files.listed(root)] == [1]
+    assert [row.records for row in await files.discussions_in(root)] == [1]
 
 
 async def test_a_folder_of_older_databases_that_cannot_be_read_does_not_keep_the_others_from_the_list(files, root):
     put(root, "d1_memories.json", array(foreign("A")))
-    assert [row.id for row in await files.listed(root, root / "d1_memories.json")] == ["d1"]
+    assert [row.id for row in await files.discussions_in(root, root / "d1_memories.json")] == ["d1"]
 
 
 async def test_an_id_inside_a_file_that_is_not_that_of_its_name_is_not_believed(files, root):
     put(root, f"{directory_name('a/b')}_memories.jsonl", '{"text_block": "x", "discussion": "victim"}\n')
-    assert [row.id for row in await files.listed(root)] == [directory_name("a/b")]
+    assert [row.id for row in await files.discussions_in(root)] == [directory_name("a/b")]
 
 
 async def test_a_list_is_of_the_files_as_they_are_now(files, root):
     ledger = FileChunkLedger()
     for count in (1, 2, 3):
         await ledger.append(called(root), "A", source("a"))
-        assert [row.chunk_summaries for row in await files.listed(root)] == [count]
+        assert [row.chunk_summaries for row in await files.discussions_in(root)] == [count]
 
 
 async def test_links_are_not_listed_and_not_removed_through(files, root, tmp_path):
@@ -256,7 +256,7 @@ async def test_links_are_not_listed_and_not_removed_through(files, root, tmp_pat
     root.mkdir()
     (root / "d1").symlink_to(outside.parent)
     (root / "d2_memories.json").symlink_to(outside)
-    assert await files.listed(root) == []
+    assert await files.discussions_in(root) == []
     with pytest.raises(StorageUnavailable, match="links"):
         await files.remove(called(root))
     assert await files.remove(called(root, "d2"))

@@ -64,7 +64,7 @@ def end(store, run, status="finished", **members):
 def happen(store, *runs):
     """Whole runs, one after the other."""
     for run in runs:
-        store.begun(run)
+        store.note_begin(run)
         end(store, run)
 
 
@@ -83,14 +83,14 @@ async def test_a_run_that_ended_is_read_as_it_was(store):
         children=[inner],
     )
     run = a_run("r1", model="mnemoir", stream=True, category="CHAT")
-    store.begun(run)
+    store.note_begin(run)
     ended = end(store, run, workflows=[WorkflowTrace(name="outer", nodes=[node])], duration_ms=12.5)
     assert await store.get("r1") == ended
 
 
 async def test_a_run_under_way_is_seen_as_it_stands(store):
     run = a_run("r1")
-    store.begun(run)
+    store.note_begin(run)
     run.workflows.append(WorkflowTrace(name="chat", nodes=[a_node("Hello")]))
     assert await store.get("r1") == run
     assert [(seen.status, seen.workflow) for seen in await store.latest(limit=5)] == [("running", "chat")]
@@ -110,9 +110,9 @@ async def test_pages_go_back_in_the_order_of_beginning_whatever_the_clock_says(s
 
 async def test_lists_are_narrowed_by_status(store):
     happen(store, a_run("good"))
-    store.begun(a_run("going"))
+    store.note_begin(a_run("going"))
     bad = a_run("bad")
-    store.begun(bad)
+    store.note_begin(bad)
     end(store, bad, "failed", error="The model is down.")
     assert await ids(store, status="running") == ["going"]
     assert [run.error for run in await store.latest(limit=9, only=RunFilter(status="failed"))] == [
@@ -122,7 +122,7 @@ async def test_lists_are_narrowed_by_status(store):
 
 async def test_lists_are_narrowed_by_words_of_the_question(store):
     happen(store, a_run("r1", question="Wie heißt der ÄRZTLICHE Notdienst?"), a_run("r2", question="Is it late?"))
-    store.begun(a_run("going", question="Which doctor is on call, and is it far?"))
+    store.note_begin(a_run("going", question="Which doctor is on call, and is it far?"))
     happen(store, a_run("silent"))
     assert await ids(store, words="ärztliche notd") == ["r1"]
     assert await ids(store, words="it is") == ["going", "r2"]
@@ -162,7 +162,7 @@ async def test_a_store_opened_again_goes_on_where_it_was(path):
 
 async def test_a_run_whose_process_ended_is_not_under_way_for_ever(path):
     async with opened(path) as store:
-        store.begun(a_run("r1"))
+        store.note_begin(a_run("r1"))
     async with opened(path) as store:
         run = await store.get("r1")
         assert (run.status, "server was stopped" in run.error) == ("failed", True)
@@ -173,7 +173,7 @@ async def test_closing_writes_down_what_waits_and_may_be_done_twice(path):
     async with opened(path) as store:
         happen(store, a_run("r1"))
         await store.aclose()
-        store.begun(a_run("late"))
+        store.note_begin(a_run("late"))
         with pytest.raises(StorageUnavailable, match="closed"):
             await store.get("r1")
     async with opened(path) as store:
@@ -203,10 +203,10 @@ async def test_only_who_asks_for_nodes_hears_of_them(store):
     heard = [asyncio.ensure_future(anext(feed)) for feed in feeds]
     await asyncio.sleep(0)
     run, node = a_run("r1"), a_node("What is tea?")
-    store.begun(run)
-    store.moved(run, node)
-    store.moved(run, replace(node, duration_ms=2.0))
-    store.moved(run, replace(node, duration_ms=2.0, error="The model is away."))
+    store.note_begin(run)
+    store.note_node(run, node)
+    store.note_node(run, replace(node, duration_ms=2.0))
+    store.note_node(run, replace(node, duration_ms=2.0, error="The model is away."))
     end(store, run)
     assert [(await one).id for one in heard] == ["r1", "r1"]
     assert (await anext(feeds[0])).status == "finished"
@@ -224,10 +224,10 @@ async def test_a_follower_who_does_not_listen_misses_nodes_before_runs(store):
     heard = asyncio.ensure_future(anext(following))
     await asyncio.sleep(0)
     run = a_run("r1")
-    store.begun(run)
+    store.note_begin(run)
     await heard
     for _ in range(1000):
-        store.moved(run, a_node("What is tea?"))
+        store.note_node(run, a_node("What is tea?"))
     end(store, run)
     told = [await anext(following) for _ in range(256)]
     assert (told[0].state, told[-1].status) == ("running", "finished")
@@ -269,7 +269,7 @@ async def test_a_follower_who_does_not_listen_misses_the_oldest(store):
     following = store.follow()
     heard = asyncio.ensure_future(anext(following))
     await asyncio.sleep(0)
-    store.begun(a_run("first"))
+    store.note_begin(a_run("first"))
     assert (await heard).id == "first"
     happen(store, *(a_run(f"r{n}") for n in range(1000)))
     assert (await anext(following)).id == "r872"
@@ -289,7 +289,7 @@ async def test_there_are_only_so_many_places_to_follow(store):
     await asyncio.sleep(0)
     with pytest.raises(Overloaded):
         store.follow()
-    store.begun(a_run("r1"))
+    store.note_begin(a_run("r1"))
     await asyncio.gather(*waiting)
     for feed in feeds:
         await feed.aclose()
@@ -305,8 +305,8 @@ async def test_more_than_can_wait_drops_the_oldest_and_counts_it(store):
 
 async def test_a_run_whose_end_was_dropped_is_not_shown_as_under_way(store):
     lost, going = a_run("lost"), a_run("going")
-    store.begun(lost)
-    store.begun(going)
+    store.note_begin(lost)
+    store.note_begin(going)
     await ids(store)
     end(store, lost)
     happen(store, *(a_run(f"r{n}") for n in range(512)))
@@ -318,7 +318,7 @@ async def test_what_is_forgotten_is_nowhere_in_the_folder_while_the_store_is_ope
     secret = "quince marmalade"
     for n in range(30):
         run = a_run(f"r{n}", scope=MIRA if n % 2 else JON, workflows=[])
-        store.begun(run)
+        store.note_begin(run)
         end(store, run, workflows=[WorkflowTrace(name="chat", nodes=[a_node(f"{run.scope.user} {secret} " * 500)])])
     await ids(store)
     happen(store, a_run("waits", workflows=[WorkflowTrace(name=f"mira {secret}")]))
@@ -339,7 +339,7 @@ async def test_questions_of_a_forgotten_conversation_are_nowhere_in_the_folder(s
 
 async def test_the_question_of_a_temporary_chat_is_not_kept(store):
     run = a_run("r1", question="quince marmalade", is_temporary=True)
-    store.begun(run)
+    store.note_begin(run)
     assert [(await store.get("r1")).question, *[run.question for run in await store.latest(limit=9)]] == ["", ""]
     end(store, run)
     assert [(await store.get("r1")).question, *[run.question for run in await store.latest(limit=9)]] == ["", ""]
@@ -348,7 +348,7 @@ async def test_the_question_of_a_temporary_chat_is_not_kept(store):
 def spends(store, run_id, day, scope=MIRA, tokens=(10, 2)):
     """A run of some tokens on a day."""
     run = a_run(run_id, scope=scope, started_at=f"{day}T23:59:59.999Z")
-    store.begun(run)
+    store.note_begin(run)
     node = a_node("Hi", input_tokens=tokens[0], output_tokens=tokens[1])
     end(store, run, workflows=[WorkflowTrace(name="Chat", nodes=[node, node])])
 
@@ -359,7 +359,7 @@ async def test_tokens_are_counted_by_day_and_outlive_their_runs(path):
         for run_id, day, scope in (("r1", "2026-01-20", MIRA), ("r2", "2026-01-21", JON), ("r3", "2026-01-21", MIRA)):
             spends(store, run_id, day, scope)
         happen(store, a_run("nothing", started_at="2026-01-19T00:00:00.000Z"))
-        store.begun(a_run("going", started_at="2026-01-21T00:00:00.000Z"))
+        store.note_begin(a_run("going", started_at="2026-01-21T00:00:00.000Z"))
         assert await store.tokens(date(2026, 1, 1)) == {"2026-01-20": (20, 4), "2026-01-21": (40, 8)}
         assert await store.tokens(date(2026, 1, 21)) == {"2026-01-21": (40, 8)}
     clock.move(days=DAILY_DAYS - 1)
@@ -380,7 +380,7 @@ async def test_the_tokens_of_a_forgotten_user_go_and_those_of_a_forgotten_conver
 
 async def test_a_run_forgotten_under_way_stays_forgotten(store):
     run = a_run("r1")
-    store.begun(run)
+    store.note_begin(run)
     await store.forget(MIRA)
     end(store, run)
     assert (await store.get("r1"), await ids(store)) == (None, [])
@@ -394,7 +394,7 @@ async def test_a_whole_project_is_forgotten_without_a_user(store):
 
 async def test_texts_that_no_text_may_hold_are_kept_as_well_as_possible(store):
     run = a_run("r1", model="m\ud800", category="c\0d")
-    store.begun(run)
+    store.note_begin(run)
     end(store, run, workflows=[WorkflowTrace(name="w\udfff", nodes=[a_node([{"n": 2**70, "x": float("nan")}])])])
     found = await store.get("r1")
     assert (found.model, found.category, found.workflows[0].name) == ("m?", "c\0d", "w?")
@@ -412,7 +412,7 @@ async def test_workflows_may_nest_deeply(store):
 
 async def test_a_trace_that_is_too_large_loses_most_of_its_long_texts(store):
     run = a_run("r1")
-    store.begun(run)
+    store.note_begin(run)
     nodes = [a_node("p" * 100_000, output="o" * 100_000) for _ in range(60)]
     end(store, run, workflows=[WorkflowTrace(name="chat", nodes=nodes)])
     kept = (await store.get("r1")).workflows[0].nodes
@@ -424,8 +424,8 @@ async def test_a_full_disk_costs_traces_and_no_request(path):
     with faulty_disk() as disk:
         async with opened(path) as store:
             going, lost = a_run("going"), a_run("lost")
-            store.begun(going)
-            store.begun(lost)
+            store.note_begin(going)
+            store.note_begin(lost)
             await ids(store)
             disk.arm(1, apsw.FullError)
             end(store, lost)
