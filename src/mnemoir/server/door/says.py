@@ -21,13 +21,16 @@ from mnemoir.core.scope import Principal
 # counted over the whole server
 Right = Literal["open", "signing_in", "any", "read", "write", "admin", "manage", "server"]
 Bucket = Literal["chat", "add", "search", "read", "admin"]
+# in which projects a request acts: `one` is the named one, else the default; `named` the named one, else all that its
+# key is for; `all` are all of these, whatever is named
+Projects = Literal["one", "named", "all"]
 
 _BUCKETS: Mapping[Right, Bucket] = {"any": "read", "read": "read", "write": "add"}  # of all other rights: admin
 _NEEDED: Mapping[Right, str] = {
     "manage": "admin or operator",
     "server": "operator, or admin of a key that is bound to no project and no user",
 }
-_SAYS, _READS = "__says__", "__reads_query__"
+_SAYS, _PROJECTS = "__says__", "__projects__"
 Marked = TypeVar("Marked", bound=Callable[..., Any])
 
 
@@ -43,6 +46,7 @@ class Says:
     about: str | None = None  # the path parameter that names the user it is about; None: query `user_id` does
     query: tuple[str, ...] | None = None  # all known query parameters; None, until it is registered: by the signature
     lists: tuple[str, ...] = ()  # those of them that may come more than once
+    projects: Projects = "one"  # where its requests act, if `project` is among `query`; by its dependencies
 
     @property
     def counts_as(self) -> Bucket:
@@ -101,11 +105,11 @@ def says(right: Right, **more: Unpack[More]) -> Callable[[Marked], Marked]:
     return mark
 
 
-def reads_query(*names: str) -> Callable[[Marked], Marked]:
-    """Mark a dependency that takes query parameters from the request itself, not by its signature."""
+def takes_project(projects: Projects) -> Callable[[Marked], Marked]:
+    """Mark a dependency that takes the project from the request itself, by `scopes.py`, not by its signature."""
 
     def mark(dependency: Marked) -> Marked:
-        setattr(dependency, _READS, names)
+        setattr(dependency, _PROJECTS, projects)
         return dependency
 
     return mark
@@ -166,7 +170,10 @@ def _with_query(said: Says, dependant: Dependant) -> Says:
         return said
     known = dict(_query_of(dependant))
     return replace(
-        said, query=tuple(known), lists=said.lists or tuple(name for name, is_list in known.items() if is_list)
+        said,
+        query=tuple(known),
+        lists=said.lists or tuple(name for name, is_list in known.items() if is_list),
+        projects=next(_projects_of(dependant), said.projects),
     )
 
 
@@ -174,10 +181,18 @@ def _query_of(dependant: Dependant) -> Iterator[tuple[str, bool]]:
     """Each query parameter that an endpoint and its dependencies read, and whether it is a list of values."""
     for parameter in dependant.query_params:
         yield parameter.alias, _is_list(parameter.field_info.annotation)
-    for name in getattr(dependant.call, _READS, ()):
-        yield name, False
+    if hasattr(dependant.call, _PROJECTS):
+        yield "project", False
     for dependency in dependant.dependencies:
         yield from _query_of(dependency)
+
+
+def _projects_of(dependant: Dependant) -> Iterator[Projects]:
+    """The marks of an endpoint's dependencies by `takes_project`, each before those of what it depends on."""
+    if hasattr(dependant.call, _PROJECTS):
+        yield getattr(dependant.call, _PROJECTS)
+    for dependency in dependant.dependencies:
+        yield from _projects_of(dependency)
 
 
 def _is_list(annotation: object) -> bool:
