@@ -43,7 +43,8 @@ async def test_an_act_has_an_entry_before_it_and_its_result_behind_it_and_no_wor
     await server.post("/api/memories", SAID, **headers["admin"])
     succeeded(await server.ask("DELETE", "/api/memories?user_id=mira", **headers["admin"]))
     end, begin = await entries(server, headers, action="memories.delete_all")
-    assert (begin["actor"], begin["target"], begin["result"]) == (ids["admin"], "/api/memories user_id=mira", "begun")
+    done = "/api/memories user_id=mira project=default"
+    assert (begin["actor"], begin["target"], begin["result"]) == (ids["admin"], done, "begun")
     assert (end["of"], end["result"], end["request_id"]) == (begin["number"], "200", begin["request_id"])
     assert SECRET not in json.dumps(await entries(server, headers, limit=1000))
 

@@ -71,3 +71,31 @@ async def test_the_query_comes_before_the_header(keyed):
     erase, kitchen = "/api/subjects/mira/erase?project=default", {"x_mnemoir_project": "kitchen"}
     erased = await server.ask("POST", erase, **admin, **kitchen)
     assert succeeded(erased)["projects"] == ["default"]
+
+
+async def test_an_entry_of_the_audit_log_names_the_projects_in_which_the_act_was_done(keyed):
+    server, admin, bound = keyed
+    settings, export, hold = "/api/memories/settings", "/api/subjects/mira/export", "/api/holds/mira"
+    kitchen = {"x_mnemoir_project": "kitchen"}
+    for method, target, sent, named in (
+        ("PUT", settings, admin, " project=default"),
+        ("PUT", settings, admin | kitchen, " project=kitchen"),
+        ("PUT", settings, bound, " project=kitchen"),
+        ("PUT", f"{settings}?project=shed", admin | kitchen, " project=shed"),
+        ("POST", export, admin, ""),
+        ("POST", export, admin | kitchen, " project=kitchen"),
+        ("POST", export, bound, " project=kitchen project=shed"),
+        ("PUT", hold, admin | kitchen, ""),  # a hold is in all projects
+    ):
+        answer = await server.ask(method, target, {"searchLimit": 3, "reason": "a claim"}, **sent)
+        entries = (await server.get("/api/audit?limit=2", **admin))["results"]
+        assert answer.status == 200
+        assert [entry["target"] for entry in entries] == [target.partition("?")[0] + named] * 2
+
+
+async def test_of_an_overlong_path_the_entry_still_names_user_and_project(keyed):
+    server, admin, _ = keyed
+    path = f"/api/conversations/{'tea' * 300}"
+    await server.ask("DELETE", f"{path}?user_id=mira", **admin, x_mnemoir_project="kitchen")
+    entry = (await server.get("/api/audit?limit=1", **admin))["results"][0]
+    assert entry["target"].partition(" ")[2] == "user_id=mira project=kitchen"

@@ -22,8 +22,10 @@ from mnemoir.server.door.auditing import REFUSED, Audited, is_counted
 from mnemoir.server.door.client_address import Proxies
 from mnemoir.server.door.clients import Clients, ToolsSeen
 from mnemoir.server.door.errors import MethodNotAllowed, failure
+from mnemoir.server.door.options import ServerOptions
 from mnemoir.server.door.request import note_route, route_of
 from mnemoir.server.door.says import DirectRoute, RestRoute
+from mnemoir.server.door.scopes import projects_of
 from mnemoir.server.door.table import Found, Table, note_found
 from mnemoir.server.door.turns import Turns
 from mnemoir.server.door.ui import ABOUT, Ui
@@ -44,6 +46,7 @@ class Routing:
     HEAD is answered as GET without a body.
     """
 
+    options: ServerOptions
     guard: Guard
     turns: Turns
     audit: Audit
@@ -120,7 +123,8 @@ class Routing:
         """The application, within the audit log where its route is an act."""
         if found.says.act is None or not self.audit.is_on or not principal_of(scope).key:
             return app
-        return Audited(app, self.audit, found.says.act, self._address_of(scope))
+        projects = projects_of(scope, self.options)
+        return Audited(app, self.audit, found.says.act, address=self._address_of(scope), projects=projects)
 
     def _address_of(self, scope: Scope) -> str:
         return str(self.proxies.client_of(scope) or "")
