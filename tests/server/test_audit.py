@@ -99,12 +99,13 @@ async def test_refusals_are_counted_and_written_by_the_end(keyed, tmp_path):
         await server.ask("GET", "/api/projects", x_api_key="mn_live_aaaaaaaa_" + "x" * 43)
     for _ in range(3):
         await server.ask("DELETE", "/api/memories?user_id=mira", **headers["read"])
+    await server.ask("GET", "/api/projects", x_api_key="a-wrong-one", api_key="another-wrong-one")
     await server.parts.access.audit.aclose()
     found = {
         (entry["actor"], entry["result"]): entry["count"]
         for entry in await entries(server, headers, action="refused")
     }
-    assert found == {("anybody", "401"): 7, (ids["read"], "403"): 3}
+    assert found == {("anybody", "401"): 7, ("anybody", "400"): 1, (ids["read"], "403"): 3}
 
 
 async def test_an_admin_reads_the_log_of_its_tenant_alone(keyed):

@@ -10,6 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from mnemoir.access.audit import Audit
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.scope import acting
+from mnemoir.server.door.access import has_wrong_key
 from mnemoir.server.door.errors import failure
 from mnemoir.server.door.request import query
 from mnemoir.server.door.table import found_in
@@ -18,9 +19,9 @@ _LONGEST_TARGET = 500
 REFUSED = "refused"
 
 
-def is_counted(status: int) -> bool:
-    """Whether the log counts a refusal: for want of a key or a right, or of an address with too many wrong keys."""
-    return status in (401, 403) or (status == 429 and not acting.get().principal.key)
+def is_counted(scope: Scope, status: int) -> bool:
+    """Whether the log counts a refusal: for want of a key or a right, for a wrong key, or for too many of these."""
+    return has_wrong_key(scope) or status in (401, 403) or (status == 429 and not acting.get().principal.key)
 
 
 class Audited:

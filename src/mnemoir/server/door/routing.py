@@ -108,7 +108,7 @@ class Routing:
         await self.guard.check_token(scope)
         refusal = self.guard.refuse(scope)
         refusal = await self.guard.refuse_one_too_many(scope) or refusal
-        if refusal is not None and self.audit.is_on and is_counted(refusal.status_code):
+        if refusal is not None and self.audit.is_on and is_counted(scope, refusal.status_code):
             self.audit.note_refusal(refusal.status_code, REFUSED, self._address_of(scope))
         return refusal
 
