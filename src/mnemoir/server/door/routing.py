@@ -34,11 +34,6 @@ _SLASHES = re.compile(rb"/{2,}")
 _ENDS_IN_SLASH = "mnemoir.ends_in_slash"
 
 
-def ends_in_slash(scope: Scope) -> bool:
-    """True when the path as sent had a final slash: an empty name may have been meant after it."""
-    return bool(scope.get(_ENDS_IN_SLASH))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Routing:
     """The front of a server. `direct` has the applications of the direct routes, `rest` is that of all others.
@@ -84,7 +79,8 @@ class Routing:
             return self.guard.refuse_crowd(scope) or answer, send
         found = self.table.find(scope)
         note_found(scope, found)
-        answer = await self._page(scope, found) or await self._guard_refusal(scope) or _no_route(scope, found)
+        answer = await self._page(scope, found) or await self._guard_refusal(scope)
+        answer = answer or _no_route(scope, found) or _no_name(scope, found)
         # without a turn: while it waited, its connection would take room
         answer = self.guard.refuse_crowd(scope) or answer
         if answer is None:
@@ -159,6 +155,20 @@ def _no_route(scope: Scope, found: Found) -> Response | None:
     return failure(scope, MethodNotAllowed(scope["method"], allowed))
 
 
+def _no_name(scope: Scope, found: Found) -> Response | None:
+    """The refusal of a DELETE whose path ends in a slash, unless its route takes one; else None.
+
+    The slash may remain from an empty name, or from `.` and `..`, which clients resolve before they send: the path
+    would then name a larger part than was meant, and all of it would be deleted. To other methods it does not matter.
+    """
+    if scope["method"] != "DELETE" or not scope[_ENDS_IN_SLASH] or found.says.takes_slash:
+        return None
+    note_route(scope, found.path)
+    told = f"DELETE {scope['path'][:200]}/ names nothing behind its last slash, so nothing was deleted."
+    advice = "Name what is to go; if it is all of this, leave the slash out."
+    return failure(scope, InvalidRequest(f"{told} {advice}", code="missing_name"))
+
+
 def _without_body(send: Send) -> Send:
     async def head_only(message: Message) -> None:
         if message["type"] == "http.response.body":
@@ -169,23 +179,9 @@ def _without_body(send: Send) -> Send:
 
 
 class RouteAsSent(RestRoute):
-    """A route that matches the path as it was sent, and decodes the names in it.
-
-    A final slash matters to DELETE only. There it may remain from an empty name, or from `.` and `..`, which clients
-    resolve before they send: the path would then name a larger part than was meant, and all of it would be deleted.
-    """
+    """A route that matches the path as it was sent, and decodes the names in it."""
 
     is_as_sent = True
-
-    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle the request. Raises InvalidRequest for a DELETE without a name after its last slash."""
-        if scope["method"] == "DELETE" and ends_in_slash(scope):
-            raise InvalidRequest(
-                f"DELETE {scope['path'][:200]}/ names nothing behind its last slash, so nothing was deleted."
-                " Name what is to go; if it is all of this, leave the slash out.",
-                code="missing_name",
-            )
-        await super().handle(scope, receive, send)
 
 
 def register_names(key: str, *taken: str) -> None:

@@ -43,6 +43,9 @@ class Says:
     act: str | None = None  # its action in the audit log; None: none, or written down where it is done
     by_cookie: bool = True  # whether the cookie of a signed-in person counts; not on routes of chat clients
     is_stream: bool = False  # a GET for which that cookie counts only with the page's origin or token
+    slash: bool = (
+        False  # whether a DELETE of it may end in a slash, as by contract those of memories and of chat clients
+    )
     about: str | None = None  # the path parameter that names the user it is about; None: query `user_id` does
     query: tuple[str, ...] | None = None  # all known query parameters; None, until it is registered: by the signature
     lists: tuple[str, ...] = ()  # those of them that may come more than once
@@ -52,6 +55,11 @@ class Says:
     def counts_as(self) -> Bucket:
         """The bucket whose rate limit the route's requests count for."""
         return self.bucket or _BUCKETS.get(self.right, "admin")
+
+    @property
+    def takes_slash(self) -> bool:
+        """Whether a DELETE with a slash at the end of its path is meant for the route."""
+        return self.slash or not self.by_cookie
 
     @property
     def needs_credential(self) -> bool:
@@ -66,6 +74,7 @@ class More(TypedDict, total=False):
     act: str | None
     by_cookie: bool
     is_stream: bool
+    slash: bool
     about: str
     query: tuple[str, ...]
     lists: tuple[str, ...]
