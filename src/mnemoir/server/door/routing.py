@@ -78,6 +78,8 @@ class Routing:
         if answer is not None:
             return self.guard.refuse_crowd(scope) or answer, send
         found = self.table.find(scope)
+        if not found.path and (page := await self.ui.template(scope["path"])):
+            found = Found(methods=("GET",), path=page)
         note_found(scope, found)
         answer = await self._page(scope, found) or await self._guard_refusal(scope)
         answer = answer or _no_route(scope, found) or _no_name(scope, found)
