@@ -174,7 +174,7 @@ def main() -> None:
     gc.disable()
     for name in _IMPORTED:
         importlib.import_module(name)
-    importlib.import_module("mnemoir.workflows.node").loaded()
+    importlib.import_module("mnemoir.workflows.node").installed_nodes()
     importlib.import_module("mnemoir.providers.embedding.minilm_model").MiniLM()._load()  # it runs without threads
     typer.main.get_command = cache(typer.main.get_command)  # which otherwise builds all commands, for one of them
     typer.main.get_command(importlib.import_module("mnemoir.cli.commands").app)
