@@ -48,7 +48,7 @@ def called(folder: Path, calls: str):
 @pytest.mark.slow
 def test_calls_that_pass_and_fail_are_counted(tmp_path):
     outcome = called(tmp_path, "def test_a(): pass\ndef test_b(): assert 1 == 2\n")
-    assert (outcome.passed, outcome.note_failure) == (1, 1)
+    assert (outcome.passed, outcome.failed) == (1, 1)
     assert "1 == 2" in str(outcome)
 
 
@@ -56,11 +56,11 @@ def test_calls_that_pass_and_fail_are_counted(tmp_path):
 @pytest.mark.parametrize("calls", ["import no_such_package\n", "", "import os\nos._exit(0)\n"])
 def test_a_client_whose_calls_do_not_run_has_failed(tmp_path, calls):
     outcome = called(tmp_path, calls)
-    assert (outcome.passed, outcome.note_failure) == (0, 1)
+    assert (outcome.passed, outcome.failed) == (0, 1)
 
 
 @pytest.mark.slow
 def test_calls_see_no_settings_of_the_shell(tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
     outcome = called(tmp_path, "import os\ndef test_a(): assert 'sk-canary' not in os.environ.values()\n")
-    assert (outcome.passed, outcome.note_failure) == (1, 0)
+    assert (outcome.passed, outcome.failed) == (1, 0)

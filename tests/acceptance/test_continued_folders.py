@@ -439,7 +439,7 @@ def test_after_its_program_went_on_nothing_of_either_is_summed_up_again(server, 
     kept = [
         {"text_block": entry["text_block"], "hash": entry["hash"]} for entry in ours
     ]  # it drops what it knows not
-    (root / layout.memories).write_text(layout.encoded_folders([*kept, theirs]))
+    (root / layout.memories).write_text(layout.encoded([*kept, theirs]))
     talk(server, layout.id, SAID + LATER + more)
     summarised = "\n".join(asked_as(llm, "SUMMARISE"))
     assert summarised == "\n".join(more[2:-LOOKBACK])

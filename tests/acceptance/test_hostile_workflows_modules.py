@@ -145,7 +145,7 @@ async def test_what_is_said_is_one_value_in_the_question_to_the_wikipedia(host, 
     for said in [*ODD, "&prompt=b&num_results=99", "?#", "http://127.0.0.1:1/", "\r\nHost: elsewhere"]:
         node = {"type": "OfflineWikiApiFullArticle", "promptToSearch": LAST}
         assert await host.run(node, said=said) == (200, "read")
-        asked = dict(parse_qsl(urlsplit(wikipedia.wish_for_answers[-1]).query, keep_blank_values=True))
+        asked = dict(parse_qsl(urlsplit(wikipedia.asked[-1]).query, keep_blank_values=True))
         assert asked == {"prompt": said, "percentile": "0.5", "num_results": "1"}
 
 

@@ -211,7 +211,7 @@ def test_pictures_are_described_to_a_model_that_does_not_see(server, llm):
 def test_an_article_is_read_before_the_answer(server, llm, wikipedia):
     llm.reply("Tea")
     chat(server, "offline-wikipedia", "Where does tea grow?")
-    assert wikipedia.wish_for_answers[-1] == ("GET", "/summaries?prompt=Tea&percentile=0.5&num_results=2")
+    assert wikipedia.asked[-1] == ("GET", "/summaries?prompt=Tea&percentile=0.5&num_results=2")
     assert "A plant of the mountains." in llm.requests[1].body["messages"][0]["content"]
 
 
@@ -220,7 +220,7 @@ def test_tools_are_found_and_called(server, llm, mcpo):
     llm.reply_json({"tool_calls": [{"name": "now", "parameters": {"city": "Graz"}}]})
     llm.reply("A quarter past nine.")
     assert chat(server, "mcpo-tools", "What time is it in Graz?", stream=True) == "A quarter past nine."
-    assert mcpo.wish_for_answers[-2:] == [("GET", "/time/openapi.json"), ("POST", "/time/now")]
+    assert mcpo.asked[-2:] == [("GET", "/time/openapi.json"), ("POST", "/time/now")]
     assert "09:15 in Graz" in llm.requests[2].body["messages"][0]["content"]
 
 

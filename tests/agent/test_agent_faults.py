@@ -62,7 +62,7 @@ async def test_a_run_is_answered_while_another_process_holds_the_file(tmp_path, 
                 agent = model.agent(memory_manager=memory, session_id="work")
                 *_, answered = await events_of(agent, "Who am I?")
             assert (answered.text, answered.degraded) == ("You are Ann.", ("storing",))
-            assert [content for _, content in model.wish_for_answers[0][1:]] == ["I am Ann.", "Who am I?"]
+            assert [content for _, content in model.asked[0][1:]] == ["I am Ann.", "Who am I?"]
         assert memory.load_session("work") == [Message("user", "I am Ann.")]
 
 
@@ -74,7 +74,7 @@ async def test_with_the_embedding_server_down_the_question_is_sent_without_recal
             agent = model.agent(memory_manager=memory, session_id="work", enable_rag=True)
             *_, answered = await events_of(agent, "Which colour is the boat?")
             assert (answered.text, answered.degraded) == ("It is red.", ("retrieval",))
-            assert model.wish_for_answers[0][-1] == ("user", "Which colour is the boat?")
+            assert model.asked[0][-1] == ("user", "Which colour is the boat?")
         assert [message.text for message in memory.load_session("work")] == [
             "Which colour is the boat?",
             "It is red.",

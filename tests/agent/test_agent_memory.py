@@ -32,7 +32,7 @@ async def test_a_later_run_gets_the_earlier_messages(model, memory):
     await model.agent(memory_manager=memory, session_id="s").run("I am Ann.")
     model.says("You are Ann.")
     await model.agent(memory_manager=memory, session_id="s", system_prompt="New rules.").run("Who am I?")
-    assert model.wish_for_answers[1] == [
+    assert model.asked[1] == [
         ("system", "New rules."),
         ("user", "I am Ann."),
         ("assistant", "Hello Ann."),
@@ -54,7 +54,7 @@ async def test_a_whole_round_of_tools_is_stored_and_sent_again(model, memory):
     ]
     assert memory.load_session("s") == stored
     await agent.run("And again?")
-    assert model.wish_for_answers[-1][1:-1] == [(message.role, message.content) for message in stored]
+    assert model.asked[-1][1:-1] == [(message.role, message.content) for message in stored]
 
 
 async def test_the_session_is_created_with_the_agents_prompt_and_without_a_system_message(model, memory):
@@ -67,7 +67,7 @@ async def test_an_agent_without_a_prompt_uses_the_sessions_prompt(model, memory)
     memory.create_session("Be kind.", session_id="s")
     await model.agent(memory_manager=memory, session_id="s", system_prompt="").run("Hi")
     await model.agent(memory_manager=memory, session_id="new", system_prompt="").run("Hi")
-    assert model.wish_for_answers == [[("system", "Be kind."), ("user", "Hi")], [("user", "Hi")]]
+    assert model.asked == [[("system", "Be kind."), ("user", "Hi")], [("user", "Hi")]]
 
 
 @pytest.mark.parametrize("session_id", [None, ""])
@@ -80,7 +80,7 @@ async def test_after_a_crash_an_open_call_gets_a_result_in_the_prompt_but_not_in
     memory.save_message("s", Message("user", "2+3?"))
     memory.save_message("s", Message("assistant", None, tool_calls=[ToolCall("c1", "add", {"a": 2, "b": 3})]))
     await model.agent(add, memory_manager=memory, session_id="s").run("Still there?")
-    assert ("tool", INTERRUPTED) in model.wish_for_answers[0]
+    assert ("tool", INTERRUPTED) in model.asked[0]
     assert [message.role for message in memory.load_session("s")] == ["user", "assistant", "user", "assistant"]
 
 
@@ -106,7 +106,7 @@ class Plain:
 async def test_open_calls_from_a_foreign_memory_are_closed(model, memory):
     memory.save_message("s", Message("assistant", None, tool_calls=[ToolCall("c1", "add", {})]))
     await model.agent(memory_manager=Plain(memory), session_id="s", system_prompt="").run("Hi")
-    assert model.wish_for_answers[0] == [("assistant", None), ("tool", INTERRUPTED), ("user", "Hi")]
+    assert model.asked[0] == [("assistant", None), ("tool", INTERRUPTED), ("user", "Hi")]
 
 
 async def test_no_answer_is_stored_without_its_question(model, memory):
@@ -121,7 +121,7 @@ async def test_of_system_messages_only_pinned_ones_are_sent(model, memory):
     memory.pin_message(memory.save_message("s", Message("system", "A rule to keep.")))
     memory.save_message("s", Message("user", "Hi"))
     await model.agent(memory_manager=memory, session_id="s", system_prompt="Now.").run("Hello?")
-    assert model.wish_for_answers[0] == [
+    assert model.asked[0] == [
         ("system", "Now."),
         ("system", "A rule to keep."),
         ("user", "Hi"),
@@ -143,7 +143,7 @@ async def test_a_summary_in_the_window_is_sent(model, tmp_path):
     strategy: Strategy = _Summarised()
     with MemoryManager(tmp_path / "memory.db", strategy=strategy) as memory:
         await model.agent(memory_manager=memory, session_id="s", system_prompt="").run("What do I like?")
-    assert model.wish_for_answers[0][0] == ("system", SUMMARY_PREFIX + "Ann likes tea.")
+    assert model.asked[0][0] == ("system", SUMMARY_PREFIX + "Ann likes tea.")
 
 
 async def test_calls_of_an_excluded_tool_are_in_the_run_and_not_in_the_session(model, memory):
@@ -155,7 +155,7 @@ async def test_calls_of_an_excluded_tool_are_in_the_run_and_not_in_the_session(m
     model.calls(("pay", {"euros": 1}), ("add", {"a": 1, "b": 1}), text="Next.")
     model.says("All done.")
     await model.agent(pay, add, memory_manager=memory, session_id="s").run("Pay.")
-    assert ("tool", "paid 9") in model.wish_for_answers[2]
+    assert ("tool", "paid 9") in model.asked[2]
     assert memory.load_session("s") == [
         Message("user", "Pay."),
         Message("assistant", "Next.", tool_calls=[ToolCall("call_1", "add", {"a": 1, "b": 1})]),
@@ -196,8 +196,8 @@ async def test_a_run_is_answered_when_storing_fails_during_it(model, tmp_path):
     assert (answered.text, answered.degraded) == ("Here.", ("storing",))
     with MemoryManager(tmp_path / "memory.db") as again:
         await model.agent(memory_manager=again, session_id="s").run("And now?")
-    assert [role for role, _ in model.wish_for_answers[-1]] == ["system", "user", "assistant", "tool", "user"]
-    assert model.wish_for_answers[-1][3] == ("tool", INTERRUPTED)
+    assert [role for role, _ in model.asked[-1]] == ["system", "user", "assistant", "tool", "user"]
+    assert model.asked[-1][3] == ("tool", INTERRUPTED)
 
 
 async def test_a_run_is_answered_when_the_history_cannot_be_read(model, tmp_path):

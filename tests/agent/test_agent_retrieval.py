@@ -39,7 +39,7 @@ async def prompt(model, memory, question, **members):
     """The user message as the model got it."""
     members = {"enable_rag": True, "rag_min_similarity": 0.2} | members
     await model.agent(memory_manager=memory, **members).run(question)
-    return model.wish_for_answers[-1][-1][1]
+    return model.asked[-1][-1][1]
 
 
 def frame(*lines, question):
@@ -90,7 +90,7 @@ async def test_with_the_embedder_down_the_question_is_answered_without_recall(mo
     agent = model.agent(memory_manager=memory, enable_rag=True, rag_min_similarity=0.2, session_id="now")
     *_, answered = await events_of(agent, "The red boat?")
     assert (answered.text, answered.degraded) == ("Understood.", ("retrieval",))
-    assert model.wish_for_answers[0][-1] == ("user", "The red boat?")
+    assert model.asked[0][-1] == ("user", "The red boat?")
     assert memory.get_message_count("now") == 2
 
 
@@ -152,10 +152,10 @@ async def test_a_memory_without_user_filters_is_not_searched_for_one_user(model,
     members = {"memory_manager": Unscoped(memory), "enable_rag": True, "rag_min_similarity": 0.2}
     *_, answered = await events_of(model.agent(session_id="now", **members), "A red boat?")
     assert answered.degraded == ("retrieval",)
-    assert model.wish_for_answers[0][-1] == ("user", "A red boat?")
+    assert model.asked[0][-1] == ("user", "A red boat?")
     memory.clear_history("now")
     await model.agent(**members).run("A red boat?")
-    assert model.wish_for_answers[1][-1] == ("user", frame("[USER]: Bob has a red boat", question="A red boat?"))
+    assert model.asked[1][-1] == ("user", frame("[USER]: Bob has a red boat", question="A red boat?"))
 
 
 async def test_a_hit_of_another_agent_is_labelled_and_a_private_one_left_out(model, memory):

@@ -48,7 +48,7 @@ ADD = ("add", {"a": 2, "b": 3})
 async def test_an_agent_without_tools_answers_in_one_call(model):
     model.says("Hello.")
     assert await model.agent().run("Hi") == "Hello."
-    assert model.wish_for_answers == [[("system", model.agent().system_prompt), ("user", "Hi")]]
+    assert model.asked == [[("system", model.agent().system_prompt), ("user", "Hi")]]
     assert "tools" not in model.bodies[0]
 
 
@@ -56,7 +56,7 @@ async def test_the_model_gets_the_result_of_its_call(model):
     model.calls(ADD, text="Let me see.")
     model.says("It is 5.")
     assert await model.agent(add, system_prompt="Count.").run("2+3?") == "It is 5."
-    assert model.wish_for_answers[1] == [
+    assert model.asked[1] == [
         ("system", "Count."),
         ("user", "2+3?"),
         ("assistant", "Let me see."),
@@ -91,7 +91,7 @@ async def test_a_model_that_calls_tools_at_the_last_step_is_called_once_more_wit
     model.says("Five.")
     assert await model.agent(add, max_steps=3).run("2+3?") == "Five."
     assert ["tools" in body for body in model.bodies] == [True, True, False, False]
-    assert model.wish_for_answers[-1].count(("tool", "5")) == 3
+    assert model.asked[-1].count(("tool", "5")) == 3
 
 
 async def test_tool_calls_of_the_final_answer_are_not_run(model):
@@ -286,7 +286,7 @@ async def test_tools_of_a_tool_source_are_offered_with_the_agents_own(model):
     model.calls(("far", {"x": 1}), ADD)
     model.says("ok")
     assert await model.agent(add, mcp_manager=Elsewhere()).run("go") == "ok"
-    assert model.wish_for_answers[1][-2:] == [("tool", "far {'x': 1}"), ("tool", "5")]
+    assert model.asked[1][-2:] == [("tool", "far {'x': 1}"), ("tool", "5")]
 
 
 async def test_a_run_goes_on_without_tools_that_cannot_be_listed(model):

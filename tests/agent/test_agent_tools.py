@@ -27,7 +27,7 @@ async def outcome(model, call, *tools, **members):
     model.calls(call)
     model.says("ok")
     assert await model.agent(*tools, **members).run("go") == "ok"
-    role, text = model.wish_for_answers[1][-1]
+    role, text = model.asked[1][-1]
     assert role == "tool"
     return text
 
@@ -175,7 +175,7 @@ async def test_invalid_json_arguments_are_never_repaired_into_a_call(model):
     body = b'{"choices": [{"message": %s, "finish_reason": "length"}]}' % _json(message)
     model.server.queue(Answer(body=body, headers={"Content-Type": "application/json"}), Answer(text="ok"))
     assert await model.agent(remove).run("go") == "ok"
-    assert model.wish_for_answers[1][-1][1].startswith("Error: wrong arguments for remove: unreadable_arguments")
+    assert model.asked[1][-1][1].startswith("Error: wrong arguments for remove: unreadable_arguments")
     assert runs == []
 
 

@@ -7,6 +7,8 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, get_type_hints
 
+import pytest
+
 from mnemoir.app.parts import Opening, Parts
 from tests.narrowing import present
 
@@ -24,6 +26,7 @@ def test_no_folder_holds_more_than_35_files():
     assert {folder: count for folder, count in counted.items() if count > 35} == {}
 
 
+@pytest.mark.costly("it reads every file of the package")
 def test_no_function_is_longer_than_60_lines():
     long = {}
     for file in files():

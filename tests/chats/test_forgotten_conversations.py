@@ -187,10 +187,10 @@ async def test_what_the_memory_routes_were_given_for_it_goes_too_while_it_waits(
 
 
 async def test_what_is_being_learned_at_this_moment_is_waited_for_and_goes(chats, folder, learning):
-    learning.wish_for_answers.clear()
+    learning.asked.clear()
     learning.otherwise = Answer(text=orjson.dumps({"facts": [f"Owns a {SECRET}"]}).decode(), silent=True)
     await chats.chat(f"I own a {SECRET}", memoryEnabled=True)
-    await learning.wish_for_answers.wait()
+    await learning.asked.wait()
     forgetting = asyncio.create_task(forget(chats))
     await chats.get("/health")
     assert not forgetting.done()
@@ -380,13 +380,13 @@ async def test_the_event_of_an_add_quotes_nothing_that_was_forgotten(chats, fold
 
 @pytest.mark.parametrize("how", ["a turn", "an add"])
 async def test_what_is_being_learned_as_the_memories_are_forgotten_is_waited_for_and_goes(chats, learning, how):
-    learning.wish_for_answers.clear()
+    learning.asked.clear()
     learning.otherwise = Answer(text=orjson.dumps({"facts": [f"Owns a {STAYING}"]}).decode(), silent=True)
     if how == "a turn":
         await chats.chat(f"I own a {STAYING}", memoryEnabled=True)
     else:
         await add_later(chats, STAYING)
-    await learning.wish_for_answers.wait()
+    await learning.asked.wait()
     forgetting = asyncio.create_task(forget_memories(chats))
     await chats.get("/health")
     assert not forgetting.done()

@@ -174,7 +174,7 @@ def test_help_names_every_command_and_other_words_are_refused(chat):
             assert f"/{name}" in listed
         assert "There is no command '/bogus'. /help lists them." in terminal.ask("/bogus")
         terminal.say("/QUIT")
-        assert terminal.note_end() == 0
+        assert terminal.ended() == 0
 
 
 @pytest.mark.slow

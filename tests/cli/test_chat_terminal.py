@@ -91,7 +91,7 @@ def test_an_interrupt_at_the_prompt_asks_and_keeps_what_was_typed(chat, llm):
         terminal.type(INTERRUPT)
         terminal.see(r"\[y/N\]")
         terminal.say("y")
-        assert terminal.note_end() == 0
+        assert terminal.ended() == 0
     assert told(llm)[0][-1] == "half a thought made whole"
 
 
@@ -100,7 +100,7 @@ def test_the_end_of_input_leaves(chat):
         terminal.say("   ")
         terminal.see_prompt()
         terminal.type(END_OF_INPUT)
-        assert terminal.note_end() == 0
+        assert terminal.ended() == 0
 
 
 @pytest.mark.slow

@@ -36,7 +36,7 @@ def test_a_save_that_fails_at_any_write_or_sync_saves_nothing_and_the_next_works
         with attempt:
             storage.save_messages([said(f"failing {attempt.number}"), said("x" * 9000)])
         if attempt.struck:
-            assert str(storage.db_path) in attempt.text_with_origin
+            assert str(storage.db_path) in attempt.told
             assert texts(storage) == saved
             storage.save_message(said(f"next {attempt.number}"))
             saved.append(f"next {attempt.number}")
@@ -55,8 +55,8 @@ def test_a_deletion_that_fails_deletes_nothing(disk, storage, error, failing):
     for attempt in failing(disk, calls, error):
         with attempt:
             deleted = storage.delete_session("s")
-        assert len(texts(storage)) == (50 if attempt.text_with_origin else 0)
-        if attempt.struck and not attempt.text_with_origin:  # all was deleted, and then the log could not be emptied
+        assert len(texts(storage)) == (50 if attempt.told else 0)
+        if attempt.struck and not attempt.told:  # all was deleted, and then the log could not be emptied
             storage.save_messages(messages)
     assert (deleted, texts(storage)) == (True, [])
 
@@ -91,7 +91,7 @@ def test_a_branch_that_fails_at_any_write_or_sync_leaves_the_thread_as_it_was(di
         with attempt:
             storage.append_messages("s", [said("y" * 9000, role="assistant")], parent_id=ids[0])
         if attempt.struck:
-            assert attempt.text_with_origin
+            assert attempt.told
             assert (len(texts(storage)), storage.get_session("s").head) == (3, ids[-1])
     assert texts(storage) == ["q", "y" * 9000]
 

@@ -27,7 +27,7 @@ async def test_the_answer_is_the_decoded_json_and_the_query_is_data(session, ser
     server.answer = {"text": "A plant."}
     query = {"prompt": "a&b=c#d é\n@x", "num_results": "1"}
     assert await HttpOfflineWikipedia(session).get(server.url, "/articles", query) == {"text": "A plant."}
-    assert server.wish_for_answers == [("/articles", query)]
+    assert server.asked == [("/articles", query)]
 
 
 async def test_not_found_is_none(session, server):
@@ -49,7 +49,7 @@ async def test_an_invalid_answer_is_reported(session, server, members, error, to
         setattr(server, member, value)
     with pytest.raises(error, match=told):
         await HttpOfflineWikipedia(session, most_bytes=1000).get(server.url, "/articles", {})
-    assert len(server.wish_for_answers) == 1
+    assert len(server.asked) == 1
 
 
 async def test_an_unreachable_service_is_reported(session):

@@ -53,7 +53,7 @@ async def test_ollama_gets_a_tool_call_streamed_and_whole_and_sends_its_result_b
         streamed = [call for part in parts for call in part.message.tool_calls or ()]
         for call in (*whole.message.tool_calls, *streamed):
             assert (call.function.name, call.function.arguments) == ("weather", {"city": "Graz"})
-        assert (len(streamed), parts[-1].succeed) == (1, True)
+        assert (len(streamed), parts[-1].done) == (1, True)
         result = {"role": "tool", "tool_name": "weather", "content": "Snow."}
         llm.reply("It snows.")
         answer = await client.chat("mnemoir", [*QUESTION, whole.message, result], tools=[TOOL])

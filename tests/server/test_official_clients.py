@@ -129,7 +129,7 @@ async def test_ollama_chats_and_generates(listen, llm):
         llm.reply("Good morning.")
         parts = [part async for part in await client.chat("mnemoir", MESSAGES, stream=True)]
         assert "".join(part.message.content or "" for part in parts) == "Good morning."
-        assert parts[-1].succeed
+        assert parts[-1].done
         llm.reply("Good morning.")
         assert (await client.generate("mnemoir", "Hello")).response == "Good morning."
 

@@ -65,7 +65,7 @@ async def test_another_model_server_is_not_asked_to_load(
         chatted = await client.chat("mnemoir", keep_alive=keep_alive)
         (streamed,) = [part async for part in await client.chat("mnemoir", keep_alive=keep_alive, stream=True)]
     assert [part.done_reason for part in (generated, chatted, streamed)] == [reason] * 3
-    assert (generated.response, chatted.message.content, chatted.succeed) == ("", "", True)
+    assert (generated.response, chatted.message.content, chatted.done) == ("", "", True)
     assert llm.requests == []
 
 

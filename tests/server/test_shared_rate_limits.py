@@ -103,7 +103,7 @@ async def test_many_that_were_late_at_once_are_one_failure(another, redis):
     assert await passed(limits, "search", 1) == 1
     redis.stop()
     assert sum(await asyncio.gather(*(passed(limits, "search", 1) for _ in range(20)))) == 9
-    assert limits._fullest_draft._failures == 1
+    assert limits._shared._failures == 1
 
 
 async def test_a_server_tells_what_all_used_and_whether_redis_answers(open_server, another, redis):
@@ -148,7 +148,7 @@ async def test_a_password_is_given_to_redis_and_a_wrong_one_is_as_none(another, 
 
 async def test_after_five_failures_it_is_left_alone_for_a_while_and_then_asked_again(another, redis):
     limits = another()
-    shared = limits._fullest_draft
+    shared = limits._shared
     assert await passed(limits, "search", 1) == 1
     redis.kill()
     assert await passed(limits, "search", 8) == 8

@@ -80,7 +80,7 @@ def test_a_save_that_fails_leaves_one_whole_model(tmp_path, monkeypatch, failing
         found = LANGUAGE_MODEL.read(tmp_path)
         assert found in (FIRST, SECOND)
         assert found.key == {FIRST.url: FIRST.key, SECOND.url: SECOND.key}[found.url]
-        if attempt.text_with_origin is None:
+        if attempt.told is None:
             assert found == SECOND
     assert len(list((tmp_path / "settings").iterdir())) == 2
 

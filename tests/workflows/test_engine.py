@@ -52,12 +52,12 @@ async def test_the_first_token_is_sent_before_the_model_has_finished(desk, llm):
 async def test_without_memory_nothing_but_the_model_is_asked(desk, memory):
     happened = await events(desk.workflows(), who=caller(memory=False))
     assert not any(isinstance(event, NodeStarted) for event in happened)
-    assert (memory.wish_for_answers, memory.kept) == ([], [])
+    assert (memory.asked, memory.kept) == ([], [])
 
 
 async def test_a_task_of_an_app_neither_recalls_nor_remembers(desk, memory):
     await events(desk.workflows(), who=caller(client_task="title_generation"))
-    assert (memory.wish_for_answers, memory.kept) == ([], [])
+    assert (memory.asked, memory.kept) == ([], [])
 
 
 async def test_a_memory_that_is_down_is_reported_and_fails_no_chat(desk, llm, memory):

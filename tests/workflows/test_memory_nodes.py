@@ -56,7 +56,7 @@ async def test_a_queued_turn_of_the_same_chat_is_not_recalled(desk, llm, memory)
 async def test_memory_is_searched_for_the_words_as_typed_and_keeps_them_so(desk, memory):
     fenced = with_recalled_lines([QUESTION], [VEGETARIAN])
     await run(desk.workflows(), *HISTORY, *fenced)
-    assert memory.wish_for_answers == [QUESTION.text]
+    assert memory.asked == [QUESTION.text]
     assert [turn.user_text for turn in memory.kept] == [QUESTION.text]
 
 
@@ -76,7 +76,7 @@ async def test_a_turn_that_is_no_answer_is_not_kept(desk, llm, memory, answer):
 async def test_a_project_can_switch_memory_off(desk, memory):
     memory.limits = None
     await run(desk.workflows(), QUESTION)
-    assert (memory.wish_for_answers, memory.kept) == ([], [])
+    assert (memory.asked, memory.kept) == ([], [])
 
 
 def test_pictures_of_the_message_stay_with_it():
@@ -94,7 +94,7 @@ def test_without_a_user_message_nothing_is_added():
 @pytest.mark.parametrize("text", [case[1] for case in FRAMED + PLANTED], ids=[case[0] for case in FRAMED + PLANTED])
 async def test_memory_is_searched_for_and_learns_the_question_of_a_document_frame(desk, llm, memory, text):
     await run(desk.workflows(), *HISTORY, text_message("user", text))
-    assert memory.wish_for_answers == [ASKED]
+    assert memory.asked == [ASKED]
     assert [turn.user_text for turn in memory.kept] == [ASKED]
     assert llm.requests[0].body["messages"][3]["content"].endswith(text)
 
@@ -102,7 +102,7 @@ async def test_memory_is_searched_for_and_learns_the_question_of_a_document_fram
 @pytest.mark.parametrize("text", [case[1] for case in TYPED], ids=[case[0] for case in TYPED])
 async def test_memory_is_searched_for_and_learns_all_that_a_person_typed(desk, memory, text):
     await run(desk.workflows(), text_message("user", text))
-    assert memory.wish_for_answers == [text.strip()]
+    assert memory.asked == [text.strip()]
     assert [turn.user_text for turn in memory.kept] == [text.strip()]
 
 

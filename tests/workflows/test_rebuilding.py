@@ -62,7 +62,7 @@ async def test_all_chunks_are_made_again_by_the_present_settings(rebuilding, des
 
     [asked] = llm.requests
     assert [line[:7] for line in chunk_of(asked)] == [f"line {number:02}" for number in range(1, 11)]
-    assert [(step.succeed, step.all, step.finished) for step in progress] == [(1, 1, False), (1, 1, True)]
+    assert [(step.done, step.all, step.finished) for step in progress] == [(1, 1, False), (1, 1, True)]
     assert [summary.text for summary in await live(desk)] == ["about line 01"]
 
 

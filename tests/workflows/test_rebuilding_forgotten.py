@@ -36,7 +36,7 @@ def store(desk, kind):
 
 async def chat(desk, count=12):
     """Run another turn of the discussion with the nodes behind its answer."""
-    await reply(desk.read_or_create[-1], of("d1", *said(count)))
+    await reply(desk.made[-1], of("d1", *said(count)))
     await desk.runs.next()
 
 

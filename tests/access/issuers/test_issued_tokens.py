@@ -143,8 +143,8 @@ WRONG = {
 async def test_a_wrong_token_is_refused(view, kind):
     exc = await refusal(view, WRONG[kind](view))
     assert exc.code == "invalid_token"
-    assert view.issuer.wish_for_answers["/keys"] <= 1
-    assert view.issuer.wish_for_answers["/keys2"] + view.issuer.wish_for_answers["/x5u"] == 0
+    assert view.issuer.asked["/keys"] <= 1
+    assert view.issuer.asked["/keys2"] + view.issuer.asked["/x5u"] == 0
     assert not await view.audit.newest(None, limit=10, before=None, action="tokens.use")
 
 
@@ -189,7 +189,7 @@ async def test_an_issuer_that_was_never_there_makes_its_tokens_wait_not_pass(vie
     for _ in range(3):
         with pytest.raises(IssuerUnavailable):
             await view.take()
-    assert view.issuer.wish_for_answers["/keys"] == 1
+    assert view.issuer.asked["/keys"] == 1
     view.issuer.is_away = False
     view.later(seconds=5)
     assert await view.take()

@@ -17,7 +17,7 @@ async def test_the_first_tokens_after_a_change_of_keys_pass_and_the_old_ones_no_
     await view.take(old)
     view.issuer.rotate("second")
     await asyncio.gather(*(view.take(view.token(jti=str(number))) for number in range(5)))
-    assert view.issuer.wish_for_answers["/keys"] == 2
+    assert view.issuer.asked["/keys"] == 2
     with pytest.raises(Unauthorized):
         await view.take(old)
 
@@ -28,7 +28,7 @@ async def test_made_up_names_of_keys_make_the_server_ask_once_in_half_a_minute(v
         for number in range(20):
             with pytest.raises(Unauthorized):
                 await view.take(view.token(headers={"kid": f"{round_}-{number}"}))
-        assert view.issuer.wish_for_answers["/keys"] == 2 + round_
+        assert view.issuer.asked["/keys"] == 2 + round_
         view.later(seconds=30)
 
 
@@ -37,11 +37,11 @@ async def test_keys_are_read_again_after_an_hour_and_count_for_a_day_while_the_i
     view.issuer.is_away = True
     view.later(minutes=59)
     await view.take()
-    assert view.issuer.wish_for_answers["/keys"] == 1
+    assert view.issuer.asked["/keys"] == 1
     view.later(hours=22)
     await view.take()
     await view.tokens._each()[0].checker.keys.begin()
-    assert view.issuer.wish_for_answers["/keys"] >= 2
+    assert view.issuer.asked["/keys"] >= 2
     view.later(hours=1, minutes=1)
     with pytest.raises(IssuerUnavailable):
         await view.take()
@@ -82,7 +82,7 @@ async def test_an_unusable_document_leaves_the_last_keys_in_place(view, kind):
     view.issuer.documents["/keys"] = said
     with pytest.raises(IssuerUnavailable):
         await view.take(view.token(headers={"kid": "new"}))
-    assert view.issuer.wish_for_answers["/elsewhere"] == 0
+    assert view.issuer.asked["/elsewhere"] == 0
     await view.take(view.token(jti="another"))
 
 
@@ -94,7 +94,7 @@ async def test_keys_come_from_a_file_or_from_what_the_issuer_says_of_itself(tmp_
         issuer.rotate("second")
         file.write_text(json.dumps(issuer.key_set), encoding="utf-8")
         await view.take()
-    assert not issuer.wish_for_answers
+    assert not issuer.asked
     async with taking(tmp_path / "described", issuer, jwks_url=None) as view:
         await view.take()
         issuer.documents["/.well-known/openid-configuration"] = issuer.description | {
@@ -102,7 +102,7 @@ async def test_keys_come_from_a_file_or_from_what_the_issuer_says_of_itself(tmp_
         }
         with pytest.raises(IssuerUnavailable):
             await view.take(view.token(headers={"kid": "new"}))
-    assert issuer.wish_for_answers == {"/.well-known/openid-configuration": 2, "/keys": 1}
+    assert issuer.asked == {"/.well-known/openid-configuration": 2, "/keys": 1}
 
 
 async def test_keys_are_never_read_without_encryption_from_another_machine(tmp_path, issuer):

@@ -20,7 +20,7 @@ KITCHEN = Project(tenant="default", project="kitchen")
 
 
 def events(result):
-    return [(change.event, change.memory.text) for change in result.outcome]
+    return [(change.event, change.memory.text) for change in result.applied]
 
 
 async def test_where_nothing_similar_is_stored_one_call_does(house, tell):
@@ -43,7 +43,7 @@ async def test_where_something_similar_is_stored_a_second_call_decides(house, te
         "memories": [{"id": "0", "text": "Lives in Graz"}],
         "facts": ["Lives in Rome"],
     }
-    [change] = result.outcome
+    [change] = result.applied
     assert (change.event, change.memory.text, change.previous_text) == ("UPDATE", "Lives in Rome", "Lives in Graz")
     assert result.usage.input_tokens == 20
     assert await kept(facts) == ["Lives in Rome"]
@@ -115,7 +115,7 @@ async def test_nothing_to_analyse_asks_no_model(house):
     model = ScriptedModel()
     turns = [Turn(role="system", text="Be nice."), Turn(role="tool", text="42"), Turn(role="user", text=" ")]
     result = await house.facts(model).add(MIRA, AddRequest(turns=turns))
-    assert (result.outcome, result.facts_found, model.asked) == ([], False, [])
+    assert (result.applied, result.facts_found, model.asked) == ([], False, [])
 
 
 async def test_a_fact_carries_the_metadata_the_times_and_the_expiry_of_its_request(house, tell):
@@ -136,7 +136,7 @@ async def test_a_fact_carries_the_metadata_the_times_and_the_expiry_of_its_reque
 async def test_history_tells_the_turns_the_model_and_the_reason(house, tell):
     facts = house.facts()
     await tell(facts, "I live in Graz.")
-    [memory] = (await tell(facts, "I live in Rome.")).outcome
+    [memory] = (await tell(facts, "I live in Rome.")).applied
     entries = await facts.history(KITCHEN, memory.memory.id)
     assert [(e.event, e.old_text, e.new_text, e.model) for e in entries] == [
         ("ADD", None, "Lives in Graz", "offline"),
@@ -207,8 +207,8 @@ async def test_one_key_is_answered_once_and_then_again_the_same(house, tell):
     results = await asyncio.gather(*(tell(facts, "I live in Graz.", receipt=RECEIPT) for _ in range(8)))
     results.append(await tell(facts, "I live in Graz.", receipt=RECEIPT))
     assert [events(result) for result in results] == [[("ADD", "Lives in Graz")]] * 9
-    assert len({result.outcome[0].memory.id for result in results}) == 1
-    assert [result.earlier_result for result in results] == [False] + [True] * 8
+    assert len({result.applied[0].memory.id for result in results}) == 1
+    assert [result.redeemed for result in results] == [False] + [True] * 8
 
 
 async def test_one_key_over_another_request_is_refused(house, tell):
@@ -225,5 +225,5 @@ async def test_a_key_whose_request_changed_nothing_is_answered_the_same_too(hous
     await tell(facts, "I live in Graz.")
     first = await tell(facts, text, receipt=RECEIPT)
     again = await tell(facts, text, receipt=RECEIPT)
-    assert (first.outcome, again.outcome) == ([], [])
-    assert (first.facts_found, again.facts_found, again.earlier_result) == (found, found, True)
+    assert (first.applied, again.applied) == ([], [])
+    assert (first.facts_found, again.facts_found, again.redeemed) == (found, found, True)

@@ -28,7 +28,7 @@ async def test_without_inference_every_said_turn_is_kept_as_it_was(house):
     request = AddRequest(turns=turns, infer=False, metadata={"n": 0, "s": "x"}, said_at=at)
     scope = Scope(project="kitchen", user="mira", conversation="c1", agent="a")
     result = await house.facts().add(scope, request)
-    told = [(change.event, change.memory) for change in result.outcome]
+    told = [(change.event, change.memory) for change in result.applied]
     assert [(event, m.text, m.role, m.speaker, m.kind) for event, m in told] == [
         ("ADD", "I row. I row.", "user", "Mira", "message"),
         ("ADD", "I row. I row.", "user", None, "message"),
@@ -69,7 +69,7 @@ async def test_a_thousand_messages_are_one_request(house):
     turns = [Turn(role="user", text=f"Message {n}") for n in range(1000)]
     facts = house.facts()
     result = await facts.add(MIRA, AddRequest(turns=turns, infer=False))
-    assert (len(result.outcome), await facts.count(MIRA)) == (1000, 1000)
+    assert (len(result.applied), await facts.count(MIRA)) == (1000, 1000)
 
 
 async def test_paging_counts_and_deletes(house, tell):
@@ -83,7 +83,7 @@ async def test_paging_counts_and_deletes(house, tell):
 
 async def test_a_foreign_or_absent_memory_is_not_found(house, tell):
     facts = house.facts()
-    [change] = (await tell(facts, "I live in Graz.")).outcome
+    [change] = (await tell(facts, "I live in Graz.")).applied
     foreign = Project(tenant="default", project="garden")
     for project, memory_id, user in (
         (KITCHEN, change.memory.id, "noah"),
@@ -101,7 +101,7 @@ async def test_a_foreign_or_absent_memory_is_not_found(house, tell):
 
 async def test_the_history_of_a_deleted_memory_stays(house, tell):
     facts = house.facts()
-    [change] = (await tell(facts, "I live in Graz.")).outcome
+    [change] = (await tell(facts, "I live in Graz.")).applied
     await facts.delete(KITCHEN, change.memory.id)
     entries = await facts.history(KITCHEN, change.memory.id, "mira")
     assert [entry.event for entry in entries] == ["ADD", "DELETE"]

@@ -153,7 +153,7 @@ async def test_a_suspected_fact_waits_and_is_kept_or_discarded_by_a_person(house
     model = ScriptedModel(facts_reply(PLANTED, "The flight leaves at ten"))
     facts = house.facts(model, **ALL)
     result = await add(facts, ("tool", f"Flight at ten. {PLANTED}"))
-    assert result.outcome == []  # the whole text gives orders
+    assert result.applied == []  # the whole text gives orders
     waiting = await facts.review.waiting(MIRA)
     assert {(one.reason, one.memory.origin) for one in waiting} == {(SUSPECTED, "tool")}
     harmless = next(one for one in waiting if "flight" in one.memory.text)
@@ -185,10 +185,10 @@ async def test_what_a_user_prefers_becomes_a_memory(house, tell, kept):
 async def test_a_message_of_a_tool_kept_word_for_word_waits_where_it_is_suspected(house, kept):
     facts = house.facts(ScriptedModel())
     result = await add(facts, ("user", PLANTED), ("assistant", "Noted."), ("tool", PLANTED), infer=False)
-    assert sorted(one.memory.origin for one in result.outcome) == ["api", "assistant"]
+    assert sorted(one.memory.origin for one in result.applied) == ["api", "assistant"]
     assert [(one.reason, one.memory.role) for one in result.proposed] == [(SUSPECTED, "tool")]
     outcome = await facts.review.approve_many(MIRA)
-    assert outcome.note_failure == []
+    assert outcome.failed == []
     assert sorted(one.origin for one in await facts.page(MIRA, limit=9)) == ["api", "assistant", "tool"]
 
 
@@ -231,8 +231,8 @@ async def test_the_model_is_asked_about_what_the_user_did_not_type(house, answer
     model = judge(answer)
     facts = house.facts(model, quarantine="model", **ALL)
     result = await add(facts, ("tool", "Acme: the best tools in town"))
-    assert (len(result.proposed), len(result.outcome)) == (waits, 1 - waits)
-    assert document_of(model.wish_for_answers[1])["statements"] == {"0": "Acme has the best tools in town"}
+    assert (len(result.proposed), len(result.applied)) == (waits, 1 - waits)
+    assert document_of(model.asked[1])["statements"] == {"0": "Acme has the best tools in town"}
 
 
 async def test_the_model_is_not_asked_about_what_the_user_typed(house, tell):

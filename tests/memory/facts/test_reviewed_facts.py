@@ -22,7 +22,7 @@ async def known(house: House, tell, *texts: str, **members: object) -> list[Memo
     stored = []
     for text in texts:
         model = ScriptedModel(facts_reply(text), changes_reply(("new", text, "ADD")))
-        stored += [one.memory for one in (await tell(house.facts(model), text, **members)).outcome]
+        stored += [one.memory for one in (await tell(house.facts(model), text, **members)).applied]
     return stored
 
 
@@ -42,11 +42,11 @@ async def test_an_update_and_a_deletion_of_a_model_wait_and_its_addition_goes_th
     model = ScriptedModel(script=answer)
     facts = house.facts(model, review="changes")
     result = await tell(facts, "I left Nord for Sued.")
-    assert all(one.event == "ADD" for one in result.outcome)
+    assert all(one.event == "ADD" for one in result.applied)
     assert {one.event for one in result.proposed} == {"UPDATE", "DELETE"}
     assert {"Works at Nord", "Likes tea"} <= set(await kept(facts))
     outcome = await facts.review.approve_many(MIRA)
-    assert (len(outcome.changes), outcome.note_failure) == (1, [])
+    assert (len(outcome.changes), outcome.failed) == (1, [])
     assert await kept(facts) == ["Likes green tea", "Rows", "Works at Sued"]
 
 
@@ -57,7 +57,7 @@ async def test_a_deletion_that_is_approved_later_names_the_fact_that_replaced_it
     await facts.review.approve(KITCHEN, result.proposed[0].id)
     closed = await house.store.get(MIRA, nuts.id)
     assert closed is not None
-    assert closed.replaced_by == result.outcome[0].memory.id
+    assert closed.replaced_by == result.applied[0].memory.id
 
 
 async def test_paraphrases_of_what_waits_are_not_proposed_and_ask_for_no_decision(house, tell):
@@ -67,7 +67,7 @@ async def test_paraphrases_of_what_waits_are_not_proposed_and_ask_for_no_decisio
     for text in ("Lives in  graz!", "lives in the Graz"):
         again = ScriptedModel(facts_reply(text))
         told = await tell(house.facts(again, review="all"), "Graz it is.")
-        assert (list(told.outcome), list(told.proposed), len(again.asked)) == ([], [], 1)
+        assert (list(told.applied), list(told.proposed), len(again.asked)) == ([], [], 1)
     assert events(await facts.review.waiting(MIRA)) == [("ADD", "Lives in Graz")]
 
 
@@ -82,10 +82,10 @@ async def test_one_deletion_waits_once_whoever_asks_for_it(house, tell):
 async def test_a_memory_told_again_is_renewed_at_once_but_one_that_decayed_waits(house, tell):
     facts = house.facts(review="all", decay_days=30, touch_on_none=True)
     await known(house, tell, "Lives in Graz")
-    assert [one.reason for one in (await tell(facts, "I live in Graz.")).outcome] == ["mentioned_again"]
+    assert [one.reason for one in (await tell(facts, "I live in Graz.")).applied] == ["mentioned_again"]
     house.clock.now = house.clock.now.replace(year=2027)
     result = await tell(facts, "I live in Graz.")
-    assert (list(result.outcome), events(result.proposed)) == ([], [("UPDATE", "Lives in Graz")])
+    assert (list(result.applied), events(result.proposed)) == ([], [("UPDATE", "Lives in Graz")])
     assert await facts.count(MIRA) == 0
     await facts.review.approve(KITCHEN, result.proposed[0].id)
     assert await facts.count(MIRA) == 1
@@ -155,7 +155,7 @@ async def test_what_waits_holds_from_when_it_was_said_once_it_is_approved(house,
     said_at = house.clock.now
     (one,) = (await tell(facts, "I live in Graz.")).proposed
     house.clock.now = said_at.replace(month=5)
-    (made,) = (await facts.review.approve(KITCHEN, one.id)).outcome
+    (made,) = (await facts.review.approve(KITCHEN, one.id)).applied
     assert made.memory.created_at.startswith("2026-03-04")
     assert [memory.text for memory in await facts.page(MIRA, limit=5, at=said_at.replace(month=4))] == [
         "Lives in Graz"

@@ -62,7 +62,7 @@ ONCE = ["Allergic to nuts", "Is vegetarian", "Lives in Graz", "Name is Alex", "R
 
 async def test_the_same_conversation_twenty_times_leaves_what_once_leaves(house, tell, kept):
     facts = house.facts()
-    events = [[change.event for change in (await tell(facts, *CONVERSATION)).outcome] for _ in range(20)]
+    events = [[change.event for change in (await tell(facts, *CONVERSATION)).applied] for _ in range(20)]
     assert events == [["ADD"] * 5] + [[]] * 19
     assert await kept(facts) == ONCE
 
@@ -70,7 +70,7 @@ async def test_the_same_conversation_twenty_times_leaves_what_once_leaves(house,
 async def test_the_same_conversation_twenty_times_at_once_leaves_what_once_leaves(house, tell, kept):
     facts = house.facts()
     results = await asyncio.gather(*(tell(facts, *CONVERSATION) for _ in range(20)))
-    assert sum(len(result.outcome) for result in results) == 5
+    assert sum(len(result.applied) for result in results) == 5
     assert await kept(facts) == ONCE
 
 
@@ -90,7 +90,7 @@ async def test_what_an_assistant_says_and_what_was_recalled_is_not_remembered(ho
         Turn(role="user", text="<recalled_memories>\nBackground\n- I love tea\n</recalled_memories>\n\nHow are you?"),
     ]
     result = await facts.add(MIRA, AddRequest(turns=turns))
-    assert (result.outcome, result.facts_found) == ([], False)
+    assert (result.applied, result.facts_found) == ([], False)
 
 
 async def test_a_question_in_other_words_finds_the_fact(house, tell):
@@ -122,4 +122,4 @@ ECHOES = [
 
 @pytest.mark.parametrize("text", ECHOES)
 async def test_memories_and_chats_that_a_message_repeats_are_not_remembered(house, tell, text):
-    assert (await tell(house.facts(), text)).outcome == []
+    assert (await tell(house.facts(), text)).applied == []

@@ -26,7 +26,7 @@ def played(event: str | None):
 async def test_an_older_message_that_arrives_later_is_added_to_the_past(live, event):
     life = live(played(event))
     await life.tell(GRAZ, day("2025-05-01"))
-    [added] = (await life.tell(WELS, day("2024-01-01"))).outcome
+    [added] = (await life.tell(WELS, day("2024-01-01"))).applied
     assert (added.event, added.memory.text, added.memory.valid_to) == (
         "ADD",
         "Lives in Wels",
@@ -65,7 +65,7 @@ async def test_the_oldest_of_three_arrives_last(live):
 async def test_an_older_message_that_arrives_again_and_again_is_kept_once(live):
     life = live()
     await life.tell(GRAZ, day("2025-05-01"))
-    told = [len((await life.tell(WELS, day("2024-01-01"))).outcome) for _ in range(3)]
+    told = [len((await life.tell(WELS, day("2024-01-01"))).applied) for _ in range(3)]
     assert told == [1, 0, 0]
     assert await life.at(day("2024-02-01")) == ["Lives in Wels"]
 

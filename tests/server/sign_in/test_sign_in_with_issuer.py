@@ -230,7 +230,7 @@ async def test_a_code_from_another_issuer_or_without_its_name_is_not_redeemed(op
         page = await browser.come_back(issuer.sign_in(asked), iss=other)
         assert (page.status, b"Home did not sign you in" in page.body) == (401, True)
         assert error_of(await browser.finish(asked["state"])) == (401, "wrong_sign_in")
-    assert issuer.wish_for_answers["/token"] == 0
+    assert issuer.asked["/token"] == 0
 
 
 async def test_errors_of_the_issuer_are_told_in_plain_words_and_only_in_the_browser_that_asked(open_with, issuer):

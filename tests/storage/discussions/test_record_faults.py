@@ -131,7 +131,7 @@ async def test_a_write_that_fails_anywhere_changes_nothing_and_the_next_works(tm
                 with attempt:
                     await write(tea)
                 if attempt.struck:
-                    assert str(file_of(tea)) in attempt.text_with_origin
+                    assert str(file_of(tea)) in attempt.told
                     assert (await texts(store, tea), await store.blocks(tea)) == before
         assert await texts(store, tea) == {"new tea", "new rum"}
         assert asked(file_of(tea), "PRAGMA integrity_check") == [("ok",)]
@@ -150,7 +150,7 @@ async def test_a_file_that_could_not_be_begun_is_begun_the_next_time(tmp_path, e
             with attempt:
                 await store.begin(tea)
             if attempt.struck:
-                assert attempt.text_with_origin
+                assert attempt.told
                 assert await store.blocks(tea) == []
         await store.append(tea, [record("tea")], source("one"))
         assert await texts(store, tea) == {"tea"}

@@ -88,7 +88,7 @@ async def test_a_change_of_an_edited_file_that_fails_at_any_step_is_told_and_lea
         await edited()
         with attempt:
             await change(store)
-        assert workspace.texts() in ([after, ["old", "tom's", "theirs"]] if attempt.text_with_origin else [after])
+        assert workspace.texts() in ([after, ["old", "tom's", "theirs"]] if attempt.told else [after])
         if attempt.struck:
             await add(store)
             assert "ours" in workspace.texts()

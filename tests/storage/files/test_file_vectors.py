@@ -53,10 +53,10 @@ async def test_filled_vectors_come_to_search_as_rewritten_rows(store, workspace)
 
 async def test_times_follow_edits_by_others(store, workspace):
     await store.commit(MIRA, [fact("one"), fact("two")], ASKED)
-    assert await store.added(date(2026, 1, 1)) == {"2026-03-04": 2}
+    assert await store.additions_by_day(date(2026, 1, 1)) == {"2026-03-04": 2}
     one, two = workspace.records()
     workspace.put(one | {"created_at": "2026-03-07T12:00:00Z"}, two)
-    assert await store.added(date(2026, 1, 1)) == {"2026-03-04": 1, "2026-03-07": 1}
+    assert await store.additions_by_day(date(2026, 1, 1)) == {"2026-03-04": 1, "2026-03-07": 1}
     assert (await store.backlog("m1"), len(await codes(store))) == ((0, 2), 2)
 
 

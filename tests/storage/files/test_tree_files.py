@@ -40,7 +40,7 @@ def test_a_failing_disk_leaves_whole_versions_and_is_told(files, tmp_path, monke
         with attempt:
             change(files)
         assert {files.read(PATH), files.kept_version(PATH)} <= {FIRST, SECOND}
-        if attempt.text_with_origin is None:  # a folder that cannot be made harms nothing where there is one
+        if attempt.told is None:  # a folder that cannot be made harms nothing where there is one
             assert (files.read(PATH) != before, files.kept_version(PATH)) == (True, before)
     assert sorted(file.suffix for file in tmp_path.rglob("*") if file.is_file()) == [".json", ".json"]
 

@@ -56,7 +56,7 @@ async def test_a_commit_that_fails_at_any_write_or_sync_changes_nothing_and_the_
         with attempt:
             await store.commit(MIRA, changes, ASKED, receipt=Receipt(key=f"{n}", request_hash="h"))
         if attempt.struck:
-            assert str(path) in attempt.text_with_origin
+            assert str(path) in attempt.told
             assert sorted(await texts(store)) == sorted(kept)
             assert await store.redeem(MIRA, f"{n}") is None
             await keep(store, fact(f"again {n}"))
@@ -112,7 +112,7 @@ async def test_a_delete_of_everything_that_fails_deletes_nothing_or_leaves_only_
         with attempt:
             deleted = await store.delete_all(MIRA)
         if attempt.struck:
-            assert attempt.text_with_origin
+            assert attempt.told
             if await store.count(MIRA, ALL) != 50:
                 assert await store.count(MIRA, ALL) == 0
                 await store.erase()
@@ -148,7 +148,7 @@ async def test_a_beginning_that_fails_at_any_write_leaves_nothing_and_the_next_s
         with attempt:
             database = open_database(path)
         if attempt.struck:
-            assert attempt.text_with_origin
+            assert attempt.told
             database = open_database(path)
         assert await database.check_integrity() == []
         await database.aclose()

@@ -240,7 +240,7 @@ async def test_what_the_client_sent_and_the_first_model_was_asked_is_written_onc
     prompt = [entry("note", "2 earlier messages are not shown."), *said[:2], entry("user", "Recalled. And now?")]
     run = a_run("r1", asked=said, workflows=[WorkflowTrace(name="Chat", nodes=[a_node(prompt), a_node(said)])])
     happen(store, run)
-    assert (await store.get("r1")).wish_for_answers == said
+    assert (await store.get("r1")).asked == said
     [(kept,)] = apsw.Connection(str(path)).execute("SELECT json_extract(trace, '$.asked') FROM runs")
     assert kept == '[1,2,{"role":"user","content":"And now?"}]'
 
@@ -249,7 +249,7 @@ async def test_what_the_client_sent_and_the_first_model_was_asked_is_written_onc
 async def test_what_the_client_sent_is_kept_where_no_prompt_holds_it(store, prompt):
     said = [{"role": "user", "content": "Hi"}, {"role": "user", "content": "Are you there?"}]
     happen(store, a_run("r1", asked=said, workflows=[WorkflowTrace(name="Chat", nodes=[a_node(prompt)])]))
-    assert (await store.get("r1")).wish_for_answers == said
+    assert (await store.get("r1")).asked == said
 
 
 async def test_traces_that_hold_much_leave_room_for_fewer_runs(path):

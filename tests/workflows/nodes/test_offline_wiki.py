@@ -84,7 +84,7 @@ async def test_each_node_asks_its_own_route_and_returns_the_articles(
 ):
     wikipedia.answer, bench.variables = found, {"n": 7}
     assert await bench.run(kind, promptToSearch="{agent1Output}", **said) == output
-    assert wikipedia.wish_for_answers == [(path, {"prompt": "What are peas & beans?", **query})]
+    assert wikipedia.asked == [(path, {"prompt": "What are peas & beans?", **query})]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -126,7 +126,7 @@ async def test_a_service_that_is_switched_off_is_not_asked(bench, wikipedia, kin
     bench.settings["useOfflineWikiApi"] = False
     title = "Title: Offline Wiki Disabled\n" if kind is OfflineWikiApiPartialArticle else ""
     assert await bench.run(kind, promptToSearch="peas") == f"{title}No additional information provided"
-    assert wikipedia.wish_for_answers == []
+    assert wikipedia.asked == []
 
 
 async def test_an_invalid_host_is_an_apology(bench, wikipedia):
