@@ -64,7 +64,7 @@ class SharedCounts:
         return self._failures == 0
 
     async def window_counts(self, limits: Sequence[RateLimitItem], *names: str) -> Sequence[Counted]:
-        """What all servers counted in each window."""
+        """The number of calls in each limit's window, summed over all servers."""
         async with self._asking():
             await self._beat()
             return [

@@ -110,7 +110,7 @@ class Spent:
         return found
 
     async def stored_users(self) -> set[tuple[str, str]]:
-        """The tenants and users that what is stored names, of all days."""
+        """The (tenant, user) pairs of all stored days."""
         return {(of.tenant, of.user) for of, _ in await self._rows.since(date.min) if of.user}
 
     def now(self, tenant: str, user: str | None) -> tuple[Month, date]:

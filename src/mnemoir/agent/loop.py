@@ -161,7 +161,10 @@ class Loop:
             yield ToolFinished(call=call, outcome=outcome)
 
     async def _store_answer(self, response: CompletionResponse) -> Answered:
-        """Store the answer; the final event. An empty answer is not stored: providers refuse empty messages."""
+        """Store the answer and return the final event.
+
+        An empty answer is not stored: providers refuse empty messages.
+        """
         text = response.content or ""
         if text:
             await self.memory.store(Message("assistant", text))

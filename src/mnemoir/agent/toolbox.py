@@ -100,6 +100,7 @@ class Toolbox:
 
 
 async def _ask_to_confirm(confirm: ConfirmCallback, asked: Tool, call: ToolCall) -> bool:
+    """Ask the callback whether the tool may run. A plain function is called in a thread."""
     arguments = dict(call.arguments)
     if inspect.iscoroutinefunction(confirm):
         return bool(await confirm(asked.name, asked.description, arguments))

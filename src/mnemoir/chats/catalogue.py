@@ -67,6 +67,7 @@ class CatalogueUpkeep:
         return await in_thread(self._differences_from, known)
 
     def _differences_from(self, known: dict[str, str]) -> set[Path]:
+        """The folders whose file changed since it was read, and those that were removed."""
         there = {place_of(file.parent): file for file in self._root.glob(f"*/*/{SESSIONS_FILE}")}
         differing = {file.parent for place, file in there.items() if stamp_of(file, self._model) != known.get(place)}
         return differing | {self._root / place for place in known.keys() - there.keys()}

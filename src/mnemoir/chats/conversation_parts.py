@@ -173,7 +173,7 @@ def folder_of_vectors(settings: Settings, folder: Path) -> Path | None:
 
 
 def _arguments_of(name: str) -> tuple[str, ...]:
-    """The argument, or none where the setting is empty."""
+    """The setting as the one argument of a backend; no argument when it is empty."""
     return (name,) if name else ()
 
 

@@ -37,7 +37,7 @@ class Folders(Protocol):
     """The folders of users, of which this process may have some open."""
 
     def keep_folder(self, folder: Path) -> AbstractAsyncContextManager[None]:
-        """A context in which a folder is not removed."""
+        """A context during which the folder is not removed."""
 
     async def remove_folder(self, folder: Path) -> None:
         """Remove a folder. Raises StorageUnavailable, and Conflict while it is in use."""
@@ -68,7 +68,7 @@ async def bring_folders_up_to_date(root: Path, cells: Cells, ring: KeyRing, fold
 
 
 async def _bring_folder_up_to_date(folder: Path, own: OwnCells, ring: KeyRing, folders: Folders) -> bool:
-    """False when there was nothing to do."""
+    """Encrypt, decrypt or re-encrypt a folder's files; False when there was nothing to do."""
     try:
         async with folders.keep_folder(folder):
             return await in_thread(_brought_up_to_date, folder, own, ring)

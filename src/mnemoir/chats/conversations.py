@@ -202,7 +202,7 @@ class Conversations:
         return [(folder, tenant or DEFAULT_TENANT) for folder, tenant, _ in found if is_encoded(folder.name)]
 
     def keep_folder(self, folder: Path) -> AbstractAsyncContextManager[None]:
-        """A context in which a folder is not removed. It opens nothing."""
+        """A context during which the folder is not removed. It opens no file."""
         return self._pool.shared_lock(folder)
 
     async def remove_folder(self, folder: Path) -> None:
@@ -261,7 +261,7 @@ class Conversations:
         return True
 
     async def _hold_predicate(self) -> Callable[[Path], bool]:
-        """Whether the user of a folder is on hold; of a project whose name is encoded, in any tenant."""
+        """A function, True for folders of users on hold; a project with an encoded name counts in any tenant."""
         held = await self._holds.all() if self._holds is not None else ()
         names = {(hold.tenant, name) for hold in held for name in (hold.user, encoded_name(hold.user))}
         of_any = {name for _, name in names}

@@ -55,7 +55,7 @@ class WaitingFolders:
             return self._opening
 
     def end_opening(self) -> None:
-        """The folder of `begin` is open: it is added again when a message is saved in it."""
+        """Note that the folder of `begin` is open: a message saved in it adds the folder again."""
         with self._lock:
             self._opening = None
 

@@ -59,7 +59,7 @@ def print_memories(memories: Sequence[Found]) -> None:
 
 
 def likely_and_others(found: Sequence[Found]) -> tuple[list[Found], list[Found]]:
-    """What was found, as the server marked it: what bears on the question, and what is less likely to; in order."""
+    """The results in two lists, in order: those that the server marked as likely, and the others."""
     return [one for one in found if one.get("likely", True)], [one for one in found if not one.get("likely", True)]
 
 

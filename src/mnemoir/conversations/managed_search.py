@@ -149,7 +149,7 @@ class ManagedSearch:
             await self._searching().wait()
 
     def _embed_new_messages(self, message_ids: Sequence[int], records: Sequence[MessageRecord]) -> None:
-        """Have the embeddable ones of these messages embedded, marked as waiting. `records` are in the same order."""
+        """Request vectors for those of the new messages that are embeddable. `records` are in the same order."""
         self.embed([id for id, record in zip(message_ids, records, strict=True) if record.is_embeddable])
 
     def embed(self, message_ids: Sequence[int]) -> None:

@@ -111,7 +111,7 @@ def hash_of(secret: str, pepper: bytes) -> bytes:
 
 @lru_cache(maxsize=4)
 def _hmac_with_pepper(pepper: bytes) -> hmac.HMAC:
-    """Ready to be copied: beginning anew takes as long again as the rest, and each request has a key."""
+    """The HMAC with its key set, to be copied for each request: setting the key takes as long as the rest."""
     return hmac.new(pepper, digestmod="sha256")
 
 

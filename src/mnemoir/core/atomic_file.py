@@ -166,6 +166,7 @@ def probe_folder(folder: Path) -> None:
 
 @contextmanager
 def _open_folder(folder: Path) -> Iterator[int]:
+    """Open a folder for calls with `dir_fd`; yields its descriptor."""
     opened = os.open(folder, _FOLDER)
     try:
         yield opened
@@ -186,6 +187,7 @@ def _removed_on_failure(folder: int, temporary: str) -> Iterator[None]:
 
 @contextmanager
 def _synced_file(folder: int, name: str) -> Iterator[BinaryIO]:
+    """Create a file in the folder and yield it for writing; at the end it is synced."""
     with open(os.open(name, _CREATE, _PRIVATE_FILE, dir_fd=folder), "wb") as target:
         yield target
         target.flush()
@@ -198,6 +200,10 @@ def _rename(folder: int, temporary: str, name: str) -> None:
 
 
 def _append_and_sync(file: int, content: bytes, end: int | None) -> None:
+    """Append behind `end`, by default at the end of the file; what is longer is cut off first.
+
+    A failed write is cut off again.
+    """
     size = os.fstat(file).st_size
     end = size if end is None else end
     if size > end:

@@ -58,12 +58,12 @@ class AuditEntry:
         return found
 
     def without_names(self) -> "AuditEntry":
-        """The entry without names; the chain goes on over it."""
+        """The entry without its names. Its chain stays valid, because it covers only their digest."""
         return replace(self, target="", user="", address="")
 
 
 def with_chain(entry: AuditEntry, number: int, before: bytes, key: bytes) -> AuditEntry:
-    """The entry as it is appended behind the row whose chain is `before`."""
+    """The entry with number, digests of its names and the chain that follows `before`, that of the last row."""
     subject = subject_of(entry.tenant, entry.user, key) if entry.user else None
     numbered = replace(entry, number=number, names=_names_of(entry, key), subject=subject, chain=b"")
     return replace(numbered, chain=_chain(numbered, before, key))

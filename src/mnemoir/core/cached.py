@@ -52,6 +52,7 @@ class Cached(Generic[T]):
         return value
 
     def _note_result(self, task: asyncio.Task[T]) -> None:
+        """Mark the finished call as retrieved, and make room for the next one."""
         self._outdated.discard(task)
         if self._finding is task:
             self._finding = None

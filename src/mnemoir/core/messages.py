@@ -213,5 +213,5 @@ class ChatRequest:
     names: Mapping[str, str] = field(default_factory=dict)
 
     def client_spellings(self, names: Sequence[str]) -> list[str]:
-        """The names of members in the client's spelling, without repetitions."""
+        """The member names as the client spelled them, each once."""
         return list(dict.fromkeys(self.names.get(name, name) for name in names))

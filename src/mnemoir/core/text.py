@@ -180,7 +180,7 @@ class RecalledLine:
 
     @property
     def text_with_origin(self) -> str:
-        """The text behind where it comes from, unless the user said it."""
+        """The text behind its origin; the text alone when the user said it."""
         return _BY.get(self.origin, "") + self.text
 
 

@@ -172,7 +172,7 @@ def user_name(raw: object) -> str:
 
 
 def comparable_name(name: str) -> str:
-    """The name as it is compared: without regard to case, to forms of the same character and to invisible ones."""
+    """The name without differences of case, of forms of the same character and of invisible characters."""
     return _INVISIBLE.sub("", unicodedata.normalize("NFKC", name.strip())).casefold()
 
 

@@ -193,7 +193,7 @@ class ConnectedRole(ModelRole[M]):
         return replace(checked, key=key_for(url, wanted.key, await self.saved_model()))
 
     def _refuse_if_set_elsewhere(self, wanted: SavedModel, *, is_new_key: bool) -> None:
-        """Raise InvalidRequest where file, environment or command line say otherwise."""
+        """Raise InvalidRequest where file, environment or command line set another value."""
         settings, given = self._settings, self._settings.source.given
         own, at = self.saved.own(settings), self.saved.address(wanted.provider)
         is_their_key = wanted.provider != "ollama" and origin_of(wanted.url) == origin_of(

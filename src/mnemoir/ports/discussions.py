@@ -170,7 +170,7 @@ class DiscussionFiles(Protocol):
         """One line for each damaged file of a user's discussions, with its path and the damage."""
 
     async def entry(self, discussion: Discussion) -> DiscussionListed | None:
-        """The discussion as `listed` gives it, without reading the others; None when it has no files."""
+        """The discussion as `discussions_in` gives it, without reading the others; None when it has no files."""
 
     async def exists(self, discussion: Discussion) -> bool:
         """True when the discussion has any file."""

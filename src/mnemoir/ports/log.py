@@ -291,7 +291,7 @@ class VectorRows(Protocol):
         """Mark messages as waiting, before their vectors are added; the ids of those that exist."""
 
     def note_new_vectors(self, message_ids: Sequence[int], model: str) -> list[int]:
-        """Mark messages as embedded; the ids of all deleted messages with vectors to be removed."""
+        """Mark messages as embedded; returns the ids of all deleted messages with vectors to be removed."""
 
     def note_failed_vectors(self, message_ids: Sequence[int]) -> None:
         """Count a failed attempt for each message; they wait again."""

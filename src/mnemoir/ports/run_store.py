@@ -82,7 +82,7 @@ ALL_RUNS = RunFilter()
 
 
 class RunWatcher(Protocol):
-    """Hears of runs as they go on. None of its functions waits for the disk."""
+    """Receives the events of runs. None of its methods waits for the disk."""
 
     def note_begin(self, run: RunTrace) -> None:
         """Register a running trace and notify subscribers."""

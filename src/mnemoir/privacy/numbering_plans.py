@@ -145,7 +145,7 @@ def _country(code: int) -> _Country:
 
 
 def _country_of_number(digits: str) -> _Country | None:
-    """The country whose calling code a number begins with."""
+    """The country whose calling code the digits begin with; None for no code."""
     for length in range(1, min(len(digits), _LONGEST_CODE) + 1):
         if digits[0] != "0" and int(digits[:length]) in COUNTRY_CODE_TO_REGION_CODE:
             return _country(int(digits[:length]))

@@ -130,7 +130,7 @@ class RestoredEvents:
                 return [event]
 
     def _switch_speech(self, spoken: type[Text | Thinking | Refusal] | None) -> list[Event]:
-        """What was held back of what was said before something else was."""
+        """End the text of the former kind of event and return what was held back of it."""
         if spoken is self._spoken:
             return []
         held, before = self._speech.end(), self._spoken

@@ -88,7 +88,7 @@ class Frozen:
 
 
 def frozen_from(arrays: Arrays, model: str) -> Frozen | None:
-    """The contents from the result of `packed`; None for another version or model, or invalid arrays."""
+    """The contents from the result of `as_arrays`; None for another version or model, or invalid arrays."""
     try:
         head = json.loads(arrays[_HEAD].tobytes())
         if (head["version"], head["model"]) != (_VERSION, model) or {*head["holds"], _HEAD} != set(arrays):

@@ -91,6 +91,7 @@ def _postings(index: ScopeIndex, terms: Terms) -> list[tuple[Slots, Counts]]:
 
 
 def _union_of(postings: Sequence[tuple[Slots, Counts]]) -> tuple[Slots, Counts]:
+    """One posting list with the highest count of each slot."""
     slots = np.concatenate([slots for slots, _ in postings])
     counts = np.concatenate([counts for _, counts in postings])
     order = np.lexsort((-counts.astype(np.int32), slots))
@@ -99,6 +100,7 @@ def _union_of(postings: Sequence[tuple[Slots, Counts]]) -> tuple[Slots, Counts]:
 
 
 def _saturation(counts: NDArray[Any], relative_length: NDArray[np.float32]) -> Scores:
+    """The term-frequency factor of BM25 (K1, B) for counts in rows of these relative lengths."""
     times = counts.astype(np.float64)
     return np.asarray(times * (K1 + 1) / (times + K1 * (1 - B + B * relative_length)))
 

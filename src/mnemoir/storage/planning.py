@@ -90,7 +90,7 @@ class Effect:
 
     @property
     def outcome(self) -> Applied:
-        """The effect in the answer to the caller of the commit."""
+        """The effect as the caller of the commit sees it."""
         previous = self.before.text if self.before is not None and self.event == "UPDATE" else None
         return Applied(event=self.event, memory=self.memory, previous_text=previous, reason=self.reason)
 
@@ -298,7 +298,7 @@ class _Plan:
         return self._standing.memory_at_removal(memory_id) if after is None else replace(after, valid_to=None)
 
     def _memory_in_scope(self, memory: Memory) -> Memory:
-        """The memory, its empty inner levels filled from the scope. Raises InvalidRequest outside the scope."""
+        """The memory with empty inner levels filled from the scope. Raises InvalidRequest outside the scope."""
         scope = self._scope
         placed = replace(
             memory,

@@ -113,7 +113,7 @@ class UserPool(Generic[Key, Value]):
 
     @asynccontextmanager
     async def shared_lock(self, key: Key) -> AsyncIterator[None]:
-        """A context in which no caller has the value of a key `alone`. It opens nothing."""
+        """A context that shuts out `alone` for the key. It opens no value."""
         async with self._using(key) as place:
             async with place.lock:
                 place.holders += 1

@@ -82,7 +82,7 @@ class WorkflowEdits:
         return await self._save(path, text.encode(), digest)
 
     async def earlier_version(self, path: str) -> ConfigText:
-        """The earlier version of the file, secrets covered. Raises NotFound without one."""
+        """The file before its last saved edit, with secrets covered. Raises NotFound without one."""
         await self.check_path(path)
         return config_text(path, await in_thread(self._earlier_bytes, path))
 

@@ -41,6 +41,7 @@ def is_listed(data_dir: Path, made_at: str) -> bool:
 
 
 def _listed_backups(data_dir: Path, days: int | None) -> list[KnownBackup]:
+    """All backups in the list file, oldest first, also removed ones; by `days` each has its time of removal."""
     try:
         lines = (data_dir / LIST_FILE).read_text("utf-8", "replace").splitlines()
     except FileNotFoundError:

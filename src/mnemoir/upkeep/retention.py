@@ -30,7 +30,7 @@ class RetentionOf:
         return kept_days(*await self.own_and_default(project))
 
     async def own_and_default(self, project: Project) -> tuple[Retention, Retention]:
-        """What a project says itself, and what holds where it says nothing, which names all."""
+        """The project's own days, and the days that apply where it has none (all names are in these)."""
         own = await self._projects.load(project)
         of_tenant = await asyncio.to_thread(self._tenants.retention_of, project.tenant)
         return _of_project(own), {**self.of_settings, **of_tenant}

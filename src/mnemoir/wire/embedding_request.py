@@ -40,7 +40,7 @@ def read_tokens(body: Json, field: str) -> tuple[tuple[int, ...], ...]:
 
 
 def inputs_of(request: EmbeddingRequest) -> object:
-    """The texts or tokens in the shape in which the client sent them."""
+    """The texts or token lists as the client sent them: a single one is no list of one."""
     inputs: Sequence[object] = list(request.texts) or [list(tokens) for tokens in request.tokens]
     return inputs[0] if request.is_single else inputs
 

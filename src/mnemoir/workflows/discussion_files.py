@@ -74,7 +74,7 @@ class DiscussionPlaces:
     async def stored_discussion(
         self, user: UserTree | None, id: str, owner: Scope | None = None, keys: ClientKeys | None = None
     ) -> Discussion | None:
-        """Like `of`, but None where that has no files."""
+        """The discussion as `of` gives it; None when it has no files."""
         found = await self._discussion_of(user, id, owner, keys)
         return self._checked_discussion(user, found) if await self._files.exists(found) else None
 

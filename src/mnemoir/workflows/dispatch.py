@@ -224,7 +224,7 @@ class Workflows:
         )
 
     def _fixed_workflow(self, user: UserTree, folder: str) -> WorkflowDefinition | None:
-        """The workflow that answers every message; None when a category chooses it."""
+        """The workflow that the folder or the user's file sets; None when a category chooses it."""
         settings = user.settings
         if folder:
             return user.workflow(DEFAULT_ROUTE, f"{settings.shared_folder}/{folder}")

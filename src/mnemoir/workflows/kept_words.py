@@ -36,7 +36,7 @@ class KeptWords:
 
 
 async def words_from_messages(store: ChunkStore, discussion: Discussion, messages: Sequence[Message]) -> KeptWords:
-    """The source for a given conversation. Forgotten blocks without digests are located in it by their hash."""
+    """The words of a given conversation. Forgotten chunks without digests are located in it by their hash."""
     blocks = await store.blocks(discussion)
     forgotten = [block for block in blocks if block.is_forgotten]
     if not all(block.digests for block in forgotten):
@@ -47,7 +47,7 @@ async def words_from_messages(store: ChunkStore, discussion: Discussion, message
 
 
 async def words_from_store(store: ChunkStore, discussion: Discussion) -> KeptWords:
-    """The source of the messages stored with the memories, in order. Raises InvalidRequest if any are missing."""
+    """The words stored with the memories, in order. Raises InvalidRequest if any are missing."""
     blocks = await store.blocks(discussion)
     kept = await store.sources(discussion)
     live = [block for block in blocks if not block.is_stale]

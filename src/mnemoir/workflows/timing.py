@@ -66,6 +66,10 @@ class Times:
             await self._note_reply_time(turn, as_sent_back(output_text(step.output), turn.chat, turn.user.settings))
 
     async def _known_times(self, turn: Turn, *, fills: bool) -> Mapping[str, str]:
+        """The times of the messages; with `fills`, messages without a time get one first.
+
+        Empty when they cannot be read.
+        """
         store, discussion = self._services.timestamps, self._discussion(turn)
         try:
             if fills:

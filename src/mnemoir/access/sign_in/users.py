@@ -259,7 +259,7 @@ class Users:
         return codes
 
     def redeem_recovery_code(self, name: str, code: str) -> User | None:
-        """The user of that name, if it is one of their recovery codes, which is then used up; None else."""
+        """The user of that name when the code is one of their recovery codes, which is used up; else None."""
         found = self.with_hash(name)
         pepper = self._file.pepper if self.are_there else b""
         hash = code_hash(code, found[0].id if found else "", pepper)

@@ -143,7 +143,7 @@ def _count(report: Report, found: ObjectEntry | str, run: _CleanupRun, *, dry_ru
 
 
 def _delete_if_due(found: ObjectEntry | str, run: _CleanupRun, *, dry_run: bool) -> int | None:
-    """Delete an object if it is to be deleted, or only check in a dry run; its size in bytes, None if it stays."""
+    """Delete an object that is due, or only check it in a dry run; returns its size in bytes, None if it stays."""
     storage = run.storage
     if isinstance(found, str):
         key, modified = found, storage.modified_at(found)

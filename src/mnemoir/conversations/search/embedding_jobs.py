@@ -134,7 +134,7 @@ class EmbeddingJobs:
             _refuse_other(self._store.stored_model(), self._model)
 
     def note_saved(self, message_ids: Sequence[int]) -> None:
-        """Register messages just saved and marked as waiting; `embed_saved` covers the range of their ids."""
+        """Note messages just saved and marked as waiting; `embed_saved_messages` covers the range of their ids."""
         with self._lock:
             known = (*message_ids, *(self._saved or ()))
             self._saved = min(known), max(known)

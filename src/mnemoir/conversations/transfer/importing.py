@@ -91,7 +91,7 @@ def import_sessions(
 def _copies_to_store(
     copies: Iterator[SessionCopy], change: Callable[[str, Message], Message] | None
 ) -> Iterator[SessionCopy]:
-    """The sessions with their messages as they are to be stored; a session without an id gets one."""
+    """The sessions with their messages changed for storing; a session without an id gets one."""
     if change is None:
         return copies
 

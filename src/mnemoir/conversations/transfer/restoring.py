@@ -105,7 +105,7 @@ class SessionRestorer:
     def _begin_session(
         self, copy: SessionCopy, session_id: str, metadata: SessionMetadata, to_be: str
     ) -> Iterator[MessageCopy]:
-        """Create the session with its original start time; its messages."""
+        """Create the session with its original start time; returns its messages."""
         first = next(copy.messages, None)
         self._now = copy.created_at or (first.created_at if first is not None else None)
         unfinished = replace(metadata, custom={**metadata.custom, UNFINISHED: to_be})

@@ -200,6 +200,8 @@ class _Run(Generic[R]):
         self.notes.append(f"{cause} Nothing is lost: {left} of {len(self._chunks)} chunks are made the next time.")
 
     def _stoppable_worker(self, worker: Worker[R]) -> "_Watched[R]":
+        """The worker, answering STOPPED without a call once the run is to end."""
+
         async def process_chunk(chunk: Chunk) -> R | _Stopped | None:
             return await worker(chunk) if self._control.goes_on() else _Stopped.STOPPED
 

@@ -99,14 +99,14 @@ def provider_errors(endpoint: Endpoint) -> Iterator[None]:
 
 
 def with_message(exc: ProviderError, endpoint: Endpoint, said: str) -> ProviderError:
-    """The same error with the message `said`, followed by advice; secrets are removed from every part."""
+    """The error with the message `said` and advice behind it, without secrets in any part."""
     message = with_advice(endpoint.redacted_text(said), exc, endpoint.settings)
     names = _without_secrets(exc.names, endpoint)
     return type(exc)(message, code=exc.code, status=exc.status, retry_after_s=exc.retry_after_s, names=names)
 
 
 def _with_server_name(exc: ProviderError, endpoint: Endpoint) -> ProviderError:
-    """The same error with the server's name in front; `exc` itself when `refused` has added the name already."""
+    """The error with the server's name in front of its message; `exc` itself when the name is there already."""
     if not exc.message.startswith(endpoint.place):
         return with_message(exc, endpoint, f"{endpoint.place}: {exc.message}")
     message = endpoint.redacted_text(exc.message)

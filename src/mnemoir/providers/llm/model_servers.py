@@ -41,7 +41,7 @@ def _or_empty(read: Read) -> Read:
 
 
 def _with_done_member(read: Read) -> Read:
-    """`read`, for servers that speak Ollama's protocol but leave out `done`."""
+    """`read` for servers that speak Ollama's protocol but leave out `done`."""
     return lambda body: read({"done": True, **body})
 
 

@@ -91,7 +91,7 @@ async def damage_of(site: Site, own: OwnConversations | None) -> StorageDamaged 
 
 
 def damage_error(name: str) -> StorageDamaged:
-    """The error for what may have been in the damaged file that was set aside under that name."""
+    """The error for a record that may have been in the damaged file, which was set aside as `name`."""
     return StorageDamaged(
         f"This user's conversations were damaged, and are set aside as {name}: what they held cannot be told. "
         "Run `mnemoir doctor`, and put a backup in their place; see docs/storage.md."

@@ -25,7 +25,7 @@ _NEEDS_OWN_PAGE = (
 
 
 def lock_reason(scope: Scope, options: ServerOptions) -> str:
-    """Why the key of this request may change nothing, whatever page sends it; "" when it may."""
+    """The reason why the caller of this request may change nothing; "" when it may."""
     if options.allow_unauthenticated:
         return _OPEN
     if _is_operator(scope, options):

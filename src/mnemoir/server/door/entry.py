@@ -45,7 +45,7 @@ _NOT_KEPT = ((b"cache-control", b"no-store"),)
 
 
 class BoundedConnection(HttpToolsProtocol):
-    """A connection with the limits that `bounded` sets on a subclass."""
+    """A connection with the limits that `connection_class` sets on a subclass."""
 
     crowd: Crowd
     deadline_s: float

@@ -232,7 +232,7 @@ def _status_of_refusal(exc: ProviderRefused) -> int:
 
 
 def _own_members(exc: MnemoirError) -> dict[str, Any]:
-    """The members that some errors have of their own."""
+    """The JSON members that only errors of this class have."""
     if isinstance(exc, RateLimited):
         return {"bucket": exc.bucket}
     if isinstance(exc, QuotaExceeded):

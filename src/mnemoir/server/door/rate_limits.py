@@ -261,7 +261,7 @@ def headers_of(size: int, rest: int, reset_s: int) -> Headers:
 
 
 def remaining_share(headers: Headers) -> float:
-    """Which part of a limit is left, by its headers; more than all of it for no limit."""
+    """The share of a limit that is left, from 0 to 1, by its headers; infinity without a limit."""
     if not headers:
         return math.inf
     (_, size), (_, rest), _ = headers

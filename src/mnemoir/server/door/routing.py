@@ -102,7 +102,7 @@ class Routing:
         return await self.ui.no_such_page(scope) if answer is None and not found.path else answer
 
     async def _guard_refusal(self, scope: Scope) -> Response | None:
-        """The refusal of the guard, which the audit log counts."""
+        """The response by which the guard refuses the request, counted in the audit log; None where it does not."""
         await self.guard.check_token(scope)
         refusal = self.guard.refuse(scope)
         refusal = await self.guard.refuse_one_too_many(scope) or refusal

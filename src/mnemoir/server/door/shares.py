@@ -24,7 +24,7 @@ class Shares:
 
     @property
     def held_count(self) -> int:
-        """How many are held in all."""
+        """The number that all keys hold together."""
         return self._held.total()
 
     def has_room(self, key: str) -> bool:

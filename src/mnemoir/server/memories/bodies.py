@@ -172,7 +172,7 @@ class SearchBody(Body):
         return own
 
     def list_filter(self, visible: Visible) -> ListFilter:
-        """The filter for memories that may be found."""
+        """The filter of the search; `visible` is what the owner may see."""
         return ListFilter(
             visible=visible,
             hidden=self.hidden or "without",

@@ -29,7 +29,7 @@ class _At(Body):
     api_key: ApiKey | None = None
 
     def wanted_model(self, model: str = "") -> WantedModel:
-        """As the app takes it."""
+        """The model of this name at the body's server."""
         key = None if self.api_key is None else self.api_key.get_secret_value()
         return WantedModel(provider=self.provider, url=self.url, model=model, key=key)
 

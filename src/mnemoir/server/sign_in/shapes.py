@@ -75,7 +75,7 @@ def kept_out(body: Shape, status: int = 200) -> Answer[Shape]:
 
 
 def begin_session(request: Request, site: Site, user: User, how: str) -> tuple[str, dict[str, str]]:
-    """Begin a session; its CSRF token, and the headers of the answer. Blocks."""
+    """Begin a session. Returns its CSRF token and the headers of the answer. Blocks."""
     token = site.parts.access.sessions.begin(
         user, how=how, agent=header(request.scope, b"user-agent") or "", address=address_of(request, site)
     )

@@ -286,7 +286,7 @@ def _changing(request: Request, site: Site) -> Principal:
 
 
 async def caller_and_user(request: Request, site: Site, user_id: str) -> tuple[Principal, User]:
-    """The caller of a change and the user it is about. Raises NotFound, and Forbidden for one with more rights."""
+    """The caller of a change and the user to change. Raises NotFound, and Forbidden for a user with more rights."""
     caller = _changing(request, site)
     wanted = None if caller.may("operator") else caller.tenant
     user = await asyncio.to_thread(site.parts.access.users.get, user_id, wanted)

@@ -83,7 +83,7 @@ def wrong_sign_in(request: Request, site: Site) -> Unauthorized:
 
 
 def confirmed_user(request: Request, site: Site) -> SignedIn:
-    """The user of this request, who showed within ten minutes who they are. Raises Forbidden."""
+    """The user of this request, confirmed within the last ten minutes, with the session. Raises Forbidden."""
     me = signed_in_user(request)
     if not site.parts.access.sessions.is_fresh(me.session):
         raise Forbidden(
@@ -94,7 +94,7 @@ def confirmed_user(request: Request, site: Site) -> SignedIn:
 
 
 def signed_in_user(request: Request) -> SignedIn:
-    """The user of this request. Raises Forbidden for a caller with a key, or without any."""
+    """The user of this request, with the session. Raises Forbidden for a caller with a key, or without any."""
     signed_in = signed_in_of(request.scope)
     if signed_in is None:
         raise Forbidden(

@@ -60,6 +60,7 @@ def counts_of(data: Path, entries: list[FileEntry]) -> dict[str, int]:
 
 
 def _count_queries(entry: FileEntry) -> Mapping[str, str]:
+    """The queries that count what this database holds, by the name of the count; {} for other files."""
     return _COUNTED.get(Path(entry.path).name, {}) if entry.is_database else {}
 
 

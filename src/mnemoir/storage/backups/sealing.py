@@ -89,7 +89,7 @@ class _Sealer:
             piece, number = following, number + 1
 
     def plain_pieces(self, path: str, source: BinaryIO, place: Path) -> Iterator[bytes]:
-        """The bytes of a sealed file. Raises StorageUnavailable that names a damaged piece."""
+        """The decrypted pieces of a sealed file, in order. Raises StorageUnavailable that names a damaged piece."""
         sealed, number = source.read(_NONCE + _PIECE + _TAG), 0
         while True:
             following = source.read(_NONCE + _PIECE + _TAG)

@@ -74,6 +74,7 @@ class ResidentVectors:
         return list(zip(rows[order].tolist(), distances[order].tolist(), strict=True))
 
     def _slot_mask(self, condition: Condition | None) -> Mask:
+        """True for each slot with a live row that meets the condition."""
         alive: Mask = self._alive.values
         return alive if condition is None else alive & self._metadata.holds(condition)
 

@@ -66,12 +66,15 @@ def fernet_key_of(client_key: str, user: str) -> bytes:
 
 
 def sealed_content(content: bytes, secret: bytes) -> bytes:
-    """The content as one token."""
+    """The content encrypted as one Fernet token."""
     return Fernet(secret).encrypt(content)
 
 
 def plain_content(content: bytes, secret: bytes | None, name: str) -> bytes:
-    """The content of a file called `name`; one that is no token is returned as it is. Raises KeyUnavailable."""
+    """The decrypted content of the file `name`; content that is no Fernet token is returned unchanged.
+
+    Raises KeyUnavailable.
+    """
     token = content.strip()
     if _TOKEN.match(token) is None:
         return content

@@ -92,7 +92,7 @@ def entry_for_discussion(entry: Entry, discussion: Discussion) -> Entry:
 
 
 def with_stored_keys(entries: Sequence[Entry]) -> list[Entry]:
-    """The entries with key and number stored in each, as a rewrite may change positions."""
+    """The entries with key and number written into each, because a rewrite may change positions."""
     return [
         entry if chunk is None else _with_stored_key(entry, chunk)
         for entry, chunk in zip(entries, chunks_in(entries), strict=True)
@@ -105,7 +105,7 @@ def with_changes(entries: Sequence[Entry], changes: BlockChanges, now: datetime)
 
 
 def without_block(entries: Sequence[Entry], key: BlockKey, now: datetime) -> list[Entry]:
-    """Settled entries after forgetting one: it keeps only its place and the time of forgetting."""
+    """Entries with stored keys, of which the block `key` keeps only its place and the time of forgetting."""
     return [
         _forgotten_entry(entry, to_text(now)) if is_summary(entry.value) and entry.value["id"] == key else entry
         for entry in entries

@@ -245,7 +245,7 @@ def _messages(stored: str) -> Sequence[SourceMessage]:
 
 @contextmanager
 def _json_errors() -> Iterator[None]:
-    """Raise Damaged for JSON that is not as it was written."""
+    """Raise Damaged in place of errors from reading a chunk's stored JSON."""
     try:
         yield
     except (ValueError, TypeError, LookupError) as exc:

@@ -154,7 +154,7 @@ class RecordFiles:
 
     @contextmanager
     def _file_for_caller(self, path: Path) -> Iterator[SharedFile]:
-        """The file for one caller; it stays open afterwards unless the work failed."""
+        """Lend the file to one caller; it stays open afterwards unless the work failed."""
         self._refuse_after_close(path)
         with self._lock:
             file = self._idle.pop(path, None)

@@ -232,6 +232,6 @@ def _matching_rows(sql: Sql, phrases: Iterable[str], limit: int, weights: Sequen
 
 
 def _cleaned_keyword(phrase: str) -> str:
-    """The keyword as WilmerAI cleans it; characters that end an expression, or are invalid, become spaces."""
+    """The keyword cleaned as WilmerAI does it; characters that end an expression, or are invalid, become spaces."""
     plain = phrase.replace("-", " ").replace("\0", " ")
     return plain.encode("utf-8", "replace").decode().strip()

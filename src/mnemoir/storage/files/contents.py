@@ -177,7 +177,7 @@ class ScopeOfFile:
         return self.contents.same_text(self.scope, content_hash)
 
     def memory_at_removal(self, memory_id: MemoryId) -> Memory | None:
-        """As the caller read it from the history."""
+        """The removed memory, which the caller read from the history; None for others."""
         return self.taken_back.get(memory_id)
 
     def in_past(self, memory: Memory) -> None:

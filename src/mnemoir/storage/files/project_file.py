@@ -82,7 +82,7 @@ class ProjectFile:
         return self._file.concurrent_edit_error()
 
     def hold_lock(self) -> AbstractContextManager[None]:
-        """Exclude all other writers (`StoredFile.locked`)."""
+        """Exclude all other writers (`StoredFile.hold_lock`)."""
         return self._file.hold_lock()
 
     def _decode(self, content: bytes, stamp: Stamp) -> list[Record]:

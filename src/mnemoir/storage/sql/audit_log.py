@@ -138,6 +138,7 @@ class SqlAuditLog:
 
 
 def _last_pruned_entry(sql: Sql) -> tuple[int, bytes]:
+    """Number and chain value of the last entry that was removed; 0 and the chain's beginning without one."""
     text = sql.value(_DECISIONS["decided"], name=_PRUNED)
     if text is None:
         return 0, CHAIN_BEGIN

@@ -31,7 +31,7 @@ class SqlPasskeys:
         self._file.write(put_challenge)
 
     def take_challenge(self, challenge_id: str, purpose: str, now: datetime) -> bytes | None:
-        """The open challenge for a purpose, which counts no more; None for none."""
+        """Delete the challenge and return it if it was open for this purpose; else None."""
 
         def drop_and_return(sql: Sql) -> bytes | None:
             row = sql.row(_QUERIES["challenge"], id=challenge_id, purpose=purpose, now=to_text(now))

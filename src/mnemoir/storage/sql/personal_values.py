@@ -73,7 +73,7 @@ class SqlPersonalValues:
 
 
 def _are_all_noted(sql: Sql, rows: Sequence[Mapping[str, Value]]) -> bool:
-    """True when each value is noted for its place; for messages of a conversation still to be found, at any place."""
+    """True when each value is noted for its place; while a message has no known conversation, any place counts."""
     return all(_is_noted(sql, row) for row in rows)
 
 
@@ -86,7 +86,7 @@ def _is_noted(sql: Sql, row: Mapping[str, Value]) -> bool:
 
 
 def _value_numbers(sql: Sql, rows: Sequence[Mapping[str, Value]], *, puts: bool = False) -> list[int]:
-    """The numbers of the values; unknown ones get the next of their kind, which `puts` stores."""
+    """The numbers of the values. An unknown value gets the next number of its kind; `puts` stores it."""
     last: dict[Value, int] = {}
     new: dict[tuple[Value, Value], int] = {}
     numbers: list[int] = []

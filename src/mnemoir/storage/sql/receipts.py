@@ -34,7 +34,10 @@ def find_receipt(sql: Sql, key: str, now: datetime) -> RedeemedReceipt | None:
 
 
 def earlier_outcome(sql: Sql, receipt: Receipt, now: datetime) -> list[Applied] | None:
-    """The outcome of this same request before; None when it is new. Raises Conflict when another used its key."""
+    """The outcome of an earlier run of this same request; None for a new request.
+
+    Raises Conflict when another request used its key.
+    """
     earlier = find_receipt(sql, receipt.key, now)
     if earlier is None:
         return None

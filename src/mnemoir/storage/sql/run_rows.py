@@ -120,7 +120,10 @@ def _first_prompt(nodes: Iterable[NodeTrace]) -> Sequence[TracedMessage]:
 
 
 def _with_indexes(asked: Sequence[TracedMessage], prompt: Sequence[TracedMessage]) -> Sequence[Any]:
-    """`asked` with indexes for messages of the prompt: both end with the newest, so equal ones align from the end."""
+    """`asked` with indexes in place of messages that the prompt has too.
+
+    Both end with the newest, so they align from the end.
+    """
     shift = len(prompt) - len(asked)
     return [
         index + shift if index + shift >= 0 and entry == prompt[index + shift] else entry

@@ -268,13 +268,13 @@ class NoRuns:
     """The store when traces are switched off: it keeps nothing, and reads raise an error with the reason."""
 
     def note_begin(self, run: RunTrace) -> None:
-        """Nothing."""
+        """Do nothing: runs are not stored."""
 
     def note_node(self, run: RunTrace, node: NodeTrace) -> None:
-        """Nothing."""
+        """Do nothing: runs are not stored."""
 
     def note_end(self, run: RunTrace) -> None:
-        """Nothing."""
+        """Do nothing: runs are not stored."""
 
     async def get(self, run_id: str, reaches: Callable[[Scope], bool] = every_scope) -> RunTrace | None:
         """Raises NotFound."""

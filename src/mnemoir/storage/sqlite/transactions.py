@@ -125,7 +125,7 @@ class SqliteSql:
         return None
 
     def stored_digest(self, digest: bytes) -> bytes:
-        """The digest itself."""
+        """The digest itself: these cells are not encrypted."""
         return digest
 
     def _execute(self, query: str, values: dict[str, Value]) -> apsw.Cursor:

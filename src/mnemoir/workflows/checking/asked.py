@@ -67,7 +67,7 @@ def _with_backups(user: UserTree, names: Iterable[str]) -> Iterator[str]:
 
 
 def _endpoints_of_user(user: UserTree, names: Iterable[str]) -> Iterator[str]:
-    """The names of endpoints that the user has: of several users, only these can have asked them."""
+    """Those names whose endpoint file the user has: of several users, only these can have asked it."""
     for name in names:
         try:
             if user.tree.find("endpoint", name, user.endpoint_folders()):
@@ -97,7 +97,7 @@ def _asked_endpoint(user: UserTree, name: str, files: Iterable[str]) -> AskedEnd
 
 
 def _with_files_of(one: AskedEndpoint, other: AskedEndpoint) -> AskedEndpoint:
-    """The same endpoint, named by another user or in another spelling."""
+    """The endpoint with the files of both that name it."""
     return replace(one, named_in=sorted({*one.named_in, *other.named_in}))
 
 

@@ -48,7 +48,7 @@ def check_with_hints(
 
 
 def check_files(survey: Survey, users: Sequence[str]) -> Survey:
-    """The survey, after the check of the files that these users reach; for no users, of the whole tree."""
+    """Check the files that these users reach, without users those of the whole tree; returns the survey."""
     for name in users or survey.tree.user_names():
         check_user(survey, name, FilePosition(file=f"Users/{name.lower()}.json"))
     if not users:

@@ -55,7 +55,7 @@ def check_edit(
 
 
 def _stored_workflow(tree: ConfigTree, node_types: Types, edit: Edit) -> WorkflowAt | None:
-    """The workflow that is stored; None for a new or broken file."""
+    """The workflow before the edit; None for a new or broken file."""
     raw: Any = None
     if edit.before is not None:
         try:

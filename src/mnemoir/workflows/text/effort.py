@@ -150,6 +150,7 @@ def _check_bits(bits: int) -> None:
 
 
 def _check_weight(weight: int) -> int:
+    """Return the weight. Raises SecurityError for one that is too large."""
     if weight > MOST_WEIGHT:
         raise SecurityError("it works on a value that is too large")
     return weight

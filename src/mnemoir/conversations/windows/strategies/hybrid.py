@@ -140,6 +140,6 @@ def _has_gap(draft: WindowDraft, tail: Tail, summary: Summary | None) -> bool:
 
 
 def _index_after_summary(tail: Tail, summary: Summary | None) -> int | None:
-    """`Tail.uncovered`, as an index among the messages other than system messages."""
+    """`Tail.index_after` for the summary, as an index among the messages other than system messages."""
     at = tail.index_after(summary.upto_message_id) if summary else (0 if tail.is_whole else None)
     return None if at is None else sum(one.message.role != "system" for one in tail.stored[:at])

@@ -15,7 +15,7 @@ _ENOUGH = 0.5  # of a fact's words
 
 
 def with_certainty(facts: Sequence[Statement], turns: Sequence[Turn]) -> list[Statement]:
-    """The facts; unsure are those whose words stand in the user's turns, and not in own words there."""
+    """The facts with their origin; unsure are those whose words the user only quoted or pasted."""
     typed = [turn.text for turn in turns if turn.role == "user"]
     written = _stems(typed)
     own = _stems([sentence for text in typed for sentence in own_sentences(text)])

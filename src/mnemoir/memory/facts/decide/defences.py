@@ -117,7 +117,7 @@ def one_change_each(proposals: Sequence[Proposal], refused: Counter[str]) -> lis
 def with_words_of_fact(
     proposal: Proposal, facts: Sequence[str], candidates: Sequence[Candidate], refused: Counter[str]
 ) -> Proposal:
-    """An UPDATE that repeats the old text takes the words of its fact; it becomes a NONE if that is known already."""
+    """Replace the text of an UPDATE that repeats the stored text by its fact; NONE when the fact is known already."""
     if proposal.event != "UPDATE" or proposal.at is None:
         return proposal
     stored = candidates[proposal.at].memory.text
@@ -133,7 +133,7 @@ def with_words_of_fact(
 def without_unrelated_merge(
     proposal: Proposal, facts: Sequence[str], candidates: Sequence[Candidate], refused: Counter[str]
 ) -> Proposal:
-    """An UPDATE that would join its memory with a fact about something else becomes an ADD of that fact."""
+    """Turn an UPDATE that would join its memory with an unrelated fact into an ADD of that fact."""
     if proposal.event != "UPDATE" or proposal.at is None:
         return proposal
     behind = list(claims(proposal.text, facts))

@@ -55,14 +55,14 @@ class FactPolicy:
         return texts if self._personal is None else await self._personal.query(scope, texts, "facts")
 
     async def with_stored_words(self, scope: Scope, wanted: ListFilter) -> ListFilter:
-        """The filter of a list, with its words as they are stored."""
+        """The filter with its search words replaced by the placeholders that stored texts have."""
         if wanted.words is None:
             return wanted
         [words] = await self.query(scope, [wanted.words])
         return replace(wanted, words=words)
 
     async def changes_with_tags(self, scope: Scope, changes: Sequence[Change]) -> Sequence[Change]:
-        """The changes, with the kinds of personal data in the metadata of what is added or rewritten."""
+        """The changes, with the kinds of personal data in the metadata of added and rewritten memories."""
         if self._personal is None or (await self._personal.enter(scope)).facts != "tag":
             return changes
         tags = await self._personal.tags(scope, [_text(change) for change in changes], "facts")

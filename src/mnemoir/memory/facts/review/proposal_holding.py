@@ -93,4 +93,5 @@ class ProposalExchange:
 
 
 def _identity_of(proposal: Proposal) -> tuple[str, MemoryId | None, bytes]:
+    """What makes two proposals the same: event, target and hash of the text."""
     return proposal.event, proposal.target, content_hash(proposal.memory.text)

@@ -24,7 +24,7 @@ from mnemoir.providers.llm.offline.decide import settled_facts
 from mnemoir.providers.llm.offline.rules import said_by
 from mnemoir.providers.llm.offline.wording import with_absolute_dates
 
-_MOST_FACTS = 200  # `settled` compares each fact with each
+_MOST_FACTS = 200  # `settled_facts` compares each fact with each
 _IMAGINED = re.compile(
     r"\b(?:if (?:i|we|my|it|you|he|she|they)|imagine|suppose|supposing|pretend|let'?s say|hypothetically|i wish|"
     r"as if|role-?play|for example|e\.g\.|act as|you are|say i|what if|in the (?:story|novel|scene))\b",

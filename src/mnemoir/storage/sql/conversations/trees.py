@@ -302,7 +302,7 @@ def _find_history(tree: StoredTree, told: Sequence[HistoryItem], after: int | No
 
 
 def _with_stored_digests(sql: Sql, told: Sequence[HistoryItem]) -> list[HistoryItem]:
-    """The same with digests as they are stored."""
+    """The history with its digests in the form in which they are stored."""
     return [HistoryItem(role=one.role, digest=sql.stored_digest(one.digest)) for one in told]
 
 
