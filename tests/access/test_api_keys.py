@@ -12,6 +12,7 @@ from mnemoir.core.data_directory import ACCESS_FILE, PEPPER_FILE
 from mnemoir.core.errors import InvalidRequest, NotFound, StorageUnavailable
 from mnemoir.core.scope import Principal, Role
 from mnemoir.settings import load_settings
+from mnemoir.storage.sql.api_keys import SqlApiKeys
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 
@@ -258,3 +259,19 @@ def test_keys_are_listed_by_tenant_page_by_page(open_file, clock):
     assert [(tenant.name, tenant.keys) for tenant in Tenants(file).all_tenants()] == [("acme", 2), ("default", 3)]
     with pytest.raises(NotFound):
         keys.get(first[0].id, "acme")
+
+
+def test_a_key_that_was_made_while_the_file_was_looked_at_opens_at_once(open_file, clock, monkeypatch):
+    file, read, made = open_file(), SqlApiKeys.state, []
+    there, here = ApiKeys(file, clock), ApiKeys(open_file(), clock)
+    file.open_or_create()
+
+    def reading(rows: SqlApiKeys):
+        found = read(rows)
+        monkeypatch.setattr(SqlApiKeys, "state", read)
+        made.append(there.create(role="read", by="test")[1])
+        return found
+
+    monkeypatch.setattr(SqlApiKeys, "state", reading)
+    assert here.principal("mn_live_aaaaaaaa_" + "x" * 43) is None
+    assert here.principal(made[0])

@@ -175,7 +175,7 @@ class AccessFile:
         self._version += 1
         if self._file is not None:
             self.credentials = Credentials(*SqlApiKeys(self._file).state())
-        self._state = file_state(self._path)
+        self._state = state  # of before the reading: what was written meanwhile is seen at the next look
         self._looked_at, self._writes = ticks, writes
 
 
