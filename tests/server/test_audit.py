@@ -43,7 +43,8 @@ async def test_an_act_has_an_entry_before_it_and_its_result_behind_it_and_no_wor
     await server.post("/api/memories", SAID, **headers["admin"])
     succeeded(await server.ask("DELETE", "/api/memories?user_id=mira", **headers["admin"]))
     end, begin = await entries(server, headers, action="memories.delete_all")
-    assert (begin["actor"], begin["target"], begin["result"]) == (ids["admin"], "/api/memories user_id=mira", "begun")
+    done = "/api/memories user_id=mira project=default"
+    assert (begin["actor"], begin["target"], begin["result"]) == (ids["admin"], done, "begun")
     assert (end["of"], end["result"], end["request_id"]) == (begin["number"], "200", begin["request_id"])
     assert SECRET not in json.dumps(await entries(server, headers, limit=1000))
 
@@ -98,12 +99,13 @@ async def test_refusals_are_counted_and_written_by_the_end(keyed, tmp_path):
         await server.ask("GET", "/api/projects", x_api_key="mn_live_aaaaaaaa_" + "x" * 43)
     for _ in range(3):
         await server.ask("DELETE", "/api/memories?user_id=mira", **headers["read"])
+    await server.ask("GET", "/api/projects", x_api_key="a-wrong-one", api_key="another-wrong-one")
     await server.parts.access.audit.aclose()
     found = {
         (entry["actor"], entry["result"]): entry["count"]
         for entry in await entries(server, headers, action="refused")
     }
-    assert found == {("anybody", "401"): 7, (ids["read"], "403"): 3}
+    assert found == {("anybody", "401"): 7, ("anybody", "400"): 1, (ids["read"], "403"): 3}
 
 
 async def test_an_admin_reads_the_log_of_its_tenant_alone(keyed):

@@ -279,6 +279,52 @@ async def test_what_is_not_http_is_refused_in_json(listen, garbage):
     assert (status, orjson.loads(body)["code"]) == (400, "invalid_http")
 
 
+@pytest.mark.parametrize("junk", [b"{", b"NOT HTTP\r\n\r\n"])
+async def test_what_stands_behind_a_whole_request_does_not_replace_its_answer(listen, junk):
+    server = await listen()
+    said = orjson.dumps({"messages": [{"role": "user", "content": "Likes tea"}], "user_id": "mira", "infer": False})
+    async with connected(server.url) as (reader, writer):
+        writer.write(request("POST", "/api/memories", said) + request("DELETE", "/api/memories?user_id=mira") + junk)
+        added, deleted = await response(reader), await response(reader)
+        assert (added[0], deleted[0], orjson.loads(deleted[2])["deleted"]) == (200, 200, 1)
+        assert ("connection" in added[1], deleted[1]["connection"]) == (False, "close")
+        assert await reader.read() == b""
+
+
+async def test_a_refused_request_has_its_answer_behind_those_of_the_requests_before_it(listen):
+    server = await listen()
+    chunked = b"POST /api/memories HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nno size\r\n"
+    async with connected(server.url) as (reader, writer):
+        writer.write(request("GET", "/health") + request("GET", "/api/projects") + chunked)
+        answers = [await response(reader) for _ in range(3)]
+        assert [status for status, *_ in answers] == [200, 200, 400]
+        assert (orjson.loads(answers[2][2])["code"], await reader.read()) == ("invalid_http", b"")
+
+
+@pytest.mark.real_time
+async def test_a_refused_body_that_does_not_end_gets_no_second_answer(listen):
+    server = await listen(request_deadline_s=0.3, max_body_bytes=1)
+    async with connected(server.url) as (reader, writer), asyncio.timeout(60):
+        writer.write(request("POST", CHAT, b"{}")[:-1])
+        assert (await response(reader))[0] == 413
+        assert await reader.read() == b""
+
+
+@pytest.mark.real_time
+async def test_a_running_answer_is_not_cut_by_a_next_request_that_does_not_come(listen, llm):
+    server = await listen(asks(llm), request_deadline_s=0.3)
+    llm.reply("Tea is ready.", stall_after=1)
+    async with connected(server.url) as (reader, writer), asyncio.timeout(60):
+        writer.write(request("POST", CHAT, orjson.dumps(hello(stream=True))))
+        await reader.readuntil(b"Tea")
+        writer.write(b"GET /health HT")
+        async with half_sent(server.url) as later:  # their deadlines end behind its own
+            await asyncio.gather(*later)
+        llm.release()
+        rest = await reader.read()
+    assert (b"[DONE]" in rest, b"408" in rest, rest.endswith(b"0\r\n\r\n")) == (True, False, True)
+
+
 async def says_hello(scope, receive, send) -> None:
     """The smallest application."""
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"5")]})

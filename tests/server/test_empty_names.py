@@ -5,6 +5,7 @@ import re
 import pytest
 
 from mnemoir.conversations.nodes.keys import node_key
+from mnemoir.server.app import TABLE
 from mnemoir.server.door.routing import Routing
 from mnemoir.storage.objects.local import LocalObjects
 from tests.server.conversation_targets import begin, of, own_project, shared_server
@@ -56,6 +57,19 @@ async def test_no_delete_with_an_empty_last_name_deletes_anything(server, kept):
             user = "" if re.sub("/+", "/", target) == BY_CONTRACT else "?user_id=user"
             answer = await server.ask("DELETE", target + user)
             assert 400 <= error_of(answer)[0] < 500, (target, answer.body)
+    assert await kept() == before
+
+
+async def test_each_other_delete_refuses_a_slash_at_its_end(server, kept):
+    before = await kept()
+    deletes = [route for route in TABLE.routes if "DELETE" in (route.methods or ()) and route.says.by_cookie]
+    paths = {path for route in deletes if not (path := route.path_format).startswith(MEMORIES)}
+    assert {"/api/keys/{key_id}", "/api/users/{user_id}", "/api/model", "/api/holds/{user_id}"} <= paths
+    for path in sorted(paths):
+        named = re.sub(r"\{[^}]+\}", "mira", path)
+        for slashes in ("/", "//"):
+            answer = await server.ask("DELETE", f"{named}{slashes}?user_id=user")
+            assert (error_of(answer), path) == ((400, "missing_name"), path)
     assert await kept() == before
 
 

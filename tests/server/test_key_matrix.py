@@ -42,11 +42,12 @@ signing_in -      -                        POST   /api/auth/terminal /api/auth/o
 signing_in -      -                        POST   /api/auth/oidc/finish /api/auth/passkey/options
 signing_in -      -                        POST   /api/auth/passkey /api/auth/join/passkey/options
 any        read   -                        GET    /api/me /api/me/passkeys /api/me/sessions /api/usage
+any        read   -                        GET    /api/model /api/model/embedding
 any        read   -                        POST   /api/me/passkeys/options /api/me/passkeys /api/me/confirm
 any        read   -                        POST   /api/me/recovery-codes
 any        read   -                        PUT    /api/me/password
 any        read   -                        DELETE /api/me/passkeys/{passkey_id} /api/me/sessions/{session_id}
-read       read   -                        GET    /api/memories /api/model /api/model/embedding /api/projects
+read       read   -                        GET    /api/memories /api/projects
 read       read   -                        GET    /api/memories/extraction-prompt /api/memories/settings
 read       read   -                        GET    /api/events/{event_id} /api/memories/{memory_id}/details
 read       read   -                        GET    /api/memories/changes /api/memories/proposals

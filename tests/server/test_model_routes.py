@@ -159,6 +159,14 @@ async def test_the_admin_key_changes_the_model_from_anywhere_and_another_key_doe
     assert (await server.ask(method, path, at(llm), authorization=f"Bearer {ADMIN}")).status == 200
 
 
+@pytest.mark.parametrize("path", ["/api/model", "/api/model/embedding"])
+async def test_an_operator_looks_at_what_it_may_change(open_server: OpenServer, path: str) -> None:
+    server = await open_server(NO_MODEL)
+    operator = {"x_api_key": server.parts.access.api_keys.create(role="operator", by="test")[1]}
+    assert (await server.get(path, **operator))["locked"] == ""
+    assert (await server.ask("DELETE", path, **operator)).status == 200
+
+
 async def test_where_anybody_may_call_nobody_changes_the_model(open_server: OpenServer, llm: ScriptedLLM) -> None:
     server = await open_server(NO_MODEL, host="0.0.0.0", allow_unauthenticated=True)
     assert error_of(await server.ask("PUT", "/api/model", at(llm), **OWN)) == (403, "admin_key_needed")

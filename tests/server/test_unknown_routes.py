@@ -55,6 +55,16 @@ async def test_what_no_route_has_is_told_to_every_valid_key_and_to_nobody_else(k
             assert (answer.status, answer.headers["allow"], answer.body) == (200, allowed, b"{}")
 
 
+async def test_pages_and_files_tell_every_valid_key_that_they_take_get_alone(keyed):
+    server, keys = keyed
+    for path in (*sorted(PAGES), ABOUT, "/ui", "/ui/runs", *ui_files(server)[:3]):
+        for method in ("POST", "DELETE", "OPTIONS"):
+            assert (error_of(await server.ask(method, path)), path) == ((401, "unauthorized"), path)
+            answer = await server.ask(method, path, x_api_key=keys[0])
+            assert (answer.headers.get("allow"), path) == ("GET, HEAD, OPTIONS", path)
+            assert answer.status == (200 if method == "OPTIONS" else 405)
+
+
 async def test_nobody_reads_a_byte_of_a_body_that_no_route_takes(keyed):
     server, keys = keyed
     read: list[bool] = []

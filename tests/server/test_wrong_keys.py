@@ -39,6 +39,19 @@ async def test_a_key_that_was_made_and_taken_back_counts_as_a_wrong_one(listen, 
     assert await statuses(http, server.url + PROJECTS, 11, x_api_key=text) == [401] * 10 + [429]
 
 
+async def test_wrong_keys_that_differ_in_one_request_count_as_a_wrong_key_and_two_right_ones_do_not(
+    listen, http, clock
+):
+    server = await listen(api_keys=[KEY])
+    _, other = server.parts.access.api_keys.create(role="read", by="test")
+    url = server.url + PROJECTS
+    assert await statuses(http, url, 12, x_api_key=KEY, api_key=other) == [400] * 12
+    assert await statuses(http, url, 5, x_api_key=WRONG, api_key="another-wrong-one") == [400] * 5
+    assert await statuses(http, url, 7, x_api_key=KEY, authorization=f"Bearer {WRONG}") == [400] * 5 + [429] * 2
+    assert await statuses(http, url, 1, x_api_key=WRONG) == [429]
+    assert await statuses(http, url, 1, x_api_key=KEY) == [200]
+
+
 async def test_the_refusal_says_how_long_to_wait_and_repeats_no_key(listen, http, clock):
     server = await listen(api_keys=[KEY])
     sent = {"authorization": f"Bearer {WRONG}"}

@@ -99,6 +99,7 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
     if parts.serves_its_own_memory:
         parts.chats.memory_service.attach(LocalMemoryRoutes(site))
     routing = Routing(
+        options=options,
         guard=guard,
         turns=site.turns,
         audit=parts.access.audit,

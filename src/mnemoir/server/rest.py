@@ -29,7 +29,7 @@ from mnemoir.server.door.entry import Metrics
 from mnemoir.server.door.errors import Invalid, Misfit
 from mnemoir.server.door.options import ServerOptions
 from mnemoir.server.door.request import parse_json, read_body
-from mnemoir.server.door.says import PlainRoute, RestRoute, declare, reads_query
+from mnemoir.server.door.says import PlainRoute, RestRoute, declare, takes_project
 from mnemoir.server.door.scopes import bound_user, project_of
 from mnemoir.server.door.shares import Shares
 from mnemoir.server.door.turns import Turns
@@ -143,7 +143,7 @@ async def _site(request: Request) -> Site:
     return site
 
 
-@reads_query("project")
+@takes_project("one")
 async def _project(request: Request, site: Annotated[Site, Depends(_site)]) -> Project:
     return project_of(request.scope, site.options)
 

@@ -56,6 +56,7 @@ _PRINCIPAL = "mnemoir.principal"
 _NEEDS = "mnemoir.needs_key"
 _KEYLESS = "-"  # no id of a key
 _TO_COUNT = "mnemoir.to_count"  # the kind of a request that is to be counted with those of other servers
+_WRONG_KEY = "mnemoir.wrong_key"  # true where a key or token that came was counted as wrong
 _BEARER = "mnemoir.bearer"  # of a token: the principal, or the error for it
 
 
@@ -186,12 +187,14 @@ class Guard:
             return None
         sent = set(_presented_keys(scope))
         if len(sent) > 1:
-            several = "The request has several keys that differ. Send one."
-            return failure(scope, InvalidRequest(several, code="several_keys"))
+            several = InvalidRequest("The request has several keys that differ. Send one.", code="several_keys")
+            has_wrong = any(self._is_wrong(scope, key) for key in sent)
+            return self._unknown(scope, several, has_wrong_key=True) if has_wrong else failure(scope, several)
         key = sent.pop() if sent else ""
         found = scope[_BEARER] if _BEARER in scope else self._principal(key) if key else self._person(scope)
         if not isinstance(found, Principal):
-            return self._unknown(scope, found, has_key=bool(key))
+            is_wrong = bool(key) and (found is None or isinstance(found, Unauthorized))
+            return self._unknown(scope, found, has_wrong_key=is_wrong)
         principal = found
         admit(scope, principal, is_reading=is_reading)
         if self.rate_limits.are_shared:
@@ -216,10 +219,11 @@ class Guard:
         except StorageUnavailable:  # nobody is let in now
             return True
 
-    def _unknown(self, scope: Scope, why: MnemoirError | None, *, has_key: bool) -> Response:
+    def _unknown(self, scope: Scope, why: MnemoirError | None, *, has_wrong_key: bool) -> Response:
         """The refusal of a caller who is not known. Raises RateLimited after too many wrong keys and tokens."""
         acting.set(Act(principal=NOBODY, request_id=visit_of(scope).request_id))
-        if has_key and (why is None or isinstance(why, Unauthorized)):
+        if has_wrong_key:
+            scope[_WRONG_KEY] = True
             self.rate_limits.note_wrong_key(scope)
         if isinstance(why, StorageUnavailable):
             return _no_keys_now(scope, why)
@@ -254,6 +258,12 @@ class Guard:
         token = presented_key(scope) or ""
         return self._sessions.signed_in(token) if token.startswith(TERMINAL_TOKEN) else None
 
+    def _is_wrong(self, scope: Scope, key: str) -> bool:
+        """Whether the key, or the token of the request, would count as a wrong one if it came alone."""
+        if key == _presented_token(scope) and _BEARER in scope:
+            return isinstance(scope[_BEARER], Unauthorized)
+        return self._principal(key) is None
+
     def _principal(self, key: str) -> Principal | None:
         if len(key) > LONGEST_KEY:
             return None
@@ -276,6 +286,11 @@ class Guard:
 
 def _no_keys_now(scope: Scope, exc: StorageUnavailable) -> Response:
     return failure(scope, StorageUnavailable(exc.message, code="auth_unavailable"))
+
+
+def has_wrong_key(scope: Scope) -> bool:
+    """Whether a key of the request was counted as a wrong one."""
+    return _WRONG_KEY in scope
 
 
 def presented_key(scope: Scope) -> str | None:

@@ -3,11 +3,14 @@
 The making and ending of keys is written down where it is done.
 """
 
+from collections.abc import Sequence
+
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mnemoir.access.audit import Audit
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.scope import acting
+from mnemoir.server.door.access import has_wrong_key
 from mnemoir.server.door.errors import failure
 from mnemoir.server.door.request import query
 from mnemoir.server.door.table import found_in
@@ -16,22 +19,26 @@ _LONGEST_TARGET = 500
 REFUSED = "refused"
 
 
-def is_counted(status: int) -> bool:
-    """Whether the log counts a refusal: for want of a key or a right, or of an address with too many wrong keys."""
-    return status in (401, 403) or (status == 429 and not acting.get().principal.key)
+def is_counted(scope: Scope, status: int) -> bool:
+    """Whether the log counts a refusal: for want of a key or a right, for a wrong key, or for too many of these."""
+    return has_wrong_key(scope) or status in (401, 403) or (status == 429 and not acting.get().principal.key)
 
 
 class Audited:
     """An application whose request, from an address, is written down before it runs, and its result behind it."""
 
-    def __init__(self, app: ASGIApp, audit: Audit, action: str, address: str) -> None:
+    def __init__(
+        self, app: ASGIApp, audit: Audit, action: str, *, address: str, projects: Sequence[str] = ()
+    ) -> None:
+        """`projects` are those in which the request acts, () for all or none."""
         self._app = app
         self._audit = audit
         self._action = action
         self._address = address
+        self._projects = projects
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        address, target, user, status = self._address, _target_of(scope), _user_of(scope), 0
+        address, target, user, status = self._address, _target_of(scope, self._projects), _user_of(scope), 0
 
         async def noting(message: Message) -> None:
             nonlocal status
@@ -58,7 +65,9 @@ def _user_of(scope: Scope) -> str:
     return (named or "").strip()
 
 
-def _target_of(scope: Scope) -> str:
-    path, user, project = scope["path"], query(scope, "user_id"), query(scope, "project")
-    said = [path, *(f"{name}={value}" for name, value in (("user_id", user), ("project", project)) if value)]
-    return " ".join(said)[:_LONGEST_TARGET]
+def _target_of(scope: Scope, projects: Sequence[str]) -> str:
+    """The path, then the user and the projects; of an overlong path the end is left out."""
+    named = [("user_id", query(scope, "user_id")), *(("project", project) for project in projects)]
+    end = "".join(f" {name}={value}" for name, value in named if value)[:_LONGEST_TARGET]
+    path = str(scope["path"])
+    return path[: _LONGEST_TARGET - len(end)] + end

@@ -61,6 +61,7 @@ class BoundedConnection(HttpToolsProtocol):
         self._deadline: TimerHandle | None = None
         self._head_bytes = 0
         self._in_head = True
+        self._is_over = False  # nothing that still comes is read
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -82,7 +83,7 @@ class BoundedConnection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if self._lingering.is_lingering:
+        if self._is_over or self._lingering.is_lingering:
             return
         if self._in_head:
             self._head_bytes += len(data)
@@ -98,7 +99,7 @@ class BoundedConnection(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._in_head = False
         if not self.crowd.has_sent_head(self):
-            self.app = _no_room
+            self.app = _NO_ROOM
             self._stop_deadline()
             self._start_deadline(min(self.deadline_s, _REFUSED_WAIT_S))
         note_connection(cast(MutableMapping[str, Any], self.scope), self, self.crowd)
@@ -126,8 +127,7 @@ class BoundedConnection(HttpToolsProtocol):
         if self.transport.is_closing():
             self._lingering.close_now()
             return
-        being_answered = self.cycle is not None and self.cycle.response_started
-        if self._head_bytes and not being_answered:
+        if self._head_bytes:
             self._refuse(408, InvalidRequest("The request took too long to arrive.", code="request_timeout"))
             return
         self.transport.close()
@@ -137,7 +137,17 @@ class BoundedConnection(HttpToolsProtocol):
         return self._deadline is not None and (self._head_bytes > 0 or not self._in_head)
 
     def _refuse(self, status: int, exc: MnemoirError) -> None:
-        self.transport.write(_whole(status, exc))
+        """Answer what came last with an error, behind the answers to the requests before it, and close."""
+        cycle = self.cycle
+        if cycle is not None and (self.pipeline or not (cycle.more_body or cycle.response_complete)):
+            if cycle.more_body:  # it is what came last, and waits for its turn
+                self.pipeline[0] = cycle, cast(Any, _refusal(status, exc))
+            cycle.keep_alive = False  # its answer ends the connection
+            self._is_over = True
+            self._stop_deadline()
+            return
+        if cycle is None or not (cycle.more_body and cycle.response_started):
+            self.transport.write(_whole(status, exc))
         self.transport.close()
 
 
@@ -146,21 +156,26 @@ def connection_class(most_connections: int, deadline_s: float) -> type[BoundedCo
     return type("Connection", (BoundedConnection,), {"crowd": Crowd(most_connections), "deadline_s": deadline_s})
 
 
-async def _no_room(scope: Scope, receive: Receive, send: Send) -> None:
-    request_id = new_request_id()
-    body = error_body(Overloaded("Too many connections. Try again in a moment."), "rest", request_id)
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", b"%d" % len(body)),
-        (b"retry-after", b"1"),
-        (b"x-request-id", request_id.encode("ascii")),
-        (b"connection", b"close"),
-    ]
-    await send({"type": "http.response.start", "status": 503, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+def _refusal(status: int, exc: MnemoirError, *more: tuple[bytes, bytes]) -> ASGIApp:
+    """An ASGI application that answers with an error and ends the connection."""
+
+    async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
+        request_id = new_request_id()
+        body = error_body(exc, "rest", request_id)
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", b"%d" % len(body)),
+            (b"x-request-id", request_id.encode("ascii")),
+            (b"connection", b"close"),
+            *more,
+        ]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    return refuse
 
 
-_: ASGIApp = _no_room
+_NO_ROOM = _refusal(503, Overloaded("Too many connections. Try again in a moment."), (b"retry-after", b"1"))
 
 
 def _whole(status: int, exc: MnemoirError) -> bytes:

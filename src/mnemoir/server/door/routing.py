@@ -22,19 +22,16 @@ from mnemoir.server.door.auditing import REFUSED, Audited, is_counted
 from mnemoir.server.door.client_address import Proxies
 from mnemoir.server.door.clients import Clients, ToolsSeen
 from mnemoir.server.door.errors import MethodNotAllowed, failure
+from mnemoir.server.door.options import ServerOptions
 from mnemoir.server.door.request import note_route, route_of
 from mnemoir.server.door.says import DirectRoute, RestRoute
+from mnemoir.server.door.scopes import projects_of
 from mnemoir.server.door.table import Found, Table, note_found
 from mnemoir.server.door.turns import Turns
 from mnemoir.server.door.ui import ABOUT, Ui
 
 _SLASHES = re.compile(rb"/{2,}")
 _ENDS_IN_SLASH = "mnemoir.ends_in_slash"
-
-
-def ends_in_slash(scope: Scope) -> bool:
-    """True when the path as sent had a final slash: an empty name may have been meant after it."""
-    return bool(scope.get(_ENDS_IN_SLASH))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +41,7 @@ class Routing:
     HEAD is answered as GET without a body.
     """
 
+    options: ServerOptions
     guard: Guard
     turns: Turns
     audit: Audit
@@ -80,8 +78,11 @@ class Routing:
         if answer is not None:
             return self.guard.refuse_crowd(scope) or answer, send
         found = self.table.find(scope)
+        if not found.path and (page := await self.ui.template(scope["path"])):
+            found = Found(methods=("GET",), path=page)
         note_found(scope, found)
-        answer = await self._page(scope, found) or await self._guard_refusal(scope) or _no_route(scope, found)
+        answer = await self._page(scope, found) or await self._guard_refusal(scope)
+        answer = answer or _no_route(scope, found) or _no_name(scope, found)
         # without a turn: while it waited, its connection would take room
         answer = self.guard.refuse_crowd(scope) or answer
         if answer is None:
@@ -105,7 +106,7 @@ class Routing:
         await self.guard.check_token(scope)
         refusal = self.guard.refuse(scope)
         refusal = await self.guard.refuse_one_too_many(scope) or refusal
-        if refusal is not None and self.audit.is_on and is_counted(refusal.status_code):
+        if refusal is not None and self.audit.is_on and is_counted(scope, refusal.status_code):
             self.audit.note_refusal(refusal.status_code, REFUSED, self._address_of(scope))
         return refusal
 
@@ -120,7 +121,8 @@ class Routing:
         """The application, within the audit log where its route is an act."""
         if found.says.act is None or not self.audit.is_on or not principal_of(scope).key:
             return app
-        return Audited(app, self.audit, found.says.act, self._address_of(scope))
+        projects = projects_of(scope, self.options)
+        return Audited(app, self.audit, found.says.act, address=self._address_of(scope), projects=projects)
 
     def _address_of(self, scope: Scope) -> str:
         return str(self.proxies.client_of(scope) or "")
@@ -155,6 +157,20 @@ def _no_route(scope: Scope, found: Found) -> Response | None:
     return failure(scope, MethodNotAllowed(scope["method"], allowed))
 
 
+def _no_name(scope: Scope, found: Found) -> Response | None:
+    """The refusal of a DELETE whose path ends in a slash, unless its route takes one; else None.
+
+    The slash may remain from an empty name, or from `.` and `..`, which clients resolve before they send: the path
+    would then name a larger part than was meant, and all of it would be deleted. To other methods it does not matter.
+    """
+    if scope["method"] != "DELETE" or not scope[_ENDS_IN_SLASH] or found.says.takes_slash:
+        return None
+    note_route(scope, found.path)
+    told = f"DELETE {scope['path'][:200]}/ names nothing behind its last slash, so nothing was deleted."
+    advice = "Name what is to go; if it is all of this, leave the slash out."
+    return failure(scope, InvalidRequest(f"{told} {advice}", code="missing_name"))
+
+
 def _without_body(send: Send) -> Send:
     async def head_only(message: Message) -> None:
         if message["type"] == "http.response.body":
@@ -165,23 +181,9 @@ def _without_body(send: Send) -> Send:
 
 
 class RouteAsSent(RestRoute):
-    """A route that matches the path as it was sent, and decodes the names in it.
-
-    A final slash matters to DELETE only. There it may remain from an empty name, or from `.` and `..`, which clients
-    resolve before they send: the path would then name a larger part than was meant, and all of it would be deleted.
-    """
+    """A route that matches the path as it was sent, and decodes the names in it."""
 
     is_as_sent = True
-
-    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle the request. Raises InvalidRequest for a DELETE without a name after its last slash."""
-        if scope["method"] == "DELETE" and ends_in_slash(scope):
-            raise InvalidRequest(
-                f"DELETE {scope['path'][:200]}/ names nothing behind its last slash, so nothing was deleted."
-                " Name what is to go; if it is all of this, leave the slash out.",
-                code="missing_name",
-            )
-        await super().handle(scope, receive, send)
 
 
 def register_names(key: str, *taken: str) -> None:

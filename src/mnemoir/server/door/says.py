@@ -21,13 +21,16 @@ from mnemoir.core.scope import Principal
 # counted over the whole server
 Right = Literal["open", "signing_in", "any", "read", "write", "admin", "manage", "server"]
 Bucket = Literal["chat", "add", "search", "read", "admin"]
+# in which projects a request acts: `one` is the named one, else the default; `named` the named one, else all that its
+# key is for; `all` are all of these, whatever is named
+Projects = Literal["one", "named", "all"]
 
 _BUCKETS: Mapping[Right, Bucket] = {"any": "read", "read": "read", "write": "add"}  # of all other rights: admin
 _NEEDED: Mapping[Right, str] = {
     "manage": "admin or operator",
     "server": "operator, or admin of a key that is bound to no project and no user",
 }
-_SAYS, _READS = "__says__", "__reads_query__"
+_SAYS, _PROJECTS = "__says__", "__projects__"
 Marked = TypeVar("Marked", bound=Callable[..., Any])
 
 
@@ -40,14 +43,23 @@ class Says:
     act: str | None = None  # its action in the audit log; None: none, or written down where it is done
     by_cookie: bool = True  # whether the cookie of a signed-in person counts; not on routes of chat clients
     is_stream: bool = False  # a GET for which that cookie counts only with the page's origin or token
+    slash: bool = (
+        False  # whether a DELETE of it may end in a slash, as by contract those of memories and of chat clients
+    )
     about: str | None = None  # the path parameter that names the user it is about; None: query `user_id` does
     query: tuple[str, ...] | None = None  # all known query parameters; None, until it is registered: by the signature
     lists: tuple[str, ...] = ()  # those of them that may come more than once
+    projects: Projects = "one"  # where its requests act, if `project` is among `query`; by its dependencies
 
     @property
     def counts_as(self) -> Bucket:
         """The bucket whose rate limit the route's requests count for."""
         return self.bucket or _BUCKETS.get(self.right, "admin")
+
+    @property
+    def takes_slash(self) -> bool:
+        """Whether a DELETE with a slash at the end of its path is meant for the route."""
+        return self.slash or not self.by_cookie
 
     @property
     def needs_credential(self) -> bool:
@@ -62,6 +74,7 @@ class More(TypedDict, total=False):
     act: str | None
     by_cookie: bool
     is_stream: bool
+    slash: bool
     about: str
     query: tuple[str, ...]
     lists: tuple[str, ...]
@@ -101,11 +114,11 @@ def says(right: Right, **more: Unpack[More]) -> Callable[[Marked], Marked]:
     return mark
 
 
-def reads_query(*names: str) -> Callable[[Marked], Marked]:
-    """Mark a dependency that takes query parameters from the request itself, not by its signature."""
+def takes_project(projects: Projects) -> Callable[[Marked], Marked]:
+    """Mark a dependency that takes the project from the request itself, by `scopes.py`, not by its signature."""
 
     def mark(dependency: Marked) -> Marked:
-        setattr(dependency, _READS, names)
+        setattr(dependency, _PROJECTS, projects)
         return dependency
 
     return mark
@@ -166,7 +179,10 @@ def _with_query(said: Says, dependant: Dependant) -> Says:
         return said
     known = dict(_query_of(dependant))
     return replace(
-        said, query=tuple(known), lists=said.lists or tuple(name for name, is_list in known.items() if is_list)
+        said,
+        query=tuple(known),
+        lists=said.lists or tuple(name for name, is_list in known.items() if is_list),
+        projects=next(_projects_of(dependant), said.projects),
     )
 
 
@@ -174,10 +190,18 @@ def _query_of(dependant: Dependant) -> Iterator[tuple[str, bool]]:
     """Each query parameter that an endpoint and its dependencies read, and whether it is a list of values."""
     for parameter in dependant.query_params:
         yield parameter.alias, _is_list(parameter.field_info.annotation)
-    for name in getattr(dependant.call, _READS, ()):
-        yield name, False
+    if hasattr(dependant.call, _PROJECTS):
+        yield "project", False
     for dependency in dependant.dependencies:
         yield from _query_of(dependency)
+
+
+def _projects_of(dependant: Dependant) -> Iterator[Projects]:
+    """The marks of an endpoint's dependencies by `takes_project`, each before those of what it depends on."""
+    if hasattr(dependant.call, _PROJECTS):
+        yield getattr(dependant.call, _PROJECTS)
+    for dependency in dependant.dependencies:
+        yield from _projects_of(dependency)
 
 
 def _is_list(annotation: object) -> bool:

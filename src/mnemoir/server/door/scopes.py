@@ -5,7 +5,7 @@ in it. A name that lies outside what the key is bound to is answered like one th
 nothing is, what changes is refused.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from starlette.types import Scope
@@ -17,6 +17,7 @@ from mnemoir.ports.memory_store import Project
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.options import ServerOptions
 from mnemoir.server.door.request import header, query
+from mnemoir.server.door.table import found_in
 from mnemoir.wire.session import asks_to_store, session_name
 
 PROJECT_HEADERS = (b"x-mnemoir-project", b"x-etienne-project")  # the second is that of Etienne's page
@@ -25,21 +26,41 @@ _TEMPORARY_CHATS = ("temporary:", "local:")
 
 
 def project_of(scope: Scope, options: ServerOptions) -> Project:
-    """The project: query `project`, else a header of `PROJECT_HEADERS`, else the default, else the key's first one.
+    """The project: as `named_project` has it, else the default, else the key's first one.
 
     Raises InvalidRequest, and NotFound for a change of a project that the key is not for.
     """
-    principal, named = principal_of(scope), query(scope, "project")
-    if named is None:
-        sent = (header(scope, name) for name in PROJECT_HEADERS)
-        named = next((name for name in sent if name is not None), None)
-    own = principal.projects
-    if named is None:
-        named = options.default_project if not own or options.default_project in own else own[0]
-    project = project_name(named)
-    if own is not None and project not in own:
+    principal, project = principal_of(scope), project_name(_chosen_project(scope, options))
+    if principal.projects is not None and project not in principal.projects:
         return Project(tenant=_elsewhere(f"There is no project {project!r} here."), project=project)
     return Project(tenant=principal.tenant, project=project)
+
+
+def named_project(scope: Scope) -> str | None:
+    """The project that a request names: query `project`, else a header of `PROJECT_HEADERS`; None for none."""
+    sent = (query(scope, "project"), *(header(scope, name) for name in PROJECT_HEADERS))
+    return next((name for name in sent if name is not None), None)
+
+
+def projects_of(scope: Scope, options: ServerOptions) -> Sequence[str]:
+    """The projects in which a request acts, by what its route says; () for all of the tenant, and for no project.
+
+    Names are as they were sent: the route refuses one that is none, or that the key is not for.
+    """
+    says, own = found_in(scope).says, principal_of(scope).projects or ()
+    if "project" not in (says.query or ()):
+        return ()
+    if says.projects == "one":
+        return (_chosen_project(scope, options),)
+    named = named_project(scope) if says.projects == "named" else None
+    return own if named is None else (named,)
+
+
+def _chosen_project(scope: Scope, options: ServerOptions) -> str:
+    named, own = named_project(scope), principal_of(scope).projects
+    if named is not None:
+        return named
+    return options.default_project if not own or options.default_project in own else own[0]
 
 
 def project_in(scope: Owner) -> Project:

@@ -61,21 +61,27 @@ class Ui:
     async def answer(self, scope: Scope) -> Response | None:
         """The answer to a GET of a page or a file of the UI; None for all other paths."""
         path = scope["path"]
-        if path == ABOUT:
-            note_route(scope, path)
-            about = self._about | {"needs_key": self._guard.needs_key}
-            return JSONResponse(about)
-        if path == "/ui" or path.startswith("/ui/"):
-            note_route(scope, "/ui")
-            return RedirectResponse(f"{self._root}/")
-        if path in PAGES and (path != "/" or _wants_page(scope)):
-            note_route(scope, path)
-            return await self._page()
-        asset = (await self._files()).get(path.removeprefix("/"))
-        if asset is None or path == "/index.html":
+        template = await self.template(path)
+        if not template or (template == "/" and not _wants_page(scope)):
             return None
-        note_route(scope, ASSETS)
+        note_route(scope, template)
+        if path == ABOUT:
+            return JSONResponse(self._about | {"needs_key": self._guard.needs_key})
+        if template == "/ui":
+            return RedirectResponse(f"{self._root}/")
+        if path in PAGES:
+            return await self._page()
+        asset = (await self._files())[path.removeprefix("/")]
         return await asset.answer(header(scope, b"accept-encoding") or "")
+
+    async def template(self, path: str) -> str:
+        """What the log calls a path at which a GET gets a page or a file of the UI; "" for all other paths."""
+        if path == ABOUT or path in PAGES:
+            return path
+        if path == "/ui" or path.startswith("/ui/"):
+            return "/ui"
+        is_file = path != "/index.html" and path.removeprefix("/") in await self._files()
+        return ASSETS if is_file else ""
 
     async def no_such_page(self, scope: Scope) -> Response | None:
         """The page that says so, for a browser at an address that no route has; None for other clients."""

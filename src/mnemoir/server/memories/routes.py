@@ -109,7 +109,7 @@ async def search(
 @router.delete(
     "", summary="Forget all memories of one user, and the traces of its runs; nothing of it can be restored"
 )
-@says("admin", act="memories.delete_all")
+@says("admin", act="memories.delete_all", slash=True)
 async def delete_all(site: SiteHere, project: ProjectHere, user: UserQuery = None) -> Answer[DeletedAll]:
     scope = owner(project, named_user(user, "delete"))
     deleted = await site.parts.upkeep.forgetting.forget_memories(scope)
@@ -147,7 +147,7 @@ async def list_memories(
 
 
 @router.delete("/{memory_id:path}", summary="Delete one memory, which can be restored")
-@says("write", act=None)
+@says("write", act=None, slash=True)
 async def delete(site: SiteHere, project: ProjectHere, memory_id: str, user: UserQuery = None) -> Answer[Deleted]:
     deleted = await site.parts.memory.facts.delete(project, MemoryId(memory_id), only_user(user))
     site.count("delete")

@@ -13,7 +13,7 @@ from mnemoir.server.door.routing import RouteAsSent
 from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import tenant_of
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, SiteHere, not_blank
-from mnemoir.server.subjects.whose import PersonHere, Tenant, is_for_everybody
+from mnemoir.server.subjects.whose import PersonEverywhere, Tenant, is_for_everybody
 from mnemoir.storage.sql.holds import Hold
 
 router = Routes(prefix="/api/holds", tags=["subjects"], route_class=RouteAsSent)
@@ -57,7 +57,7 @@ async def list_holds(request: Request, site: SiteHere, tenant: Tenant = None) ->
 @router.put("/{user_id}", summary="Put a user on legal hold: nothing of theirs is deleted until it is lifted")
 @says("admin", act="holds.change", about="user_id")
 async def put_hold(
-    request: Request, site: SiteHere, person: PersonHere, body: Annotated[HoldBody, Depends(BodyOf(HoldBody))]
+    request: Request, site: SiteHere, person: PersonEverywhere, body: Annotated[HoldBody, Depends(BodyOf(HoldBody))]
 ) -> Answer[HoldRecord]:
     caller = _free(principal_of(request.scope))
     hold = Hold(
@@ -73,7 +73,7 @@ async def put_hold(
 
 @router.delete("/{user_id}", summary="Lift a legal hold")
 @says("admin", act="holds.change", about="user_id")
-async def clear_hold(request: Request, site: SiteHere, person: PersonHere) -> Answer[HoldList]:
+async def clear_hold(request: Request, site: SiteHere, person: PersonEverywhere) -> Answer[HoldList]:
     caller = _free(principal_of(request.scope))
     if not await site.parts.upkeep.holds.clear(person.tenant, person.user):
         raise NotFound(f"{person.user[:80]!r} is not on legal hold.", code="hold_not_found")

@@ -7,7 +7,8 @@ from fastapi import Depends, Path, Query, Request
 
 from mnemoir.core.scope import Principal, acting
 from mnemoir.server.door.access import principal_of
-from mnemoir.server.door.scopes import person_of, project_of
+from mnemoir.server.door.says import takes_project
+from mnemoir.server.door.scopes import named_project, person_of, project_of
 from mnemoir.server.rest import SiteHere
 from mnemoir.upkeep.subjects import Person
 
@@ -24,17 +25,24 @@ def is_for_everybody(caller: Principal) -> bool:
     return caller.projects is None and (caller.user is None or is_person)
 
 
-async def _person(
-    request: Request, site: SiteHere, user_id: Name, project: str | None = None, tenant: Tenant = None
-) -> Person:
+@takes_project("named")
+async def _person(request: Request, site: SiteHere, user_id: Name, tenant: Tenant = None) -> Person:
     caller = principal_of(request.scope)
     if is_for_everybody(caller):
         acting.set(replace(acting.get(), principal=replace(caller, user=None)))
     whole = person_of(request.scope, user_id, tenant)
     projects = caller.projects
-    if project is not None:
+    if named_project(request.scope) is not None:
         projects = (project_of(request.scope, site.options).project,)
     return Person(tenant=whole.tenant, user=whole.user, projects=projects)
 
 
 PersonHere = Annotated[Person, Depends(_person)]
+
+
+@takes_project("all")
+async def _person_everywhere(request: Request, person: PersonHere) -> Person:
+    return replace(person, projects=principal_of(request.scope).projects)
+
+
+PersonEverywhere = Annotated[Person, Depends(_person_everywhere)]

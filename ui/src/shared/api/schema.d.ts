@@ -9758,9 +9758,10 @@ export interface operations {
     export_api_subjects__user_id__export_post: {
         parameters: {
             query?: {
-                project?: string | null;
                 /** @description whose user, for a caller who is admin and operator */
                 tenant?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
             };
             header?: never;
             path: {
@@ -9794,9 +9795,10 @@ export interface operations {
     erase_api_subjects__user_id__erase_post: {
         parameters: {
             query?: {
-                project?: string | null;
                 /** @description whose user, for a caller who is admin and operator */
                 tenant?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
             };
             header?: never;
             path: {
@@ -9862,9 +9864,10 @@ export interface operations {
     put_hold_api_holds__user_id__put: {
         parameters: {
             query?: {
-                project?: string | null;
                 /** @description whose user, for a caller who is admin and operator */
                 tenant?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
             };
             header?: never;
             path: {
@@ -9902,9 +9905,10 @@ export interface operations {
     clear_hold_api_holds__user_id__delete: {
         parameters: {
             query?: {
-                project?: string | null;
                 /** @description whose user, for a caller who is admin and operator */
                 tenant?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
             };
             header?: never;
             path: {
