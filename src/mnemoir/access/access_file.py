@@ -118,7 +118,7 @@ class AccessFile:
         return SqlAuditLog(self.open_or_create()), key
 
     def entry(self, action: str, tenant: str, target: str, user: str = "", result: str = "done") -> AuditEntry:
-        """An entry of the audit log for an act of whoever acts now."""
+        """An entry of the audit log for an act of the current caller."""
         act = acting.get()
         return AuditEntry(
             at=to_text(self._clock()),
@@ -132,7 +132,7 @@ class AccessFile:
         )
 
     def note(self, action: str, tenant: str, target: str, user: str = "") -> Note:
-        """What writes down a change of the file, by whoever acts now, in the transaction of that change."""
+        """What writes down a change of the file, by the current caller, in the transaction of that change."""
         key = self.secret_for(_AUDIT)
         entry = self.entry(action, tenant, target, user)
         return lambda sql: append(sql, entry, key)

@@ -92,7 +92,7 @@ class SharedCounts:
         )
 
     def _key(self, limit: RateLimitItem, names: Sequence[str]) -> str:
-        """A digest: no name of a caller is told to Redis."""
+        """A digest, because Redis gets no name of a caller."""
         return blake2b(limit.key_for(*names).encode(), digest_size=16).hexdigest()
 
     async def _beat(self) -> None:

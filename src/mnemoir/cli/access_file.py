@@ -15,7 +15,7 @@ def opened_access_file(config: Any, data_dir: Any) -> "Iterator[AccessFile]":
     from mnemoir.core.scope import Act, acting
     from mnemoir.settings import load_settings
 
-    acting.set(Act())  # whoever runs the command, and no caller of a server
+    acting.set(Act())  # the person who runs the command, no caller of a server
     file = AccessFile(load_settings(config, {"storage.data_dir": data_dir}))
     try:
         yield file

@@ -61,7 +61,7 @@ class OverHttp:
     def __init__(
         self, url: str, session: aiohttp.ClientSession, headers: Mapping[str, str], login: str | None = None
     ) -> None:
-        """`login` is the name of whoever logged in there, if the headers are theirs."""
+        """`login` is the name of the user logged in there, if the headers are theirs."""
         self._url = url
         self._session = session
         self._headers = {**headers, **_own_origin(url)}
@@ -305,7 +305,7 @@ def _headers_of(settings: Settings, caller: str) -> dict[str, str]:
 
 
 def _caller(settings: Settings, caller: str, address: str) -> tuple[dict[str, str], str | None]:
-    """The headers for a server, and the name of whoever logged in there: the key of the environment goes first."""
+    """The headers for a server, and the name of the user logged in there: the key of the environment goes first."""
     login = None if os.environ.get(KEY_VARIABLE, "").strip() else login_at(address)
     if login is None:
         return _headers_of(settings, caller), None

@@ -227,7 +227,7 @@ class LiveAnswers:
         return [answer for answer in answers if answer.scope == scope and not answer.has_ended]
 
     def stop(self, answer: LiveAnswer) -> None:
-        """End an answer; its readers are told that it was cancelled."""
+        """End an answer; its readers get the error that it was cancelled."""
         self._under_way[answer.id][1].ask()
 
     def stop_all(self, scope: Owner) -> None:

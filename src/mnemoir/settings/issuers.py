@@ -13,10 +13,10 @@ from mnemoir.settings.addresses import is_loopback
 from mnemoir.settings.memory_config import Section
 from mnemoir.settings.values import AbsolutePath, Key, Names
 
-# signatures by a key pair alone: with a shared secret whoever checks a token could also make one
+# signatures by a key pair alone: with a shared secret the checker of a token could also make one
 Algorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 ALGORITHMS: tuple[Algorithm, ...] = ("RS256", "PS256", "ES256", "EdDSA")
-ANY_ROLE = "*"  # of a role map: whoever has none of the others
+ANY_ROLE = "*"  # of a role map: users with none of the others
 
 
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,31}", re.ASCII)

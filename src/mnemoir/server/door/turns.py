@@ -44,7 +44,7 @@ class Turns:
         for key, turns in list(self._waiting.items()):
             while turns and self._taken[key] < AT_ONCE:
                 turn = turns.popleft()
-                if not turn.done():  # else whoever waited has been cancelled
+                if not turn.done():  # else the waiting caller was cancelled
                     turn.set_result(None)
                     self._taken[key] += 1
             if not turns:

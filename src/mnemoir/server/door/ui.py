@@ -84,7 +84,7 @@ class Ui:
         return ASSETS if is_file else ""
 
     async def no_such_page(self, scope: Scope) -> Response | None:
-        """The page that says so, for a browser at an address that no route has; None for whoever wants no page."""
+        """The page that says so, for a browser at an address that no route has; None for other clients."""
         return await self._page(404) if _wants_page(scope) else None
 
     async def _page(self, status: int = 200) -> Response:

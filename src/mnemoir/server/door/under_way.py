@@ -197,7 +197,7 @@ class UnderWay:
 
     @contextmanager
     def answering(self, answer_id: str, principal: Principal, departure: Departure) -> Iterator[None]:
-        """An answer that may be ended by its id until the context ends, by whoever may call with the same rights."""
+        """An answer that may be ended by its id until the context ends, by callers with the same rights."""
         self._answers[answer_id] = principal, departure
         try:
             yield

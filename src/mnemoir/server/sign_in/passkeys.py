@@ -1,4 +1,4 @@
-"""Passkeys of the page: where they work, signing in, joining, and the passkeys of whoever signed in."""
+"""Passkeys of the page: where they work, signing in, joining, and the passkeys of the signed-in user."""
 
 import asyncio
 from ipaddress import ip_address

@@ -1,4 +1,4 @@
-"""The files below a folder that belong into a backup, databases apart; links are told, not followed."""
+"""The files below a folder that belong into a backup, databases apart; links are reported, not followed."""
 
 import os
 from collections.abc import Callable, Iterator

@@ -259,7 +259,7 @@ class FileMemoryStore:
         return await self._without_trace(_request(owner, plan), lambda sql: drop_words(sql, session, derived))
 
     async def expunge(self, scope: Scope, memory_ids: Sequence[MemoryId]) -> int:
-        """Delete memories of the user with all that is told of them; how many there were."""
+        """Delete memories of the user with all that is stored about them; how many there were."""
         owner, going = scope.owner, frozenset(memory_ids)
 
         def plan(standing: ScopeOfFile) -> list[Effect]:

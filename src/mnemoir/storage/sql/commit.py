@@ -221,7 +221,7 @@ class Commit:
         return sum(memory.valid_to is None for memory in found)
 
     def expunge(self, memory_ids: Sequence[MemoryId]) -> int:
-        """Delete memories with all that is told of them; how many were there."""
+        """Delete memories with all that is stored about them; how many were there."""
         found = [memory for memory_id in memory_ids if (memory := self._rows.find(memory_id)) is not None]
         for memory in found:
             self._delete(memory)

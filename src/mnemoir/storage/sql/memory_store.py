@@ -210,7 +210,7 @@ class SqlMemoryStore(SqlBacklog):
         return forgotten
 
     async def expunge(self, scope: Scope, memory_ids: Sequence[MemoryId]) -> int:
-        """Delete memories of the user with all that is told of them; how many there were."""
+        """Delete memories of the user with all that is stored about them; how many there were."""
         count = await self._remove(scope.owner, lambda commit: commit.expunge(memory_ids), none=0)
         await self._db.empty_log()
         return count

@@ -60,7 +60,7 @@ class SqlSessions:
         self._file.write(put_times_of_use)
 
     def confirm(self, session_id: str, at: datetime, note: Note) -> None:
-        """Note that whoever has a session showed again who they are."""
+        """Note that the user of a session confirmed their identity again."""
 
         def put_confirmation(sql: Sql) -> None:
             sql.run(_QUERIES["confirm"], id=session_id, at=to_text(at))

@@ -55,7 +55,7 @@ class Question:
 
 
 class Exchange:
-    """Makes the model calls of one add; `usage` is their total cost. `used` is told each answer, useful or not."""
+    """Makes the model calls of one add; `usage` is their total cost. `used` gets each answer, useful or not."""
 
     def __init__(self, model: ChatModel, used: Callable[[ModelRequest, Reply], None] = lambda request, reply: None):
         self._model = model
