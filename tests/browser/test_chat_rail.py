@@ -206,6 +206,7 @@ async def test_a_conversation_is_forgotten_with_what_was_learned_from_it(
     await expect(page.get_by_text("No memories yet")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_a_search_looks_at_titles_and_at_what_was_said(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site)
     await say(window, "search", "tea", "Which cup is best?", "A thin one of porcelain.", title="About tea")

@@ -128,6 +128,7 @@ async def test_memory_is_left_out_where_it_is_switched_off(site: Site, open_wind
     await expect(page.get_by_text("Last call:")).to_contain_text("without memory")
 
 
+@pytest.mark.slow
 async def test_a_call_shows_while_the_page_is_open(start_site: StartSite, open_window: OpenWindow) -> None:
     site = await start_site()
     page = await (await open_window(site)).go("/connect?client=python")

@@ -200,6 +200,7 @@ async def test_node_memories_are_cleared_after_a_question(site: Site, open_windo
     await expect(page.get_by_role("heading", name="No node memories")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_discussion_memory_is_shown_and_forgotten(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/conversations?id=tea-time&tab=discussion")
     await expect(page.get_by_text("All about tea.")).to_be_visible()
@@ -249,6 +250,7 @@ async def test_a_rebuild_without_a_config_tree_says_why_not(site: Site, open_win
     await expect(page.get_by_role("alert")).to_contain_text("--config-dir")
 
 
+@pytest.mark.slow
 async def test_a_conversation_is_renamed_tagged_and_deleted_after_a_question(
     site: Site, open_window: OpenWindow
 ) -> None:

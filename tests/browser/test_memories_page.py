@@ -72,6 +72,7 @@ async def opened(window: Window, target: str) -> Page:
     return page
 
 
+@pytest.mark.slow
 async def test_the_list_is_narrowed_by_the_filters_and_the_address_tells_which(
     site: Site, open_window: OpenWindow
 ) -> None:

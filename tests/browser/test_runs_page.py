@@ -113,6 +113,7 @@ async def test_a_paused_list_stays_as_it_is(tree: Site, open_window: OpenWindow)
     await expect(page.locator('a[href*="id=unseen"]')).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_a_run_is_a_tree_over_time_that_the_keyboard_walks(tree: Site, open_window: OpenWindow) -> None:
     _, run_id = await chat(tree)
     page = await (await open_window(tree)).go(f"/runs?id={run_id}")
@@ -177,6 +178,7 @@ async def test_a_node_that_failed_tells_why(tree: Site, far_llm: ScriptedLLM, op
 
 
 @pytest.mark.parametrize(("button", "path"), staged([("Request as curl", "own"), ("Call as curl", "far")], quick=1))
+@pytest.mark.slow
 async def test_a_copied_command_asks_the_same_again(
     tree: Site, far_llm: ScriptedLLM, open_window: OpenWindow, button: str, path: str
 ) -> None:

@@ -151,6 +151,7 @@ async def test_what_was_added_today_is_a_bar_and_a_row(start_site: StartSite, op
     await expect(page.get_by_role("region", name="Messages a day", exact=True)).to_contain_text("Nothing in the last")
 
 
+@pytest.mark.slow
 async def test_counts_lead_to_their_pages(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/status")
     await page.get_by_label("Counts").get_by_role("link", name="Runs").click()
