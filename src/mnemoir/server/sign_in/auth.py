@@ -58,7 +58,7 @@ class JoiningPasskey(Body):
 
 
 class JoinBody(TokenBody):
-    """A name, and a password or a passkey, for the invited person. One that resets a user keeps their name."""
+    """A name, and a password or a passkey, for whoever was invited. One that resets a user keeps their name."""
 
     name: Token
     password: Password | None = None
