@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import orjson
 import typer
 
-from mnemoir.cli.output import Config, Json, note, print_json, print_row
+from mnemoir.cli.output import Config, Json, count_with_noun, note, print_json, print_row
 from mnemoir.core.errors import Conflict, InvalidRequest, StorageUnavailable
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def check(
         _print_problems(problems)
         for hint in hints:
             print_row("hint   ", hint.file, hint.path, hint.text)
-        print_row(f"{_count_with_noun(errors, 'error')}, {_count_with_noun(warnings, 'warning')}")
+        print_row(f"{count_with_noun(errors, 'error')}, {count_with_noun(warnings, 'warning')}")
     if errors:
         raise typer.Exit(1)
 
@@ -157,10 +157,6 @@ def check(
 def _print_problems(problems: Sequence["Problem"]) -> None:
     for problem in problems:
         print_row(f"{problem.level:<7}", problem.file, problem.path, problem.cause, problem.fix)
-
-
-def _count_with_noun(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def schema(
