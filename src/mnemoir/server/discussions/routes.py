@@ -225,7 +225,7 @@ async def search(
 
 
 @router.get("/{id}/export", summary="All that is remembered of a discussion, as one JSON object")
-@says("read", act="discussions.export")
+@says("read", act="discussions.export", exact=True)
 async def export(site: SiteHere, whose: WhoseHere, id: str) -> Response:
     discussion = await site.parts.chats.discussions.require(whose.user, id, whose.owner, whose.keys)
     copy = await copy_of(site.parts.chats.discussions.memory, discussion)
@@ -233,7 +233,7 @@ async def export(site: SiteHere, whose: WhoseHere, id: str) -> Response:
 
 
 @router.post("/{id}/import", summary="Store an export as this discussion, the whole of it or nothing")
-@says("write", act="discussions.import")
+@says("write", act="discussions.import", exact=True, reads_body=True)
 async def import_discussion(
     site: SiteHere,
     whose: WhoseHere,
@@ -256,7 +256,7 @@ async def import_discussion(
     summary="Make all memories of a discussion anew; JSON lines tell how far it is",
     response_model=RebuildStep | RebuildPlan,
 )
-@says("write")
+@says("write", exact=True)
 async def rebuild(
     request: Request,
     site: SiteHere,

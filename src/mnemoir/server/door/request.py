@@ -69,11 +69,13 @@ def header(scope: Scope, name: bytes) -> str | None:
 
 def query(scope: Scope, name: str) -> str | None:
     """The last query parameter of that name; None when there is none."""
+    return next((value for key, value in reversed(query_pairs(scope)) if key == name), None)
+
+
+def query_pairs(scope: Scope, errors: str = "replace") -> list[tuple[str, str]]:
+    """All query parameters as they follow each other, decoded. Raises UnicodeDecodeError where `errors` has it so."""
     sent = scope["query_string"]
-    if not sent:
-        return None
-    pairs = parse_qsl(sent.decode("latin-1"), keep_blank_values=True)
-    return next((value for key, value in reversed(pairs) if key == name), None)
+    return parse_qsl(sent.decode("latin-1"), keep_blank_values=True, errors=errors) if sent else []
 
 
 DEEPEST = 100  # levels; any value read here must be writable again, and orjson writes 254

@@ -1067,7 +1067,7 @@ export interface paths {
         put?: never;
         /** Extract memories from messages and store them */
         post: operations["add_api_memories_post"];
-        /** Forget all memories of one user, and the traces of its runs; nothing of it can be restored */
+        /** Forget all memories of one user and the traces of its runs, or a part of the memories, for good */
         delete: operations["delete_all_api_memories_delete"];
         options?: never;
         head?: never;
@@ -7956,7 +7956,7 @@ export interface components {
         };
         /**
          * SearchBody
-         * @description `POST /api/memories/search`. `filters` narrows by agent, app or run; other conditions are refused.
+         * @description `POST /api/memories/search`. `filters` narrows by agent, app, run or metadata; other conditions are refused.
          *
          *     With `max_tokens` the results end by tokens (`max_fact_tokens`: those of facts), and a `limit` of 5, the default,
          *     bounds only where the project or the settings name a limit. `before` is what was said just before the query: it
@@ -7981,6 +7981,10 @@ export interface components {
             threshold?: number | null;
             /** Filters */
             filters?: {
+                [key: string]: unknown;
+            } | null;
+            /** Metadata */
+            metadata?: {
                 [key: string]: unknown;
             } | null;
             /** Explain */
@@ -10549,6 +10553,14 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
+                /** @description memories of this agent alone */
+                agent_id?: string | null;
+                /** @description memories of this application alone */
+                app_id?: string | null;
+                /** @description memories of this run alone */
+                run_id?: string | null;
+                /** @description a JSON object: memories whose metadata have its members, by value or one of a list */
+                metadata?: string | null;
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
@@ -10643,6 +10655,14 @@ export interface operations {
                 order?: "created_desc" | "created_asc" | "updated_desc" | "updated_asc";
                 /** @description `next` of the page before */
                 cursor?: string | null;
+                /** @description memories of this agent alone */
+                agent_id?: string | null;
+                /** @description memories of this application alone */
+                app_id?: string | null;
+                /** @description memories of this run alone */
+                run_id?: string | null;
+                /** @description a JSON object: memories whose metadata have its members, by value or one of a list */
+                metadata?: string | null;
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
@@ -10715,6 +10735,14 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
+                /** @description memories of this agent alone */
+                agent_id?: string | null;
+                /** @description memories of this application alone */
+                app_id?: string | null;
+                /** @description memories of this run alone */
+                run_id?: string | null;
+                /** @description a JSON object: memories whose metadata have its members, by value or one of a list */
+                metadata?: string | null;
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
@@ -11404,6 +11432,14 @@ export interface operations {
                 offset?: number;
                 /** @description ISO 8601: what was current then instead of what is now */
                 at?: string | null;
+                /** @description memories of this agent alone */
+                agent_id?: string | null;
+                /** @description memories of this application alone */
+                app_id?: string | null;
+                /** @description memories of this run alone */
+                run_id?: string | null;
+                /** @description a JSON object: memories whose metadata have its members, by value or one of a list */
+                metadata?: string | null;
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
