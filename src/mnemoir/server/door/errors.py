@@ -109,6 +109,7 @@ _BY_CODE = {
     "check_failed": 422,
     "personal_data": 422,
     "changed_meanwhile": 412,
+    "unsupported_encoding": 415,
     "method_not_allowed": 405,
     "llm_rate_limited": 429,
     "rate_limited": 429,
