@@ -4,9 +4,11 @@ import os
 import shutil
 import socket
 import stat
-from collections.abc import Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
+
+import aiohttp
 
 from mnemoir.app import logs
 from mnemoir.cli.connection import is_mnemoir
@@ -20,6 +22,7 @@ from mnemoir.cli.diagnosis.file_checks import (
     joined_complaints,
 )
 from mnemoir.cli.diagnosis.issuer_checks import issuer_checks
+from mnemoir.cli.diagnosis.proxy_checks import check_proxies
 from mnemoir.core.errors import MnemoirError, ProviderError, SettingsError, StorageUnavailable
 from mnemoir.ports.embedding import EmbeddingModel, Passage
 from mnemoir.providers.http import new_session
@@ -49,8 +52,9 @@ async def check_all(config: Path | None, given: Mapping[str, object]) -> Sequenc
 def _checks_of(settings: Settings) -> Sequence[Check]:
     workspace = [check_workspace] if settings.storage.backend == "file" else []
     tree = [check_tree] if settings.workflows.config_dir is not None else []
+    proxies = [] if settings.http.proxies.are_none else [check_proxies]
     stored = [check_directory, *workspace, check_database, *tree, check_discussions, check_conversations, check_keys]
-    return [check_settings, *stored, *issuer_checks(settings), check_model, check_embedder, check_port]
+    return [check_settings, *stored, *issuer_checks(settings), check_model, check_embedder, *proxies, check_port]
 
 
 async def check_settings(settings: Settings) -> Finding:
@@ -115,7 +119,7 @@ async def check_model(settings: Settings) -> Finding:
     from mnemoir.models.reaching import plain_url, reach_model
     from mnemoir.models.roles import ChatRole
 
-    async with new_session() as session, new_session(is_careful=True) as careful:
+    async with _sessions(settings) as (session, careful):
         try:
             chosen = await ChatRole(settings, session, careful).open()
         except SettingsError as exc:
@@ -137,7 +141,7 @@ async def check_embedder(settings: Settings) -> Finding:
     from mnemoir.models.roles import EmbeddingRole
 
     try:
-        async with new_session() as session, new_session(is_careful=True) as careful:
+        async with _sessions(settings) as (session, careful):
             opened = await EmbeddingRole(settings, session, careful).open()
             settings = opened.settings
             found = await _embed_once(opened.model)
@@ -180,6 +184,14 @@ async def check_port(settings: Settings) -> Finding:
             found = f"{server.host}:{server.port}: {exc.strerror}"
             return Finding(check="port", state="fail", found=found, to_do="Choose another with --port.")
     return Finding(check="port", state="ok", found=f"{server.host}:{server.port} is free")
+
+
+@asynccontextmanager
+async def _sessions(settings: Settings) -> AsyncIterator[tuple[aiohttp.ClientSession, aiohttp.ClientSession]]:
+    """The sessions for addresses of the settings, and for those that were typed in."""
+    proxies = settings.http.proxies
+    async with new_session(proxies) as session, new_session(proxies, is_careful=True) as careful:
+        yield session, careful
 
 
 def _writable(check: str, path: Path, to_do: str) -> Finding:
