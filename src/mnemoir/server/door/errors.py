@@ -229,6 +229,8 @@ def _status_of_refusal(exc: ProviderRefused) -> int:
         return 429
     if exc.status in _KEPT_REFUSALS:
         return exc.status
+    if exc.status is not None and exc.status < 400:  # it leads elsewhere, which is not the caller's fault
+        return 502
     return 401 if exc.code == "llm_auth_failed" else 400
 
 
