@@ -34,6 +34,8 @@ _OF_IMAGE_URLS = frozenset({"url", "detail"})
 _OF_CALLS = frozenset({"id", "type", "function", "custom", "index"})
 _OF_CALLED = frozenset({"name", "arguments", "input"})
 _LISTED = Extra(route=ROUTE, members={"type": "text"})  # for a text that was sent as a list of one part
+# the kinds of parts beside texts and pictures that OpenAI has, and servers like vLLM
+KNOWN_PARTS = ("input_audio", "file", "video_url", "audio_url", "input_video")
 _LONGEST_KIND = 40  # of a part, in messages
 
 

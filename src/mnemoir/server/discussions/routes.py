@@ -41,7 +41,7 @@ from mnemoir.server.discussions.answers import (
 from mnemoir.server.discussions.bodies import DiscussionBody, RebuildBody
 from mnemoir.server.door.access import client_keys, principal_of
 from mnemoir.server.door.budgets import check_budgets
-from mnemoir.server.door.request import visit_of
+from mnemoir.server.door.request import query, visit_of
 from mnemoir.server.door.routing import RouteAsSent
 from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import default_user, owner
@@ -70,12 +70,14 @@ _LONGEST_NUMBER = 19  # digits that fit in a row's id
 _LATEST = 3  # chunk summaries in an overview
 
 User = Annotated[str | None, Query(description="user of the config tree; else the first one")]
-OwnUser = Annotated[str | None, Query(alias="user_id", description="whose, for a key that is bound to a part of all")]
+OwnUser = Annotated[
+    str | None, Query(alias="user_id", description="those of keys that are bound to this user; else what all share")
+]
 
 
 @dataclass(frozen=True, slots=True)
 class _Whose:
-    """Whose discussions: of a user of the config tree, and for a bound key those of the owner alone.
+    """Whose discussions: of a user of the config tree, and for a bound key, or by name, those of the owner alone.
 
     `keys` are those of the request, for discussions that the format encrypts.
     """
@@ -90,7 +92,8 @@ async def _whose(
 ) -> _Whose:
     if principal_of(request.scope).configs is not None:
         user = _callable(user, site.parts.trees.workflows.users)
-    if not principal_of(request.scope).is_bound:
+    names_owner = own_user is not None or query(request.scope, "project") is not None
+    if not principal_of(request.scope).is_bound and not names_owner:
         return _Whose(user, None, client_keys(request.scope))
     own = owner(project, default_user(site.options) if own_user is None else own_user)
     return _Whose(user, own, client_keys(request.scope))

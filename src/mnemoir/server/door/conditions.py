@@ -45,22 +45,29 @@ def check_conditions(scope: Scope, found: Found) -> None:
     """
     if not found.says.is_own:
         return
+    _check_bytes(scope, found)
     _check_names(scope, found.says)
     _check_query(scope, found.says)
 
 
-def _check_names(scope: Scope, says: Says) -> None:
-    """Raise InvalidRequest for a path with an empty name, or with bytes that are no text.
-
-    An empty name may remain of an empty variable, or of `.` and `..`, which clients resolve before they send: the
-    path would then name a larger part than was meant. Two names that are no text could be read as the same one.
-    """
+def _check_bytes(scope: Scope, found: Found) -> None:
+    """Raise InvalidRequest where bytes that are no text name a user in the path: two such names would be one."""
+    if "user_id" not in found.path_params:
+        return
     try:
         unquote_to_bytes(scope["raw_path"]).decode()
     except UnicodeDecodeError:
         raise InvalidRequest(
             "The path holds bytes that are not UTF-8. Encode the name in it as UTF-8.", code="invalid_encoding"
         ) from None
+
+
+def _check_names(scope: Scope, says: Says) -> None:
+    """Raise InvalidRequest for a path with an empty name.
+
+    It may remain of an empty variable, or of `.` and `..`, which clients resolve before they send: the path would
+    then name a larger part than was meant.
+    """
     sent: bytes = scope[_SENT_PATH]
     is_delete = scope["method"] == "DELETE"
     if says.exact and b"//" in sent:
