@@ -102,6 +102,12 @@ class Background:
         self._woken.set()
         return job_id
 
+    async def revive(self, job_id: JobId) -> bool:
+        """Try a job again that was given up. False where there is none of that id."""
+        is_back = await self._jobs.revive(job_id)
+        self._woken.set()
+        return is_back
+
     async def waiting(self, queue: str, *, limit: int) -> list[Job]:
         """The newest jobs of the queue that have not ended, oldest first."""
         return await self._jobs.waiting(queue, limit=limit)

@@ -109,3 +109,10 @@ async function newPasskey(token: string, name: string) {
 export function usePrintCode() {
   return useMutation({ mutationFn: () => unwrap(client.POST('/api/auth/first-code')) });
 }
+
+/** Asks whether a code is that of the terminal. A wrong one counts as a try. */
+export function useCheckCode() {
+  return useMutation({
+    mutationFn: (token: string) => unwrap(client.POST('/api/auth/invitation', { body: { token } })),
+  });
+}

@@ -1,4 +1,4 @@
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { client, unwrap } from '@/shared/api/client';
 import type { components } from '@/shared/api/schema';
 import { useResults } from '../pages';
@@ -39,4 +39,16 @@ export function useRuns(filters: RunFilters) {
 function given({ status, ...texts }: RunFilters) {
   const filled = Object.fromEntries(Object.entries(texts).filter(([, text]) => text.trim()));
   return status ? { status, ...filled } : filled;
+}
+
+/** The runs of a conversation that failed, newest first. */
+export function useFailedRuns(conversation: string, enabled: boolean) {
+  return useQuery({
+    queryKey: keys.failed(conversation),
+    queryFn: async () => {
+      const query = { limit: PAGE, status: 'failed' as const, conversation };
+      return (await unwrap(client.GET('/api/runs', { params: { query } }))).results;
+    },
+    enabled,
+  });
 }
