@@ -8,7 +8,13 @@ from mnemoir.access.holdings import holding_of_access, holding_of_usage
 from mnemoir.access.opening import Access
 from mnemoir.chats.discussions import Discussions
 from mnemoir.chats.forgetting import Forgetting
-from mnemoir.chats.holdings import holding_of_conversations, holding_of_discussions, holding_of_jobs, holding_of_runs
+from mnemoir.chats.holdings import (
+    holding_of_conversations,
+    holding_of_discussions,
+    holding_of_jobs,
+    holding_of_locks,
+    holding_of_runs,
+)
 from mnemoir.chats.memory_parts import Memory
 from mnemoir.chats.opening import Talks
 from mnemoir.chats.people import Everybody
@@ -25,6 +31,7 @@ from mnemoir.storage.holdings import (
     DISCUSSIONS,
     FACTS,
     JOBS,
+    LOCKS,
     PERSONAL_DATA,
     PROPOSALS,
     RUNS,
@@ -97,6 +104,7 @@ def open_holdings(stores: Stores) -> None:
 opens(JOBS)(lambda stores: holding_of_jobs(stores.talks.background))
 opens(RUNS)(lambda stores: holding_of_runs(stores.runs, partial(open_kept_runs, stores.settings)))
 opens(DISCUSSIONS)(lambda stores: holding_of_discussions(stores.discussions, stores.talks.conversations))
+opens(LOCKS)(lambda stores: holding_of_locks(stores.discussions.locks))
 opens(PERSONAL_DATA)(lambda stores: stores.memory.personal_holding)
 opens(ACCESS)(lambda stores: holding_of_access(stores.access))
 opens(USAGE)(lambda stores: holding_of_usage(stores.access.spent))
