@@ -37,9 +37,10 @@ class Told:
 
 async def tell(server, told: Told, key: dict[str, str]) -> None:
     """A chat that takes a lock and is remembered, a fact, searches, an export, and a title."""
-    for word in (told.word, f"{told.word} too"):
+    lines = [{"role": "user", "content": f"My {told.word} number {n} is made of thin blue china."} for n in range(4)]
+    for last in (1, 4):
         chat = {"model": "Ann", "conversation_id": told.talk, "metadata": {"session_id": told.talk}}
-        chat["messages"] = [{"role": "user", "content": word}]
+        chat["messages"] = lines[:last]
         await server.post("/v1/chat/completions", chat | {"memoryEnabled": True}, **key)
     said = {"messages": [{"role": "user", "content": f"Owns a {told.word}"}], "infer": False}
     await server.post("/api/memories", said, **key)
