@@ -40,8 +40,8 @@ async def tell(server, told: Told, key: dict[str, str]) -> None:
     lines = [{"role": "user", "content": f"My {told.word} number {n} is made of thin blue china."} for n in range(4)]
     for last in (1, 4):
         chat = {"model": "Ann", "conversation_id": told.talk, "metadata": {"session_id": told.talk}}
-        chat["messages"] = lines[:last]
-        await server.post("/v1/chat/completions", chat | {"memoryEnabled": True}, **key)
+        asked = chat | {"messages": lines[:last], "memoryEnabled": True}
+        await server.post("/v1/chat/completions", asked, **key)
     said = {"messages": [{"role": "user", "content": f"Owns a {told.word}"}], "infer": False}
     await server.post("/api/memories", said, **key)
     await server.post("/api/memories/search", {"query": told.word}, **key)
@@ -65,7 +65,11 @@ def left_behind(database: Path, *words: str) -> None:
 def locks(request, tmp_path):
     """The folder of the locks, and what the user's file says of it."""
     own = request.param == "default place"
-    return (tmp_path / "data", {}) if own else (tmp_path / "elsewhere", {"sqlLiteDirectory": str(tmp_path / "elsewhere")})
+    return (
+        (tmp_path / "data", {})
+        if own
+        else (tmp_path / "elsewhere", {"sqlLiteDirectory": str(tmp_path / "elsewhere")})
+    )
 
 
 @pytest.fixture

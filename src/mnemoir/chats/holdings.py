@@ -62,7 +62,7 @@ def holding_of_jobs(background: Background) -> OpenHolding:
         await background.withdraw(queue_of(scope), lambda job: True, patience_s=_PATIENCE_S)
         return await forget(scope.owner)
 
-    return OpenHolding(name="job", forget=forget, erase=erase)
+    return OpenHolding(name="job", forget=forget, erase=erase, sweep=background.drop_ended)
 
 
 def holding_of_runs(runs: RunStore, open_kept: Callable[[], RunStore | None]) -> OpenHolding:
@@ -116,6 +116,7 @@ def holding_of_runs(runs: RunStore, open_kept: Callable[[], RunStore | None]) ->
         count=count,
         counts=counts,
         daily=daily,
+        sweep=runs.drop_old,
     )
 
 
@@ -220,7 +221,6 @@ def holding_of_conversations(
         stored=_amounts_by_user(conversations, owners_of),
         daily=partial(_messages_by_day, conversations),
         prune=conversations.prune,
-        ageing=conversations.ageing,
     )
 
 

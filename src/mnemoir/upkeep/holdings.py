@@ -1,7 +1,7 @@
 """The holdings of a server: each is opened here, over the stores, by the function that is marked with it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from mnemoir.access.holdings import holding_of_access, holding_of_usage
@@ -41,6 +41,7 @@ from mnemoir.storage.holdings import (
 )
 from mnemoir.storage.sql.holds import Holds
 from mnemoir.storage.sql.people import People
+from mnemoir.storage.sql.receipts import drop_old_receipts
 from mnemoir.trees.opening import open_kept_runs
 from mnemoir.upkeep.encryption import Encryption
 from mnemoir.upkeep.retention import RetentionOf
@@ -114,7 +115,8 @@ opens(USAGE)(lambda stores: holding_of_usage(stores.access.spent))
 def _facts(stores: Stores) -> OpenHolding:
     memory = stores.memory
     expire = FactRetention(memory.store, stores.everybody.owners, stores.retention.of).expire
-    return holding_of_facts(memory.facts, memory.store, memory.indexing, memory.recall, memory.packs, expire)
+    facts = holding_of_facts(memory.facts, memory.store, memory.indexing, memory.recall, memory.packs, expire)
+    return replace(facts, sweep=partial(drop_old_receipts, memory.database))
 
 
 @opens(PROPOSALS)

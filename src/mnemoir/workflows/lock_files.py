@@ -38,7 +38,7 @@ class LockFiles:
         self._directory = directory
 
     async def wipe(self) -> None:
-        """Leave no byte of ended locks, whose names hold those of users and discussions. Raises StorageUnavailable."""
+        """Leave no byte of ended locks, whose names hold users and discussions. Raises StorageUnavailable."""
         for file in await asyncio.to_thread(self._files):
             await self._locks.wipe(file)
 

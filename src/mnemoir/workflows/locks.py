@@ -31,7 +31,9 @@ class LeasesOfUser(Leases, Protocol):
 class WorkflowLocks:
     """The workflow locks of all users. `open_leases` opens the leases in a user's database file."""
 
-    def __init__(self, open_leases: Callable[[Path], LeasesOfUser], *, renewed_every_s: float = _RENEWED_EVERY_S) -> None:
+    def __init__(
+        self, open_leases: Callable[[Path], LeasesOfUser], *, renewed_every_s: float = _RENEWED_EVERY_S
+    ) -> None:
         self._open_leases = open_leases
         self._renewed_every_s = renewed_every_s
         self._leases: dict[Path, LeasesOfUser] = {}
