@@ -189,12 +189,12 @@ async def vector_backlog(parts: Parts) -> tuple[int, int]:
 
 async def _work(parts: Parts, counts: Counts, *, is_stored: bool) -> Work:
     jobs: Sequence[JobTally] = ()
-    vectors = None
+    vectors = last = None
     if is_stored:
         jobs = await parts.upkeep.jobs.tally()
         pending, total = await vector_backlog(parts)
         vectors = Progress(done=total - pending, of=total)
-    last = await parts.upkeep.pruning.last_run_at()
+        last = await parts.upkeep.pruning.last_run_at()
     days = parts.settings.memory.auto_prune_days
     following = None if days is None or last is None else to_text(last + timedelta(days=1))
     said = counts.embeddable
