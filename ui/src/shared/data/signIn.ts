@@ -70,11 +70,13 @@ export function useSignOut() {
   });
 }
 
+const invitationOf = (token: string) => unwrap(client.POST('/api/auth/invitation', { body: { token } }));
+
 /** What an invitation is for. */
 export function useInvitation(token: string) {
   return useQuery({
     queryKey: ['invitation', token],
-    queryFn: () => unwrap(client.POST('/api/auth/invitation', { body: { token } })),
+    queryFn: () => invitationOf(token),
     enabled: token !== '',
     staleTime: Infinity,
     refetchOnWindowFocus: false, // tries are counted
@@ -112,7 +114,5 @@ export function usePrintCode() {
 
 /** Asks whether a code is that of the terminal. A wrong one counts as a try. */
 export function useCheckCode() {
-  return useMutation({
-    mutationFn: (token: string) => unwrap(client.POST('/api/auth/invitation', { body: { token } })),
-  });
+  return useMutation({ mutationFn: invitationOf });
 }
