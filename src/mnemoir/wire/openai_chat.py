@@ -16,8 +16,8 @@ from mnemoir.wire.json_output import read_response_format, write_response_format
 from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, members_for, merged_members, within
 from mnemoir.wire.openai_chat_answers import (
     FUNCTION_CALL,
+    AnswerReader,
     FunctionStreamWriter,
-    StreamReader,
     StreamWriter,
     read_reply,
     write_function_reply,
@@ -27,8 +27,8 @@ from mnemoir.wire.openai_messages import ROUTE, effort_of, is_reasoning_model, r
 from mnemoir.wire.openai_stream import write_error
 
 __all__ = [
+    "AnswerReader",
     "FunctionStreamWriter",
-    "StreamReader",
     "StreamWriter",
     "read_reply",
     "read_request",

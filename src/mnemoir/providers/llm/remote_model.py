@@ -1,37 +1,21 @@
 """The common base of all chat models behind HTTP; a dialect adds its paths and its functions of `wire`."""
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import aiohttp
-import structlog
 
-from mnemoir.core.errors import ProviderInvalidOutput
-from mnemoir.core.events import ModelEvent, Reply, as_events
+from mnemoir.core.events import ModelEvent, Reply
 from mnemoir.core.messages import ModelRequest
 from mnemoir.ports.llm import Address, LastCalls
 from mnemoir.providers.llm.border import provider_errors
 from mnemoir.providers.llm.endpoint import Endpoint
 from mnemoir.providers.llm.exchange import Exchange
-from mnemoir.wire import upstream
+from mnemoir.wire.answer_reader import AnswerReader
 
-_log = structlog.get_logger(__name__)
 _NO_LIMIT = nullcontext()
-
-
-class EventReader(Protocol):
-    """The interface of the StreamReaders of `wire`."""
-
-    finished: bool
-    passed_over: int  # unreadable events that a tolerant reader skipped
-
-    def feed(self, data: bytes) -> list[ModelEvent]:
-        """The events that `data` completes."""
-
-    def end(self) -> list[ModelEvent]:
-        """The remaining events at the end of the stream. Raises ProviderUnavailable for an incomplete answer."""
 
 
 class RequestWriter(Protocol):
@@ -43,20 +27,17 @@ class RequestWriter(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """A chat protocol: its path below the base URL, the media type of its streams, and its functions of `wire`.
+    """A chat protocol: its path below the base URL, and its functions of `wire`.
 
-    `stream_path` is the path of streamed calls, None when it is `path` too. With `takes_whole` a JSON object in
-    place of a stream is accepted as a whole answer.
+    `stream_path` is the path of streamed calls, None when it is `path` too. `new_reader` makes the one reader of an
+    answer, whole or streamed, from the media type of its body.
     """
 
     provider: str
     path: str
     stream_path: str | None = None
-    media_type: str
     write_request: RequestWriter
-    read_reply: Callable[[Mapping[str, Any]], Reply]
-    new_reader: Callable[[], EventReader]
-    takes_whole: bool = False
+    new_reader: Callable[[str], AnswerReader]
 
 
 class RemoteModel:
@@ -108,24 +89,20 @@ class RemoteModel:
                 self._call_limit,
                 self._exchange.open_stream(path, body, for_client=request.for_client) as answer,
             ):
-                if dialect.takes_whole and answer.media_type == "application/json":
-                    yield as_events(dialect.read_reply(upstream.decode(await answer.whole())))
-                    return
-                self._check_media_type(answer.media_type, dialect)
-                reader = dialect.new_reader()
+                reader = dialect.new_reader(answer.media_type)
                 async with aclosing(answer.pieces()) as pieces:
                     async for data in pieces:
                         events = reader.feed(data)
                         if events:
                             yield events
+                            reader.check()
                         if reader.finished:
                             await answer.settle()
                             break
                 events = reader.end()
                 if events:
                     yield events
-                if reader.passed_over:
-                    _log.warning("events passed over", server=self._endpoint.place, events=reader.passed_over)
+                    reader.check()
 
     async def ask(self, request: ModelRequest) -> Reply:
         """The whole answer, in one upstream call."""
@@ -133,7 +110,10 @@ class RemoteModel:
         with self.last_calls.noting():
             async with self._call_limit:
                 return await self._exchange.whole(
-                    dialect.path, body, dialect.read_reply, for_client=request.for_client
+                    dialect.path,
+                    body,
+                    lambda data, label: dialect.new_reader(label).read(data),
+                    for_client=request.for_client,
                 )
 
     async def aclose(self) -> None:
@@ -148,15 +128,3 @@ class RemoteModel:
         if self._endpoint.stores_by_default and dialect.provider == "openai-chat":
             body.setdefault("store", False)
         return dialect, body
-
-    def _check_media_type(self, media_type: str, dialect: Dialect) -> None:
-        """Raise ProviderInvalidOutput for HTML, which a proxy or a wrong port sends, and for JSON in place of events.
-
-        Other types pass, because not all servers send the correct one.
-        """
-        whole_json = media_type == "application/json" and dialect.media_type == "text/event-stream"
-        if media_type == "text/html" or whole_json:
-            raise ProviderInvalidOutput(
-                f"{self._endpoint.place} answered with {media_type} where a stream was asked for. "
-                "Check that the base URL points at the model's API."
-            )
