@@ -60,11 +60,11 @@ class AnswerReader(ABC):
         Raises ProviderError for an answer that is an error. Where events came before it in `data`, they are returned,
         and the error is raised by `check`, and by every later call.
         """
-        return self._guarded(lambda events: self._take(data, events))
+        return self._events_of(lambda events: self._take(data, events))
 
     def end(self) -> list[ModelEvent]:
         """The events held back until the end of the body. Raises as `feed` does, also for an answer cut short."""
-        return self._guarded(self._take_end)
+        return self._events_of(self._take_end)
 
     def check(self) -> None:
         """Raise the error that the answer ended with, if there is one."""
@@ -115,7 +115,7 @@ class AnswerReader(ABC):
 
     # --- the form of the body
 
-    def _guarded(self, read: Callable[[list[ModelEvent]], None]) -> list[ModelEvent]:
+    def _events_of(self, read: Callable[[list[ModelEvent]], None]) -> list[ModelEvent]:
         self.check()
         events: list[ModelEvent] = []
         try:
@@ -173,7 +173,7 @@ class AnswerReader(ABC):
             if not self.finished:
                 ending: list[ModelEvent] = []
                 self.read_end(ending)
-                events += self._seam.joined(ending, None)
+                events += self._seam.join(ending, None)
                 self.finished = True
         elif not self._body and upstream.is_stream_label(self.media_type):
             self.read_end(events)
@@ -196,7 +196,7 @@ class AnswerReader(ABC):
                 return
             body = mended.value
         said = as_events(self.read_whole(self._object(body, data, mended)))
-        events += said if mended is None else self._seam.joined(said, mended)
+        events += said if mended is None else self._seam.join(said, mended)
         self.finished = True
 
     def _unreadable_body(self) -> ProviderInvalidOutput:
@@ -222,9 +222,9 @@ class AnswerReader(ABC):
         except orjson.JSONDecodeError:
             self._odd_frame(frame, events)
             return
-        self._decoded(body, cast(bytes, frame), None, events)
+        self._take_object(body, cast(bytes, frame), None, events)
 
-    def _decoded(self, body: Any, frame: bytes, mended: Mended | None, events: list[ModelEvent]) -> None:
+    def _take_object(self, body: Any, frame: bytes, mended: Mended | None, events: list[ModelEvent]) -> None:
         if mended is None and not self._seam.is_open:
             try:
                 self.read_frame(self._object(body, frame, None), events)
@@ -236,7 +236,7 @@ class AnswerReader(ABC):
             self.read_frame(self._object(body, frame, mended), said)
         except ProviderInvalidOutput as exc:
             self._unreadable(exc, said)
-        events += self._seam.joined(said, mended)
+        events += self._seam.join(said, mended)
 
     def _odd_frame(self, frame: bytes | NamedEvent, events: list[ModelEvent]) -> None:
         """Read what the decoder refuses: an event with a name, an end, nothing, or JSON that needs mending."""
@@ -249,11 +249,11 @@ class AnswerReader(ABC):
         if text == b"[DONE]":
             done: list[ModelEvent] = []
             self.read_done(done)
-            events += self._seam.joined(done, None)
+            events += self._seam.join(done, None)
             return
         mended = read_again(frame)
         if mended is not None:
-            self._decoded(mended.value, frame, mended, events)
+            self._take_object(mended.value, frame, mended, events)
         elif b"\n" in frame and self._form == "events":  # events that no blank line divides
             self._take_frames(frame.split(b"\n"), events)
         else:

@@ -38,7 +38,7 @@ def _part(part: object) -> Iterator[ModelEvent]:
         text = upstream.text_or_none(part.get("text"), "a part")
         yield from (Text(text),) if text else ()
     elif kind in _THINKING:
-        thought = next((words for name in _THOUGHTS if (words := _thought(part.get(name), _DEEPEST))), "")
+        thought = next((words for name in _THOUGHTS if (words := _thinking_of(part.get(name), _DEEPEST))), "")
         yield from (Thinking(thought),) if thought else ()
     elif kind == "refusal":
         refusal = upstream.text_or_none(part.get("refusal"), "a refusal")
@@ -47,10 +47,10 @@ def _part(part: object) -> Iterator[ModelEvent]:
         yield Note(f"A part of the answer is of the type {str(kind)[:40]!r}, which is not known; it was left out.")
 
 
-def _thought(value: object, depth: int) -> str:
+def _thinking_of(value: object, depth: int) -> str:
     """The text of a thought: a text, or texts in a list of parts."""
     if isinstance(value, str) or not depth:
         return value if isinstance(value, str) else ""
     if isinstance(value, list):
-        return "".join(_thought(part, depth - 1) for part in value)
-    return _thought(value.get("text"), depth - 1) if isinstance(value, Mapping) else ""
+        return "".join(_thinking_of(part, depth - 1) for part in value)
+    return _thinking_of(value.get("text"), depth - 1) if isinstance(value, Mapping) else ""

@@ -279,13 +279,13 @@ class ChunkReader(AnswerReader):
         place = len(events)
         within, beside = self._read_content(choice, events), _unread_beside(choice)
         if within is not None or beside is not None:
-            events[place:] = self._checked(within, beside, events[place:])
+            events[place:] = self._passed_before(within, beside, events[place:])
         reason = choice.get("finish_reason")
         if reason == "error":
             raise_error_in({"choices": ()}, choice)
         self._reason = self._reason or reason
 
-    def _checked(self, within: Json | None, beside: Json | None, events: list[ModelEvent]) -> list[ModelEvent]:
+    def _passed_before(self, within: Json | None, beside: Json | None, events: list[ModelEvent]) -> list[ModelEvent]:
         """The events behind the members that are not read, among which no error may be."""
         for holder in (beside, within):
             if holder is not None and holder.get("error"):

@@ -83,14 +83,14 @@ class _Table:
             return self._number
         is_name = token[2] is not None
 
-        def mended(odd: re.Match[bytes]) -> bytes:
-            return self._mended(
+        def replace_odd(odd: re.Match[bytes]) -> bytes:
+            return self._replacement(
                 odd, is_first=not is_name and odd.start() == 0, is_last=not is_name and odd.end() == len(text)
             )
 
-        return b'"%b"%b' % (_ODDITIES.sub(mended, text), token[2] or b"")
+        return b'"%b"%b' % (_ODDITIES.sub(replace_odd, text), token[2] or b"")
 
-    def _mended(self, odd: re.Match[bytes], *, is_first: bool, is_last: bool) -> bytes:
+    def _replacement(self, odd: re.Match[bytes], *, is_first: bool, is_last: bool) -> bytes:
         if odd["half"]:
             half = chr(int(odd["half"], 16)).encode("utf-8", "surrogatepass")
             self._keep(half if is_first else b"", half if is_last else b"")
@@ -98,14 +98,14 @@ class _Table:
         if not odd["beyond"]:
             return odd[0]
         begin = _CONTINUATION.match(odd[0])
-        self._keep(begin[0] if begin and is_first else b"", _unfinished(odd[0]) if is_last else b"")
+        self._keep(begin[0] if begin and is_first else b"", _begin_of_character(odd[0]) if is_last else b"")
         return odd[0].decode("utf-8", "replace").encode()
 
     def _keep(self, head: bytes, tail: bytes) -> None:
         self.head, self.tail = self.head or head, tail or self.tail
 
 
-def _unfinished(data: bytes) -> bytes:
+def _begin_of_character(data: bytes) -> bytes:
     """The beginning of a character at the end of `data`; b"" where it ends with a whole one, or with no beginning."""
     for length in (1, 2, 3):
         try:
@@ -140,46 +140,46 @@ class Seam:
         """True when half of a character waits for the next piece."""
         return self._kind is not None
 
-    def joined(self, events: Sequence[ModelEvent], mended: Mended | None) -> list[ModelEvent]:
+    def join(self, events: Sequence[ModelEvent], mended: Mended | None) -> list[ModelEvent]:
         """The events of one piece, whose `mended` data they were read from, None where it needed no mending."""
-        joined: list[ModelEvent] = []
+        whole: list[ModelEvent] = []
         for event in events:
             if isinstance(event, Text | Thinking | Refusal):
                 text = self._text(event, mended)
-                joined += [replace(event, text=text)] if text else []
+                whole += [replace(event, text=text)] if text else []
             else:
                 if isinstance(event, Finished) and self._kind is not None:
-                    joined.append(self._kind(_UNKNOWN))
+                    whole.append(self._kind(_UNKNOWN))
                     self._kind = None
-                joined.append(event)
-        return joined
+                whole.append(event)
+        return whole
 
     def _text(self, event: Text | Thinking | Refusal, mended: Mended | None) -> str:
         text = event.text
         if self._kind is event.__class__:
-            text = self._closed(text, mended)
+            text = self._text_behind_half(text, mended)
         if mended is not None and mended.tail and self._kind is None and text.endswith(_UNKNOWN):
             self._half, self._kind = mended.tail, event.__class__
             return text[:-1]
         return text
 
-    def _closed(self, text: str, mended: Mended | None) -> str:
+    def _text_behind_half(self, text: str, mended: Mended | None) -> str:
         """The text behind the half that waits; "" where the character still lacks a part."""
         head = mended.head if mended is not None else b""
         kind, self._kind = self._kind, None
-        shown = _shown(head)
+        shown = _signs_for(head)
         if not head or not text.startswith(shown):
             return _UNKNOWN + text
         whole = _character(self._half + head)
         if whole is not None:
             return whole + text[len(shown) :]
-        if text == shown and _unfinished(self._half + head) == self._half + head:
+        if text == shown and _begin_of_character(self._half + head) == self._half + head:
             self._half, self._kind = self._half + head, kind
             return ""
         return _UNKNOWN + text
 
 
-def _shown(head: bytes) -> str:
+def _signs_for(head: bytes) -> str:
     """What a half at the beginning of a text became."""
     return _UNKNOWN if head[:1] == b"\xed" else _UNKNOWN * len(head)
 
