@@ -1,21 +1,27 @@
 """The common base of all chat models behind HTTP; a dialect adds its paths and its functions of `wire`."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, nullcontext
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import aiohttp
+import structlog
 
+from mnemoir.core.errors import ProviderRefused
 from mnemoir.core.events import ModelEvent, Reply
 from mnemoir.core.messages import ModelRequest
 from mnemoir.ports.llm import Address, LastCalls
 from mnemoir.providers.llm.border import provider_errors
 from mnemoir.providers.llm.endpoint import Endpoint
 from mnemoir.providers.llm.exchange import Exchange
+from mnemoir.providers.llm.refused_members import RefusedMembers
 from mnemoir.wire.answer_reader import AnswerReader
 
+_log = structlog.get_logger(__name__)
 _NO_LIMIT = nullcontext()
+
+T = TypeVar("T")
 
 
 class RequestWriter(Protocol):
@@ -58,6 +64,7 @@ class RemoteModel:
         self._endpoint = endpoint
         self._call_limit = call_limit
         self._exchange = Exchange(endpoint, session)
+        self._refused = RefusedMembers(session, endpoint.base_url)
         self._addresses: dict[bool, Address] = {}
         self.last_calls = LastCalls()
 
@@ -82,13 +89,18 @@ class RemoteModel:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[ModelEvent], None]:
         """The answer's events as they arrive. Close the iterator (`contextlib.aclosing`) to end the upstream call."""
-        dialect, body = self._dialect_and_body(request, stream=True)
-        path = dialect.stream_path or dialect.path
+        dialect, request, body = self._dialect_and_body(request, stream=True)
         with self.last_calls.noting():  # outside the loop, so that it costs nothing per event
-            async with (
-                self._call_limit,
-                self._exchange.open_stream(path, body, for_client=request.for_client) as answer,
-            ):
+            async with self._call_limit, AsyncExitStack() as opened:
+                answer = await self._ask_server(
+                    body,
+                    request,
+                    lambda body: opened.enter_async_context(
+                        self._exchange.open_stream(
+                            dialect.stream_path or dialect.path, body, for_client=request.for_client
+                        )
+                    ),
+                )
                 reader = dialect.new_reader(answer.media_type)
                 async with aclosing(answer.pieces()) as pieces:
                     async for data in pieces:
@@ -106,25 +118,43 @@ class RemoteModel:
 
     async def ask(self, request: ModelRequest) -> Reply:
         """The whole answer, in one upstream call."""
-        dialect, body = self._dialect_and_body(request, stream=False)
+        dialect, request, body = self._dialect_and_body(request, stream=False)
+
+        def read(data: bytes, media_type: str) -> Reply:
+            return dialect.new_reader(media_type).read(data)
+
         with self.last_calls.noting():
             async with self._call_limit:
-                return await self._exchange.whole(
-                    dialect.path,
+                return await self._ask_server(
                     body,
-                    lambda data, label: dialect.new_reader(label).read(data),
-                    for_client=request.for_client,
+                    request,
+                    lambda body: self._exchange.whole(dialect.path, body, read, for_client=request.for_client),
                 )
+
+    async def _ask_server(
+        self, body: dict[str, Any], request: ModelRequest, ask: Callable[[dict[str, Any]], Awaitable[T]]
+    ) -> T:
+        """What `ask` gives for the body; it is asked once more without members of ours that the server refuses."""
+        try:
+            return await ask(body)
+        except ProviderRefused as exc:
+            again = self._refused.body_after(exc, body, request)
+            if again is None:
+                raise
+            _log.info("members refused", server=self._endpoint.place, names=sorted(body.keys() - again.keys()))
+            return await ask(again)
 
     async def aclose(self) -> None:
         """Does nothing: the session is shared and its owner closes it."""
 
-    def _dialect_and_body(self, request: ModelRequest, *, stream: bool) -> tuple[Dialect, dict[str, Any]]:
-        """The dialect of a request, and its JSON body."""
+    def _dialect_and_body(
+        self, request: ModelRequest, *, stream: bool
+    ) -> tuple[Dialect, ModelRequest, dict[str, Any]]:
+        """The dialect of a request, the request with its model, and its JSON body."""
         dialect = self.raw_dialect if request.raw and self.raw_dialect is not None else self.dialect
         named = replace(request, model=self._endpoint.model) if request.model == "" else request
         with provider_errors(self._endpoint):
             body = dialect.write_request(named, stream=stream)
         if self._endpoint.stores_by_default and dialect.provider == "openai-chat":
             body.setdefault("store", False)
-        return dialect, body
+        return dialect, named, self._refused.trim(body, named)
