@@ -71,6 +71,7 @@ async def answer(step: Step, question: Question) -> AsyncGenerator[Sequence[Even
 
     A complete answer ends with Finished. Raises ProviderError as `ask` does.
     """
+    step.note_request()
     if question.for_client != step.answers_client:
         question = replace(question, for_client=step.answers_client)
     call = await _call(step, question, [question.endpoint], stream=step.streams)
