@@ -72,10 +72,10 @@ def read_request(body: Json) -> ChatRequest:
 
 def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
     """The request to an Ollama. It cannot express speakers' names, the choice of a tool and tools of free text."""
-    names = {call.id: call.name for message in request.messages for call in message.tool_calls}
-    body = ollama_options.write_model(request)
+    body, names = ollama_options.write_model(request), dict[str, str]()
     body["messages"] = [_write_message(message, names) for message in request.messages]
-    if tools := [tool for tool in request.tools if tool.get("type") != "custom"]:
+    tools = [tool for tool in request.tools if tool.get("type") != "custom"]
+    if tools and request.tool_choice != "none":
         body["tools"] = tools
     return {**body, **ollama_options.write_options(request), "stream": stream}
 
@@ -110,7 +110,9 @@ def _with_call_ids(messages: Sequence[Message]) -> tuple[Message, ...]:
     return tuple(done)
 
 
-def _write_message(message: Message, names: Mapping[str, str]) -> dict[str, Any]:
+def _write_message(message: Message, names: dict[str, str]) -> dict[str, Any]:
+    """One message. `names` has the tool of each call so far: a result belongs to the nearest call before it."""
+    names |= {call.id: call.name for call in message.tool_calls}
     role = "system" if message.role in ("developer", "systemMes") else message.role
     body: dict[str, Any] = {"role": role, "content": message.text}
     for part in message.parts:

@@ -118,7 +118,7 @@ def _write_members(request: ModelRequest) -> dict[str, Any]:
     }
     given = {name: value for name, value in options.items() if value is not None}
     body: dict[str, Any] = {"options": given} if given else {}
-    if request.output is not None:
+    if request.output is not None and (request.output.schema or not request.output.is_local_form):
         body["format"] = "json" if request.output == ANY_OBJECT else dict(request.output.schema)
     if request.think is not None:
         body["think"] = request.think

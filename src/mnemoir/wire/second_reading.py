@@ -67,6 +67,11 @@ def mended_text(data: bytes) -> Any:
         return mended.value
 
 
+def with_whole_characters(data: bytes) -> bytes:
+    """JSON in UTF-8 with U+FFFD in place of each half of a surrogate pair."""
+    return _ODDITIES.sub(lambda odd: rb"\ufffd" if odd["half"] else odd[0], data)
+
+
 class _Table:
     """The replacements, and what was found while they were made."""
 
