@@ -79,12 +79,17 @@ class AnswerReader(ABC):
         gathering.take(self.end())
         self.check()
         reply = gathering.reply()
-        if self._form == "object" or reply.passed is None:
+        if self.is_one_object or reply.passed is None:
             return reply
         # members of single pieces belong to no whole answer
         return replace(reply, passed=replace(reply.passed, choice=None, message=None))
 
     # --- what a protocol adds
+
+    @property
+    def is_one_object(self) -> bool:
+        """True when the answer came in one object."""
+        return self._form == "object"
 
     @property
     def is_reasoned(self) -> bool:

@@ -138,6 +138,11 @@ class LineReader(AnswerReader):
         self._has_answer = False
         self._tells_done = False
 
+    @property
+    def is_one_object(self) -> bool:
+        """See the base class."""
+        return super().is_one_object or self._line_count == 1
+
     @abstractmethod
     def parts_of(self, body: Mapping[str, Any]) -> Parts | None:
         """The text, the thinking and the tool calls in one object; None where it has no place for any."""
