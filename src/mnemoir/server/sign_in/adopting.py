@@ -40,7 +40,7 @@ class AdoptAnswer(JsonObject):
 async def adopt(
     request: Request, site: SiteHere, user_id: str, body: Annotated[AdoptBody, Depends(BodyOf(AdoptBody))]
 ) -> Answer[AdoptAnswer]:
-    _, user = await caller_and_user(request, site, user_id)
+    _, user = await caller_and_user(request, site, user_id, "users.adopt")
     given = site.options.default_user if body.from_user is None else entity_name(body.from_user, "from_user")
     await asyncio.to_thread(_check_is_free, site, user, given)
     done = await site.parts.upkeep.adoption.adopt(user, given)
