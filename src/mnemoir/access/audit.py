@@ -53,7 +53,7 @@ class Audit:
         self._upkeep: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Remove old entries and write the anchor, now and every hour."""
+        """Write the anchor, now and every hour."""
         if self.is_on:
             self._upkeep = asyncio.create_task(self._keep_up(), name="upkeep of the audit log")
 
@@ -65,9 +65,11 @@ class Audit:
         """Write down how the act of that number ended."""
         await self._put(self._entry(action, target, result, address, user, of=number))
 
-    async def note(self, principal: Principal, action: str, target: str, address: str) -> None:
-        """Write down an act of somebody that is done with this entry."""
-        entry = self._entry(action, target, "done", address, principal.user or "")
+    async def note(
+        self, principal: Principal, action: str, target: str, address: str, *, result: str = "done"
+    ) -> None:
+        """Write down an act of somebody that has ended with this entry."""
+        entry = self._entry(action, target, result, address, principal.user or "")
         await self._put(replace(entry, tenant=principal.tenant, actor=principal.key))
 
     def note_refusal(self, status: int, action: str, address: str) -> None:
@@ -211,13 +213,16 @@ class Audit:
                 _log.warning("audit log not looked after", cause=str(exc))
             await asyncio.sleep(_UPKEEP_S)
 
+    def prune(self) -> None:
+        """Remove entries that are older than they are kept. Blocks."""
+        if self.is_on and self._file.existing() is not None:
+            log, key = self._file.audit_log()
+            log.prune(self._clock() - self._kept, key)
+
     def look_after(self) -> None:
-        """Remove old entries, and append the end of the chain to the anchor. Blocks."""
-        if self._file.existing() is None:
-            return
-        log, key = self._file.audit_log()
-        log.prune(self._clock() - self._kept, key)
-        if self._anchor is not None:
+        """Append the end of the chain to the anchor. Blocks."""
+        if self._anchor is not None and self._file.existing() is not None:
+            log, _ = self._file.audit_log()
             number, chain = log.head()
             append_line(self._anchor, f"{to_text(self._clock())} {number} {chain.hex()}")
 
