@@ -103,7 +103,7 @@ class Remark:
 class Status:
     """The status of the server. `storage_problem` says why stored memories cannot be read, "" when they can.
 
-    `degraded` are the files that were damaged and set aside, below the folder of conversations.
+    `degraded` are the files that are gone or damaged, below the folder of conversations.
     `endpoints` are the models of the config tree, those with problems first; without a tree there are none.
     """
 
@@ -285,7 +285,7 @@ def _remarks_of_storage(parts: Parts, room: Room, problem: str, is_open: bool) -
 def _remarks_of_damage(damaged: Sequence[str]) -> Iterator[Remark]:
     if damaged:
         more = f" and {len(damaged) - _MOST_NAMED} more" if len(damaged) > _MOST_NAMED else ""
-        found = f"Damaged files of conversations were set aside: {', '.join(damaged[:_MOST_NAMED])}{more}."
+        found = f"Files of conversations are damaged or gone: {', '.join(damaged[:_MOST_NAMED])}{more}."
         to_do = "Run `mnemoir doctor`, and put a backup in the place of each; see docs/storage.md."
         yield Remark(about="storage", state="fail", found=found, to_do=to_do)
 

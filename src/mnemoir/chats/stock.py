@@ -136,7 +136,7 @@ class Stock:
         )
 
     async def damaged_files(self) -> list[str]:
-        """The damaged files that were set aside, as of some seconds ago; [] before the first look has ended."""
+        """The files that are gone or damaged, as of some seconds ago; [] before the first look has ended."""
         return await self._damaged.get(patience_s=_PATIENCE_S) or []
 
     async def check_writes(self) -> None:

@@ -4,6 +4,7 @@ ACCESS_FILE = "access.db"
 CACHE = "cache"
 CONVERSATIONS = "conversations"
 DATABASE_FILE = "mnemoir.db"
+IDENTITY_FILE = "identity.json"
 LIST_FILE = "backups.jsonl"  # of the backups that were made
 MEMORY_PACKS = f"{CACHE}/memories"
 OWN_DISCUSSIONS = "discussions"  # without a config tree

@@ -1,5 +1,6 @@
 """The checks of `doctor`. Each takes the settings, inspects one thing, changes nothing and returns one finding."""
 
+import asyncio
 import os
 import shutil
 import socket
@@ -49,7 +50,16 @@ async def check_all(config: Path | None, given: Mapping[str, object]) -> Sequenc
 def _checks_of(settings: Settings) -> Sequence[Check]:
     workspace = [check_workspace] if settings.storage.backend == "file" else []
     tree = [check_tree] if settings.workflows.config_dir is not None else []
-    stored = [check_directory, *workspace, check_database, *tree, check_discussions, check_conversations, check_keys]
+    stored = [
+        check_directory,
+        check_losses,
+        *workspace,
+        check_database,
+        *tree,
+        check_discussions,
+        check_conversations,
+        check_keys,
+    ]
     return [check_settings, *stored, *issuer_checks(settings), check_model, check_embedder, check_port]
 
 
@@ -78,6 +88,20 @@ async def check_directory(settings: Settings) -> Finding:
         found, to_do = f"{path}: others may read it", f"chmod 700 {path}"
         return Finding(check="data directory", state="warn", found=found, to_do=to_do)
     return finding
+
+
+async def check_losses(settings: Settings) -> Finding:
+    """Check that no database is missing, empty or of another directory."""
+    from mnemoir.upkeep.losses import losses_in
+
+    try:
+        lost = await asyncio.to_thread(losses_in, settings)
+    except StorageUnavailable as exc:
+        return Finding(check="identity", state="fail", found=exc.message, to_do="Look at the disk.")
+    if lost:
+        to_do = "Do what it says; see docs/storage.md."
+        return Finding(check="identity", state="fail", found=joined_complaints([*lost.values()]), to_do=to_do)
+    return Finding(check="identity", state="ok", found="every database that was made is there")
 
 
 async def check_workspace(settings: Settings) -> Finding:

@@ -28,6 +28,7 @@ from mnemoir.core.errors import (
     InvalidRequest,
     MnemoirError,
     RateLimited,
+    StorageDamaged,
     StorageUnavailable,
     Unauthorized,
 )
@@ -285,7 +286,9 @@ class Guard:
 
 
 def _no_keys_now(scope: Scope, exc: StorageUnavailable) -> Response:
-    return failure(scope, StorageUnavailable(exc.message, code="auth_unavailable"))
+    return failure(
+        scope, exc if isinstance(exc, StorageDamaged) else StorageUnavailable(exc.message, code="auth_unavailable")
+    )
 
 
 def has_wrong_key(scope: Scope) -> bool:

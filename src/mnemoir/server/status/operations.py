@@ -49,7 +49,7 @@ class VectorBacklog(JsonObject):
 
 
 class Ready(Health):
-    """Health, and the backlog of vectors. `degraded` are damaged files that were set aside; it is left out else."""
+    """Health, and the backlog of vectors. `degraded` are files that are gone or damaged; it is left out else."""
 
     vectors: VectorBacklog
     degraded: NotRequired[list[str]]
