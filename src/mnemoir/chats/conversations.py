@@ -6,7 +6,7 @@ attachments. So users share no file, no index and no lock, and removing a folder
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Iterable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -330,7 +330,9 @@ class Conversations:
 
     async def damaged_files(self) -> list[str]:
         """The damaged and the lost files of messages of all users, below `root`; those put right are left out."""
-        marked = [] if self._expected is None else await self._expected.marked_scopes()
+        marked: list[Scope] = []
+        with suppress(StorageUnavailable):  # the status tells of the database by itself
+            marked = [] if self._expected is None else await self._expected.marked_scopes()
 
         def find_all() -> list[str]:
             return [*_all_set_aside(self.root), *_lost_files(map(self.folder_of, marked))]
