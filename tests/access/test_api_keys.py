@@ -9,7 +9,7 @@ from mnemoir.access.access_file import AccessFile
 from mnemoir.access.api_keys import ApiKeys
 from mnemoir.access.tenants import Tenants
 from mnemoir.core.data_directory import ACCESS_FILE, PEPPER_FILE
-from mnemoir.core.errors import InvalidRequest, NotFound, StorageUnavailable
+from mnemoir.core.errors import Conflict, InvalidRequest, NotFound, StorageUnavailable
 from mnemoir.core.scope import Principal, Role
 from mnemoir.settings import load_settings
 from mnemoir.storage.sql.api_keys import SqlApiKeys
@@ -120,8 +120,21 @@ def test_a_rotated_key_goes_on_until_its_overlap_ends(open_keys, clock):
     assert keys.principal(text)
     clock.now += timedelta(hours=2)
     assert (keys.principal(former), keys.principal(text) is not None) == (None, True)
+    keys.revoke(new.id)
     with pytest.raises(InvalidRequest, match="has ended"):
-        keys.rotate(old.id, overlap=timedelta(0), by="test")
+        keys.rotate(new.id, overlap=timedelta(0), by="test")
+
+
+def test_a_key_has_one_successor_which_the_next_rotation_names(open_keys):
+    keys = open_keys()
+    old, _ = keys.create(role="write", by="test")
+    new, _ = keys.rotate(old.id, overlap=timedelta(hours=2), by="test")
+    for _ in range(2):
+        with pytest.raises(Conflict, match=f"was replaced by key {new.id}") as refused:
+            keys.rotate(old.id, overlap=timedelta(0), by="test")
+        assert refused.value.code == "already_rotated"
+    assert keys.get(old.id).revoked_at > keys.get(new.id).created_at
+    assert keys.rotate(new.id, overlap=timedelta(0), by="test")[0].id != new.id
 
 
 def test_an_expired_key_opens_nothing(open_keys, clock):

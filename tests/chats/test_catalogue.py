@@ -1,6 +1,7 @@
 """The catalogue answers for all users and opens no file twice without need; the files are the truth."""
 
 import asyncio
+import os
 import signal
 import sys
 from contextlib import asynccontextmanager
@@ -107,6 +108,8 @@ async def test_a_file_that_has_not_changed_is_not_opened_again(tmp_path, monkeyp
 async def test_an_open_file_is_read_again_only_when_it_was_written_to(conversations, monkeypatch):
     await say(conversations, MIRA, "I row.")
     async with conversations.of(MIRA) as own:
+        for file in own.folder.glob(f"{SESSIONS_FILE}*"):
+            os.utime(file, (0, 0))  # written to a moment ago, it would be read once more
         await conversations.counts()
         looked_at = []
         monkeypatch.setattr(apsw, "connection_hooks", [lambda connection: looked_at.append(connection.filename)])

@@ -97,7 +97,7 @@ async def test_what_waited_ninety_days_ends_without_any_setting(chats, tmp_path)
         proposed_at=to_text(utc_now() - timedelta(days=89, hours=23)),
     )
     await chats.parts.memory.proposals.add(Scope(project=chats.project, user="user"), [young])
-    assert (await chats.parts.upkeep.pruning.expire())["proposals"] == 0
+    assert (await chats.parts.upkeep.pruning.run(dry_run=False))["proposals"] == 0
     chats.parts.memory.proposals._clock = lambda: utc_now() + timedelta(days=1)
-    assert (await chats.parts.upkeep.pruning.expire())["proposals"] == 1
+    assert (await chats.parts.upkeep.pruning.run(dry_run=False))["proposals"] == 1
     assert holds(tmp_path, [SECRET]) == {}

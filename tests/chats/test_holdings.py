@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from mnemoir.chats.pruning import STAMP_FILE
 from mnemoir.core.scope import Act, Principal, Scope, acting
 from mnemoir.ports.holdings import OpenHolding
 from tests.acceptance.conversation_kit import holds
@@ -74,8 +73,7 @@ async def test_it_is_pruned_with_the_conversations(noted):
     await chats.chat("hello")
     await notes.write(owner(chats), "old", days=31)
     await notes.write(owner(chats), "new", days=29)
-    (chats.parts.chats.conversations.root / STAMP_FILE).unlink(missing_ok=True)
-    assert await chats.parts.upkeep.pruning.prune_if_due() == 1
+    assert (await chats.parts.upkeep.pruning.run(dry_run=False))["conversations"] == 1
     assert await notes.texts(owner(chats)) == ["new"]
 
 

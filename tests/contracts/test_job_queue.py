@@ -78,6 +78,8 @@ async def test_a_finished_job_keeps_its_result_and_not_its_payload_for_a_week(jo
     clock.move(days=7, seconds=1)
     await jobs.put("evt_2", "remember", {})
     await jobs.succeed(await claim(jobs), {})
+    assert (await jobs.get("evt_1")).result == {"added": 1}
+    await jobs.drop_ended()
     assert await jobs.get("evt_1") is None
     assert (await jobs.get("evt_2")).state == "SUCCEEDED"
 

@@ -244,6 +244,7 @@ async def test_old_entries_go_and_the_rest_still_verifies_and_is_anchored(tmp_pa
             now[0] += timedelta(days=3)
             ApiKeys(file, lambda: now[0]).create(role="read", by="test")
         audit = Audit(settings, file, lambda: now[0])
+        audit.prune()
         audit.look_after()
         kept = await audit.newest(None, limit=9, before=None, action=None)
         assert [entry.number for entry in kept] == [6, 5, 4, 3]
@@ -281,5 +282,5 @@ def test_entries_cut_off_at_the_beginning_show_also_after_others_went_by_age(tmp
             other.execute("DELETE FROM audit WHERE number <= 2")
             other.execute("INSERT INTO access VALUES ('audit_pruned', ?)", [json.dumps([2, chain.lower()])])
         assert audit.problems() == ["entries up to 2 were removed, and not by age"]
-        audit.look_after()
+        audit.prune()
         assert audit.problems() == ["entries up to 3 were removed, and not by age"]

@@ -1,5 +1,6 @@
 """`/api/keys` and `/api/tenants` over HTTP: who may make which keys."""
 
+import asyncio
 import json
 
 import pytest
@@ -93,6 +94,21 @@ async def test_a_key_is_rotated_and_revoked(keyed):
         "revoked",
         401,
     )
+
+
+async def test_of_many_rotations_of_a_key_at_once_one_makes_its_successor(keyed):
+    server, headers = keyed
+    old = await made(server, {"role": "read"}, headers["admin"])
+    turns = (server.ask("POST", f"{KEYS}/{old['id']}/rotate", {}, **headers["admin"]) for _ in range(20))
+    answers = sorted(await asyncio.gather(*turns), key=lambda answer: answer.status)
+    successor = json.loads(answers[0].body)["id"]
+    assert [answer.status for answer in answers] == [201] + [409] * 19
+    assert {error_of(answer) for answer in answers[1:]} == {(409, "already_rotated")}
+    assert all(f"replaced by key {successor}" in answer.body.decode() for answer in answers[1:])
+    listed = (await server.get(KEYS, **headers["admin"]))["results"]
+    assert [one["replaced_by"] for one in listed if one["id"] in (old["id"], successor)] == [successor, None]
+    entries = (await server.get("/api/audit?action=keys.rotate", **headers["operator"]))["results"]
+    assert [one["target"] for one in entries if one["result"] == "done"] == [successor]
 
 
 async def test_an_operator_suspends_a_tenant_and_reads_no_contents(keyed):

@@ -94,6 +94,38 @@ async def test_a_chat_beyond_the_quotas_is_answered_and_says_what_it_leaves_out(
     assert error_of(await server.ask("POST", CHAT, stored)) == (403, "quota_exceeded")
 
 
+@pytest.mark.parametrize("what", ["messages", "conversations", "memories", "memories in files"])
+async def test_of_forty_adds_at_once_as_many_are_stored_as_the_quota_leaves(open_server, tmp_path, what):
+    files = {"storage.backend": "file", "storage.workspace_root": str(tmp_path / "work")}
+    quotas = {"quotas.user.messages": 17, "quotas.user.memories": 17}
+    server = await open_server(quotas | (files if "files" in what else {}))
+    kind, (counted, ended) = ("memories" if "memories" in what else "messages"), ([0], [False])
+
+    async def count_again_and_again() -> None:
+        while not ended[0]:
+            await server.parts.chats.quotas.stored.by_user(kind, "default", fresh=True)
+            counted[0] += 1
+
+    def add(number: int):
+        if kind == "memories":
+            return server.ask("POST", MEMORIES, fact(f"fact {number}"))
+        if what == "conversations":
+            return server.ask("POST", TALKS, talk(f"talk {number}", 1))
+        said = {"messages": [{"role": "user", "content": f"line {number}"}]}
+        return server.ask("POST", f"{TALKS}/first/messages?user_id=mira", said)
+
+    if what == "messages":
+        await server.ask("POST", TALKS, talk("first", 0))
+    counting = asyncio.create_task(count_again_and_again())
+    answers = [await one for one in [asyncio.create_task(add(number)) for number in range(40)]]
+    ended[0] = True
+    await counting
+    assert counted[0] > 1
+    assert sum(answer.status in (200, 201) for answer in answers) == 17
+    assert {error_of(one) for one in answers if one.status >= 400} == {(403, "quota_exceeded")}
+    assert (await server.parts.chats.quotas.stored.by_user(kind, "default", fresh=True))["mira"] == 17
+
+
 async def test_chats_at_once_keep_no_message_beyond_the_quota(open_server, llm):
     server = await open_server(asks(llm) | {"quotas.user.messages": 5})
     llm.default = Answer(text="yes")

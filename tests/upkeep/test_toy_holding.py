@@ -66,7 +66,7 @@ async def test_what_is_too_old_expires(settings):
     async with opened(settings) as parts:
         await notes_of(parts).write(OWNER, "Once", days=91)
         for is_rehearsal in (True, False):
-            assert (await parts.upkeep.pruning.expire(dry_run=is_rehearsal))["notes"] == 1
+            assert (await parts.upkeep.pruning.run(dry_run=is_rehearsal))["notes"] == 1
         assert await notes_of(parts).texts(OWNER) == [f"{WORD} note"]
 
 

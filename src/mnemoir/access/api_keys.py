@@ -14,7 +14,7 @@ from mnemoir.access.access_file import AccessFile, LookedUp
 from mnemoir.core.api_keys import ApiKey, Env, hash_of, label_text, new_text, parts_of
 from mnemoir.core.audit import ERASURE, subject_of
 from mnemoir.core.clock import Clock, to_text, utc_now
-from mnemoir.core.errors import InvalidRequest, NotFound
+from mnemoir.core.errors import Conflict, InvalidRequest, NotFound
 from mnemoir.core.scope import (
     DEFAULT_TENANT,
     Principal,
@@ -107,10 +107,12 @@ class ApiKeys:
         return self._create_key(key, env, limits=checked_limits(limits or {}))
 
     def rotate(self, key_id: str, *, overlap: timedelta, by: str) -> tuple[ApiKey, str]:
-        """Make a new key with the rights of another, which ends after `overlap`. Raises NotFound, InvalidRequest."""
+        """Make a new key with the rights of another, which ends after `overlap`.
+
+        Raises NotFound, InvalidRequest for a key that has ended, and Conflict for one that was replaced before.
+        """
         old, now = self.get(key_id), self._clock()
-        if not old.is_valid(now):
-            raise InvalidRequest(f"Key {key_id} has ended. Make a new one.", code="key_ended", field="id")
+        self._refuse_to_rotate(old)
         if old.expires_at is not None and old.expires_at < now + overlap:
             overlap = old.expires_at - now
         new = replace(old, created_at=now, created_by=by, revoked_at=None, replaced_by=None, last_used_at=None)
@@ -192,9 +194,23 @@ class ApiKeys:
         action = "keys.create" if replaces is None else "keys.rotate"
         note = self._file.note(action, made.tenant, made.id, made.user or "")
         SqlApiKeys(self._file.open_or_create()).put(
-            made, limits=limits or {}, replaces=replaces, overlap_until=overlap_until, note=note
+            made,
+            limits=limits or {},
+            replaces=replaces,
+            overlap_until=overlap_until,
+            refuse=self._refuse_to_rotate,
+            note=note,
         )
         return made, text
+
+    def _refuse_to_rotate(self, key: ApiKey) -> None:
+        if key.replaced_by is not None:
+            raise Conflict(
+                f"Key {key.id} was replaced by key {key.replaced_by} before. Rotate that one, or make a new key.",
+                code="already_rotated",
+            )
+        if not key.is_valid(self._clock()):
+            raise InvalidRequest(f"Key {key.id} has ended. Make a new one.", code="key_ended", field="id")
 
     def _later(self, at: datetime | None) -> datetime | None:
         if at is not None and at <= self._clock():

@@ -53,7 +53,7 @@ class Audit:
         self._upkeep: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Remove old entries and write the anchor, now and every hour."""
+        """Write the anchor, now and every hour."""
         if self.is_on:
             self._upkeep = asyncio.create_task(self._keep_up(), name="upkeep of the audit log")
 
@@ -211,13 +211,16 @@ class Audit:
                 _log.warning("audit log not looked after", cause=str(exc))
             await asyncio.sleep(_UPKEEP_S)
 
+    def prune(self) -> None:
+        """Remove entries that are older than they are kept. Blocks."""
+        if self.is_on and self._file.existing() is not None:
+            log, key = self._file.audit_log()
+            log.prune(self._clock() - self._kept, key)
+
     def look_after(self) -> None:
-        """Remove old entries, and append the end of the chain to the anchor. Blocks."""
-        if self._file.existing() is None:
-            return
-        log, key = self._file.audit_log()
-        log.prune(self._clock() - self._kept, key)
-        if self._anchor is not None:
+        """Append the end of the chain to the anchor. Blocks."""
+        if self._anchor is not None and self._file.existing() is not None:
+            log, _ = self._file.audit_log()
             number, chain = log.head()
             append_line(self._anchor, f"{to_text(self._clock())} {number} {chain.hex()}")
 

@@ -45,7 +45,18 @@ def holding_of_access(access: Access) -> OpenHolding:
     async def people() -> Iterable[tuple[str, str]]:
         return await asyncio.to_thread(lambda: {*access.api_keys.users(), *access.users.memory_users()})
 
-    return OpenHolding(name="access", erase_person=erase_person, export_person=export_person, people=people)
+    def drop_old() -> None:
+        access.audit.prune()
+        access.sessions.drop_ended()
+        access.users.drop_ended_invitations()
+
+    async def sweep() -> None:
+        await asyncio.to_thread(drop_old)
+        access.keyless_clients.drop_old()
+
+    return OpenHolding(
+        name="access", erase_person=erase_person, export_person=export_person, people=people, sweep=sweep
+    )
 
 
 def holding_of_usage(spent: Spent) -> OpenHolding:
@@ -60,5 +71,9 @@ def holding_of_usage(spent: Spent) -> OpenHolding:
         await archive.add_lines("usage.jsonl", lines)
 
     return OpenHolding(
-        name="usage", erase_person=erase_person, export_person=export_person, people=spent.stored_users
+        name="usage",
+        erase_person=erase_person,
+        export_person=export_person,
+        people=spent.stored_users,
+        sweep=spent.drop_old,
     )

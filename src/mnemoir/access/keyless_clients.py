@@ -72,6 +72,11 @@ class KeylessClients:
             for name, (last_at, count) in latest_first
         ]
 
+    def drop_old(self) -> None:
+        """Forget calls of more than seven days ago; the file is written with the next call."""
+        since = self._clock() - _KEPT
+        self._days = {place: told for place, told in self._days.items() if told[0] > since}
+
     async def aclose(self) -> None:
         """Write what was noted last."""
         if self._writing is not None:
@@ -80,8 +85,6 @@ class KeylessClients:
             await self._write()
 
     async def _write(self) -> None:
-        since = self._clock() - _KEPT
-        self._days = {place: told for place, told in self._days.items() if told[0] > since}
         lines = [
             [name, self._products.get(name, ""), day, to_text(last_at), count]
             for (name, day), (last_at, count) in self._days.items()

@@ -63,11 +63,14 @@ class Spent:
         self._writing: asyncio.Task[None] | None = None
 
     async def load(self) -> None:
-        """Read what was used in this month, and delete what was used long ago. Raises StorageUnavailable."""
+        """Read what was used in this month. Raises StorageUnavailable."""
         today = self._sums.day
         for of, tokens in await self._rows.since(today.replace(day=1)):
             self._sums.add(of.tenant, of.user, tokens, is_today=of.day == today.isoformat())
-        await self._rows.drop_before(today - _KEPT)
+
+    async def drop_old(self) -> None:
+        """Delete what was used long ago. Raises StorageUnavailable."""
+        await self._rows.drop_before(self._today() - _KEPT)
 
     def note(self, scope: Scope, tokens: Tokens) -> None:
         """Count the tokens of a model call for the scope's user."""

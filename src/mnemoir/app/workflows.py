@@ -28,10 +28,12 @@ from mnemoir.storage.locks.rows import RowLeases
 from mnemoir.storage.sqlite.opening import open_lock_file
 from mnemoir.trees.served import Served, user_files
 from mnemoir.workflows.compiled import Compiler
+from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.workflow import default_workflow
 from mnemoir.workflows.discussion_files import DiscussionPlaces
 from mnemoir.workflows.dispatch import Workflows
 from mnemoir.workflows.engine import Engine
+from mnemoir.workflows.lock_files import LockFiles
 from mnemoir.workflows.locks import WorkflowLocks
 from mnemoir.workflows.node import node_types
 from mnemoir.workflows.rebuilding import Rebuilding
@@ -80,7 +82,8 @@ def make_workflows(
     workflows = own(Workflows(engine, watched(runs), default_workflow(), tree, users))
     scope = Scope(project=settings.memory.default_project, user=DEFAULT_USER)
     trials = None if served is None else Trials(services, served.tree, served.users, workflows, watched)
-    kept = Discussions(discussions, places, Rebuilding(engine, services, watched(runs)), served, scope)
+    rebuilding = Rebuilding(engine, services, watched(runs))
+    kept = Discussions(discussions, places, rebuilding, served, scope, _lock_files(services, served))
     return workflows, kept, trials
 
 
@@ -93,6 +96,13 @@ def _places(settings: Settings, discussions: DiscussionMemory, *, several_users:
         directory=settings.workflows.discussion_directory,
         is_plain_refused=encryption.mode == "fields" and "discussions" not in encryption.allow_plain,
     )
+
+
+def _lock_files(services: Services, served: Served | None) -> LockFiles:
+    def users() -> list[UserTree | None]:
+        return [None] if served is None else [served.tree.user(name) for name in served.users]
+
+    return LockFiles(services.locks, users, services.data_dir, services.lock_directory)
 
 
 def _limits(settings: Settings) -> Limits:

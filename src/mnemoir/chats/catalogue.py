@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mnemoir.core.data_directory import SESSIONS_FILE
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.conversations.contents import contents_of, stamp_of
+from mnemoir.storage.conversations.contents import contents_of, has_settled, stamp_of
 from mnemoir.storage.sql.catalogue import Catalogue, Contents
 from mnemoir.storage.user_pool import in_thread
 
@@ -81,8 +81,9 @@ class CatalogueUpkeep:
                 async with self._keep_folder(folder):
                     file = folder / SESSIONS_FILE
                     if stamp is None or stamp != await in_thread(stamp_of, file, self._model):
+                        is_settled = await in_thread(has_settled, file)
                         contents = found[place_of(folder)] = await in_thread(contents_of, file, self._model)
-                        stamp = None if contents is None else contents.stamp
+                        stamp = None if contents is None or not is_settled else contents.stamp
             except StorageUnavailable:
                 stamp = None
                 unread.append(folder)

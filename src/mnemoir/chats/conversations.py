@@ -7,7 +7,7 @@ attachments. So users share no file, no index and no lock, and removing a folder
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -36,7 +36,6 @@ from mnemoir.core.discussion_id import encoded_name, is_encoded
 from mnemoir.core.errors import Conflict, NotSupported, StorageUnavailable
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.scope import DEFAULT_TENANT, Scope
-from mnemoir.ports.holdings import Ageing
 from mnemoir.ports.objects import ConditionalStore
 from mnemoir.storage.locks.file import FileLock
 from mnemoir.storage.objects.local import LocalObjects
@@ -44,7 +43,7 @@ from mnemoir.storage.objects.sealed import SealedObjects
 from mnemoir.storage.sealing.cells import Cells, OwnCells
 from mnemoir.storage.spelled_folders import SpelledFolders
 from mnemoir.storage.sql.catalogue import Catalogue
-from mnemoir.storage.sql.conversations.store import time_of, time_text
+from mnemoir.storage.sql.conversations.store import time_text
 from mnemoir.storage.sql.holds import Holds
 from mnemoir.storage.sqlite.membership import loss_of
 from mnemoir.storage.sqlite.process_lock import ProcessLock
@@ -356,13 +355,6 @@ class Conversations:
             except Exception as exc:  # noqa: BLE001  # a foreign vector store may raise anything
                 _log.warning("conversations of a user not pruned", folder=str(folder), error=type(exc).__name__)
         return pruned
-
-    async def ageing(self, days: int) -> Ageing:
-        """How many of all users' conversations were not used for `days`, and the last use of any."""
-        await self._catalogue.refresh(compare=True)
-        due, newest = await self._catalogue.rows.ageing(time_text(_days_ago(days)))
-        newest_at = time_of(newest)
-        return Ageing(due=due, newest_at=newest_at and newest_at.replace(tzinfo=UTC))
 
     async def prune_of(self, scope: Scope, days: int, *, dry_run: bool = False) -> list[str]:
         """Delete the old conversations of the scope's owner and return their ids; with `dry_run` delete nothing.

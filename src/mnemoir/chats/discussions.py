@@ -16,6 +16,7 @@ from mnemoir.memory.discussions.writing import asides, remove_asides
 from mnemoir.trees.served import Served
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.discussion_files import DiscussionPlaces
+from mnemoir.workflows.lock_files import LockFiles
 from mnemoir.workflows.rebuilding import Rebuilding, RebuildProgress
 from mnemoir.workflows.run import Caller
 
@@ -26,7 +27,8 @@ class Discussions:
     """The discussions of every user of the served config tree; without a tree they belong to no user.
 
     `user` is a user name of the tree; None means the first one. With an `owner`, the discussions are those of callers
-    whose keys are bound to that owner. `keys` are those of the request, for the format's own encryption.
+    whose keys are bound to that owner. `keys` are those of the request, for the format's own encryption. `locks` are
+    the files of the locks that runs over discussions take.
     """
 
     def __init__(
@@ -36,8 +38,10 @@ class Discussions:
         rebuilding: Rebuilding,
         served: Served | None,
         scope: Scope,
+        locks: LockFiles,
     ) -> None:
         self.memory = memory
+        self.locks = locks
         self._places = places
         self._rebuilding = rebuilding
         self._served = served

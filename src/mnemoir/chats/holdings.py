@@ -1,4 +1,4 @@
-"""The holdings of what is said: jobs that learn of it, traces of runs, discussions, and conversations."""
+"""The holdings of what is said: jobs that learn of it, traces of runs, discussions, locks, and conversations."""
 
 import asyncio
 from collections import Counter
@@ -33,6 +33,7 @@ from mnemoir.ports.memory_store import OwnerSummary
 from mnemoir.ports.objects import ObjectNotFound
 from mnemoir.ports.run_store import RunFilter, RunStore
 from mnemoir.storage.user_pool import in_thread
+from mnemoir.workflows.lock_files import LockFiles
 
 _PATIENCE_S = 30.0  # for a memory that is being made from it
 _COUNT_TALK_AGAIN_S = 15.0  # every open file is read again
@@ -61,7 +62,7 @@ def holding_of_jobs(background: Background) -> OpenHolding:
         await background.withdraw(queue_of(scope), lambda job: True, patience_s=_PATIENCE_S)
         return await forget(scope.owner)
 
-    return OpenHolding(name="job", forget=forget, erase=erase)
+    return OpenHolding(name="job", forget=forget, erase=erase, sweep=background.drop_ended)
 
 
 def holding_of_runs(runs: RunStore, open_kept: Callable[[], RunStore | None]) -> OpenHolding:
@@ -115,6 +116,7 @@ def holding_of_runs(runs: RunStore, open_kept: Callable[[], RunStore | None]) ->
         count=count,
         counts=counts,
         daily=daily,
+        sweep=runs.drop_old,
     )
 
 
@@ -144,6 +146,23 @@ def holding_of_discussions(discussions: Discussions, conversations: Conversation
         await archive.add_lines("discussions.jsonl", [await _document_of(discussions, one, archive) for one in found])
 
     return OpenHolding(name="discussion", forget=forget, erase=erase, export=export)
+
+
+def holding_of_locks(locks: LockFiles) -> OpenHolding:
+    """Locks of workflow runs: a lock's name holds the discussion's id, and whose it is. Those of runs under way stay.
+
+    They are wiped for all users at once, as a name is any text.
+    """
+
+    async def erase(scope: Scope) -> Amounts:
+        await locks.wipe()
+        return {}
+
+    async def erase_person(tenant: str, user: str) -> Amounts:
+        await locks.wipe()
+        return {}
+
+    return OpenHolding(name="lock", forget=erase, erase_person=erase_person)
 
 
 def holding_of_conversations(
@@ -202,7 +221,6 @@ def holding_of_conversations(
         stored=_amounts_by_user(conversations, owners_of),
         daily=partial(_messages_by_day, conversations),
         prune=conversations.prune,
-        ageing=conversations.ageing,
     )
 
 

@@ -221,7 +221,8 @@ class Quotas:
             if limit is None or self._stored is None:
                 continue
             used = await self._stored.amount(what, scope.tenant, user)
-            if used + more > limit:  # unless something was deleted meanwhile
+            if used + more > limit:  # unless something was deleted meanwhile, or counted while it was stored
+                await self._stored.settle(what, scope.tenant)
                 used = await self._stored.amount(what, scope.tenant, user, fresh=True)
             if used + more > limit:
                 return Standing(tenant=scope.tenant, user=user, what=what, used=used, limit=limit)

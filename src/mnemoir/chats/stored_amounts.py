@@ -1,8 +1,9 @@
 """What each user has stored: memories, messages, and bytes of files.
 
 It is counted where it is stored, so the figures cannot drift. A figure is kept for some seconds, and what is added
-meanwhile is added to it, so that a quota holds from one request to the next; before anything is refused, it is
-counted anew. Counting within the transactions that store would add a write to each of them, in several files.
+since its count began is added to it, so that a quota holds from one request to the next. What is stored while it is
+counted may be in it twice, never not at all; so before anything is refused, that comes to its end, and it is counted
+anew. Counting within the transactions that store would add a write to each of them, in several files.
 """
 
 import asyncio
@@ -10,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from weakref import WeakSet
 
 from mnemoir.core.cached import Cached
 from mnemoir.core.usage import Stored
@@ -21,15 +23,24 @@ _MOST_MEASURED = 1000  # users whose files were measured lately, of each kind
 _MEASURED: tuple[Stored, ...] = ("attachment_bytes", "disk_bytes")
 
 
+class _Count:
+    """What was found, by user, and what was added since the count began."""
+
+    def __init__(self) -> None:
+        self.found: Counter[str] = Counter()
+        self.added: Counter[str] = Counter()
+
+
 class StoredAmounts:
     """Counts over the holdings of one server, by tenant. For one event loop. Raises StorageUnavailable."""
 
     def __init__(self, holdings: Sequence[OpenHolding]) -> None:
         self._holdings = holdings
-        self._counted: dict[tuple[Stored, str], Cached[Amounts]] = {}  # all users
-        self._cached_sizes: dict[tuple[Stored, str, str], Cached[Amounts]] = {}  # one user
-        self._added: dict[tuple[str, Stored], Counter[str]] = {}  # since the last count
+        self._counted: dict[tuple[Stored, str], Cached[_Count]] = {}  # all users
+        self._cached_sizes: dict[tuple[Stored, str, str], Cached[_Count]] = {}  # one user
+        self._counts: dict[tuple[str, Stored], WeakSet[_Count]] = {}  # which anybody may still look at
         self._coming: dict[tuple[str, Stored], Counter[str]] = {}  # what is being stored
+        self._adding: dict[tuple[str, Stored], set[asyncio.Future[None]]] = {}  # each done when it is stored
 
     async def amount(self, what: Stored, tenant: str, user: str | None, *, fresh: bool = False) -> int:
         """How much of something a user has in all projects; None for all users of the tenant.
@@ -38,7 +49,7 @@ class StoredAmounts:
         """
         if user is not None and what in _MEASURED:
             cached = await self._measured_of(what, tenant, user)
-            return (await cached.get(fresh=fresh) or {}).get(user, 0)
+            return (await _value(cached, fresh=fresh)).found[user]
         found = await self.by_user(what, tenant, fresh=fresh)
         return sum(found.values()) if user is None else found.get(user, 0)
 
@@ -48,15 +59,26 @@ class StoredAmounts:
         if cached is None:
             for_s = _MEASURE_AGAIN_S if what in _MEASURED else _COUNT_AGAIN_S
             cached = self._counted[what, tenant] = Cached(partial(self._count, what, tenant), for_s=for_s)
-        found = Counter(await cached.get(fresh=fresh) or {})
-        return found + self._added_to(tenant, what) + self._coming.get((tenant, what), Counter())
+        count = await _value(cached, fresh=fresh)
+        return count.found + count.added + self._coming.get((tenant, what), Counter())
+
+    async def settle(self, what: Stored, tenant: str) -> None:
+        """Wait until what is being added now is stored."""
+        if adding := self._adding.get((tenant, what)):
+            await asyncio.wait(set(adding))
 
     @contextmanager
     def adding(self, what: Stored, tenant: str, user: str, number: int) -> Iterator[None]:
         """Count so many more while the body stores them, and behind it, unless it fails."""
-        with self.expecting(what, tenant, user, number):
-            yield
-        self.add(what, tenant, user, number)
+        ended, adding = asyncio.get_running_loop().create_future(), self._adding.setdefault((tenant, what), set())
+        adding.add(ended)
+        try:
+            with self.expecting(what, tenant, user, number):
+                yield
+            self.add(what, tenant, user, number)
+        finally:
+            adding.discard(ended)
+            ended.set_result(None)
 
     @contextmanager
     def expecting(self, what: Stored, tenant: str, user: str, number: int) -> Iterator[None]:
@@ -73,7 +95,8 @@ class StoredAmounts:
     def add(self, what: Stored, tenant: str, user: str, number: int) -> None:
         """Note what was stored since the last count; of files, that they have to be measured again."""
         if what not in _MEASURED:
-            self._added_to(tenant, what)[user] += number
+            for count in self._counts.get((tenant, what), ()):
+                count.added[user] += number
             return
         for each in _MEASURED:
             for measured in (self._counted.get((each, tenant)), self._cached_sizes.get((each, tenant, user))):
@@ -84,10 +107,7 @@ class StoredAmounts:
         """Stop counting."""
         await asyncio.gather(*(cached.aclose() for cached in (*self._counted.values(), *self._cached_sizes.values())))
 
-    def _added_to(self, tenant: str, what: Stored) -> Counter[str]:
-        return self._added.setdefault((tenant, what), Counter())
-
-    async def _measured_of(self, what: Stored, tenant: str, user: str) -> Cached[Amounts]:
+    async def _measured_of(self, what: Stored, tenant: str, user: str) -> Cached[_Count]:
         cached = self._cached_sizes.get((what, tenant, user))
         if cached is None:
             while len(self._cached_sizes) >= _MOST_MEASURED * len(_MEASURED):
@@ -96,10 +116,17 @@ class StoredAmounts:
             cached = self._cached_sizes[what, tenant, user] = Cached(count, for_s=_MEASURE_AGAIN_S)
         return cached
 
-    async def _count(self, what: Stored, tenant: str, user: str | None = None) -> Amounts:
-        self._added_to(tenant, what).clear()  # first: what is added meanwhile may count twice, not never
-        counted = Counter[str]()
+    async def _count(self, what: Stored, tenant: str, user: str | None = None) -> _Count:
+        count = _Count()
+        self._counts.setdefault((tenant, what), WeakSet()).add(count)  # first: to it is added from now on
         for holding in self._holdings:
             if what in holding.stored:
-                counted.update(await holding.stored[what](tenant, user))
-        return counted
+                count.found.update(await holding.stored[what](tenant, user))
+        return count
+
+
+async def _value(cached: Cached[_Count], *, fresh: bool) -> _Count:
+    """The count; with `fresh` one that begins now, as one under way may have what was being stored twice."""
+    if fresh:
+        cached.forget()
+    return await cached.get() or _Count()

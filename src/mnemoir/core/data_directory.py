@@ -6,6 +6,7 @@ CONVERSATIONS = "conversations"
 DATABASE_FILE = "mnemoir.db"
 IDENTITY_FILE = "identity.json"
 LIST_FILE = "backups.jsonl"  # of the backups that were made
+LOCK_FILES = "WilmerDb.*.sqlite"  # of workflow runs, one for each user of a config tree
 MEMORY_PACKS = f"{CACHE}/memories"
 OWN_DISCUSSIONS = "discussions"  # without a config tree
 PEPPER_FILE = "secrets/pepper"

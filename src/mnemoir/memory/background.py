@@ -102,6 +102,10 @@ class Background:
         self._woken.set()
         return job_id
 
+    async def drop_ended(self) -> None:
+        """Delete the jobs that ended more than a week ago. Raises StorageUnavailable."""
+        await self._jobs.drop_ended()
+
     async def waiting(self, queue: str, *, limit: int) -> list[Job]:
         """The newest jobs of the queue that have not ended, oldest first."""
         return await self._jobs.waiting(queue, limit=limit)

@@ -10,7 +10,7 @@ Nothing is atomic over several holdings. So each operation may be called again a
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date
 from typing import Any, Protocol
 
 from mnemoir.core.ids import PlanId
@@ -77,14 +77,6 @@ class Archive(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ageing:
-    """How many objects were not used for so many days, the kept ones among them, and when any was used last."""
-
-    due: int
-    newest_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class OpenHolding:
     """What can be done with one holding whose store is open. What it does not offer is None, and skipped.
 
@@ -122,7 +114,8 @@ class OpenHolding:
     daily: Callable[[date], Awaitable[Mapping[str, ByDay]]] | None = None  # what was added since a day, by name
     # deletes objects not used for so many days, or with True only counts them; their number
     prune: Callable[[int, bool], Awaitable[int]] | None = None
-    ageing: Callable[[int], Awaitable[Ageing]] | None = None  # what `prune` would look at
     exchange: Exchange | None = None
     # deletes what is older than the holding or the settings allow, or with True only counts it
     expire: Callable[[bool], Awaitable[Amounts]] | None = None
+    # deletes what has ended some time ago and is of no more use, such as results of jobs; no report tells of it
+    sweep: Callable[[], Awaitable[object]] | None = None

@@ -74,7 +74,7 @@ class JobQueue(Protocol):
         """Delete these jobs with payloads and results, except RUNNING ones."""
 
     async def succeed(self, job: Job, result: Mapping[str, Any]) -> bool:
-        """Mark the job as succeeded. Its result is kept for a week; its payload is deleted.
+        """Mark the job as succeeded. Its result is kept for a week, its payload is deleted.
 
         `job` is the value that `claim` returned. False, with nothing changed, when its lease has expired and the job
         was set back.
@@ -84,7 +84,10 @@ class JobQueue(Protocol):
         """Set the job back to PENDING, due at `at`. False as for `done`."""
 
     async def fail(self, job: Job, error: str) -> bool:
-        """Mark the job as failed; payload and error are kept for a week for inspection. False as for `done`."""
+        """Mark the job as failed; payload and error are kept for a week, to be inspected. False as for `done`."""
+
+    async def drop_ended(self) -> None:
+        """Delete the jobs that ended more than a week ago, with results and errors."""
 
     async def get(self, job_id: JobId) -> Job | None:
         """The job, in any state; None for an unknown id."""

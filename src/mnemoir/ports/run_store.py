@@ -135,5 +135,8 @@ class RunStore(RunWatcher, Protocol):
         as these may come from it; without one, their tokens by day too.
         """
 
+    async def drop_old(self) -> None:
+        """Delete runs that are older than they are kept, and tokens of long ago."""
+
     async def aclose(self) -> None:
         """Write the queued traces."""

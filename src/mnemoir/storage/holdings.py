@@ -13,6 +13,7 @@ from mnemoir.core.data_directory import (
     CACHE,
     CONVERSATIONS,
     DATABASE_FILE,
+    LOCK_FILES,
     OWN_DISCUSSIONS,
     RUNS_FILE,
     SAVED_MODELS,
@@ -115,6 +116,7 @@ PROPOSALS = register(Holding(name="proposal", order=60, tables=PROPOSAL_TABLES))
 DISCUSSIONS = register(
     Holding(name="discussion", order=70, files=[Files(path=OWN_DISCUSSIONS, order=20, copy=copy_discussions)])
 )
+LOCKS = register(Holding(name="lock", order=75, files=[Files(path=f"{LOCK_FILES}*", when="never")]))
 PERSONAL_DATA = register(Holding(name="personal", order=80, tables=PERSONAL_TABLES))
 CONVERSATIONS_OF_USERS = register(
     Holding(

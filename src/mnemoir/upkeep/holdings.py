@@ -1,14 +1,20 @@
 """The holdings of a server: each is opened here, over the stores, by the function that is marked with it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from mnemoir.access.holdings import holding_of_access, holding_of_usage
 from mnemoir.access.opening import Access
 from mnemoir.chats.discussions import Discussions
 from mnemoir.chats.forgetting import Forgetting
-from mnemoir.chats.holdings import holding_of_conversations, holding_of_discussions, holding_of_jobs, holding_of_runs
+from mnemoir.chats.holdings import (
+    holding_of_conversations,
+    holding_of_discussions,
+    holding_of_jobs,
+    holding_of_locks,
+    holding_of_runs,
+)
 from mnemoir.chats.memory_parts import Memory
 from mnemoir.chats.opening import Talks
 from mnemoir.chats.people import Everybody
@@ -25,6 +31,7 @@ from mnemoir.storage.holdings import (
     DISCUSSIONS,
     FACTS,
     JOBS,
+    LOCKS,
     PERSONAL_DATA,
     PROPOSALS,
     RUNS,
@@ -34,6 +41,7 @@ from mnemoir.storage.holdings import (
 )
 from mnemoir.storage.sql.holds import Holds
 from mnemoir.storage.sql.people import People
+from mnemoir.storage.sql.receipts import drop_old_receipts
 from mnemoir.trees.opening import open_kept_runs
 from mnemoir.upkeep.encryption import Encryption
 from mnemoir.upkeep.retention import RetentionOf
@@ -97,6 +105,7 @@ def open_holdings(stores: Stores) -> None:
 opens(JOBS)(lambda stores: holding_of_jobs(stores.talks.background))
 opens(RUNS)(lambda stores: holding_of_runs(stores.runs, partial(open_kept_runs, stores.settings)))
 opens(DISCUSSIONS)(lambda stores: holding_of_discussions(stores.discussions, stores.talks.conversations))
+opens(LOCKS)(lambda stores: holding_of_locks(stores.discussions.locks))
 opens(PERSONAL_DATA)(lambda stores: stores.memory.personal_holding)
 opens(ACCESS)(lambda stores: holding_of_access(stores.access))
 opens(USAGE)(lambda stores: holding_of_usage(stores.access.spent))
@@ -106,7 +115,8 @@ opens(USAGE)(lambda stores: holding_of_usage(stores.access.spent))
 def _facts(stores: Stores) -> OpenHolding:
     memory = stores.memory
     expire = FactRetention(memory.store, stores.everybody.owners, stores.retention.of).expire
-    return holding_of_facts(memory.facts, memory.store, memory.indexing, memory.recall, memory.packs, expire)
+    facts = holding_of_facts(memory.facts, memory.store, memory.indexing, memory.recall, memory.packs, expire)
+    return replace(facts, sweep=partial(drop_old_receipts, memory.database))
 
 
 @opens(PROPOSALS)

@@ -20,6 +20,7 @@ from mnemoir.ports.jobs import JobQueue
 from mnemoir.ports.run_store import RunStore
 from mnemoir.settings import Settings
 from mnemoir.storage.sql.adoptions import Adoptions
+from mnemoir.storage.sql.ageing import SqlStamps
 from mnemoir.storage.sql.holds import Holds
 from mnemoir.upkeep.adopting import Adoption
 from mnemoir.upkeep.encryption import Encryption
@@ -114,7 +115,7 @@ def open_upkeep(
         reembedding=memory.reembedding(background, own),
         further_vectors=memory.further_vectors(background, own),
         terms=memory.terms(background, own),
-        pruning=own(Pruning(stores.holdings, conversations.root, settings.memory.auto_prune_days)),
+        pruning=own(Pruning(stores.holdings, SqlStamps(memory.database), settings.memory.auto_prune_days)),
     )
 
 

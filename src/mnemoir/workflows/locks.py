@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import structlog
 
@@ -21,13 +21,22 @@ _RENEWED_EVERY_S = 180.0
 _log = structlog.get_logger(__name__)
 
 
+class LeasesOfUser(Leases, Protocol):
+    """The leases in a user's database file."""
+
+    def wipe(self) -> None:
+        """Delete what is left of ended leases, so that no byte of them stays in the file."""
+
+
 class WorkflowLocks:
     """The workflow locks of all users. `open_leases` opens the leases in a user's database file."""
 
-    def __init__(self, open_leases: Callable[[Path], Leases], *, renewed_every_s: float = _RENEWED_EVERY_S) -> None:
+    def __init__(
+        self, open_leases: Callable[[Path], LeasesOfUser], *, renewed_every_s: float = _RENEWED_EVERY_S
+    ) -> None:
         self._open_leases = open_leases
         self._renewed_every_s = renewed_every_s
-        self._leases: dict[Path, Leases] = {}
+        self._leases: dict[Path, LeasesOfUser] = {}
         self._held: dict[str, list[tuple[Leases, Lease]]] = {}  # by run
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="workflow-locks")
         self._renewing: asyncio.Task[None] | None = None
@@ -37,9 +46,7 @@ class WorkflowLocks:
 
         Held locks are renewed until they are released. Raises StorageUnavailable.
         """
-        if database not in self._leases:
-            self._leases[database] = self._open_leases(database)
-        leases = self._leases[database]
+        leases = self._leases_in(database)
         taking = self._submit(lambda: leases.acquire(lock, _TTL_S, 0))
         try:
             lease = await asyncio.shield(asyncio.wrap_future(taking))
@@ -59,6 +66,10 @@ class WorkflowLocks:
         if held:
             await self._in_thread(lambda: [leases.release(lease) for leases, lease in held])
 
+    async def wipe(self, database: Path) -> None:
+        """Leave no byte of ended locks in a file that is there. Raises StorageUnavailable."""
+        await self._in_thread(self._leases_in(database).wipe)
+
     async def renew(self) -> None:
         """Renew all held leases. Raises StorageUnavailable."""
         held = [one for of_run in self._held.values() for one in of_run]
@@ -72,6 +83,11 @@ class WorkflowLocks:
             for run in list(self._held):
                 await self.release(run=run)
         await asyncio.to_thread(self._thread.shutdown)
+
+    def _leases_in(self, database: Path) -> LeasesOfUser:
+        if database not in self._leases:
+            self._leases[database] = self._open_leases(database)
+        return self._leases[database]
 
     async def _renew_on(self) -> None:
         while True:

@@ -66,11 +66,15 @@ class Sessions:
         self._rows.begin(
             session,
             token_hash(token),
-            unused_since=now - self._idle,
-            begun_before=now - self.longest,
             note=self._file.note(f"sign_in.{how}", user.grant.tenant, user.id),
         )
         return token
+
+    def drop_ended(self) -> None:
+        """Remove the sessions that have ended."""
+        now, file = self._clock(), self._file.existing()
+        if file is not None:
+            SqlSessions(file).drop_ended(unused_since=now - self._idle, begun_before=now - self.longest)
 
     def signed_in(self, token: str) -> SignedIn | None:
         """Who has that token; None for a text that is no token of a session that goes on."""

@@ -295,6 +295,11 @@ class Users:
             if left <= 1:
                 self._drop_first()
 
+    def drop_ended_invitations(self) -> None:
+        """Remove the invitations that have ended."""
+        if self._file.existing() is not None:
+            self._rows.drop_ended_invitations(self._clock())
+
     def _drop_first(self) -> None:
         first, self._first = self._first, None
         if first is not None:

@@ -1,5 +1,6 @@
 """The totals of a user's file of conversations, read without opening the conversation store."""
 
+import time
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -17,6 +18,7 @@ from mnemoir.storage.sqlite.database import BUSY_MS
 from mnemoir.storage.sqlite.transactions import storage_errors
 
 _QUERIES = queries("sessions/vectors")
+_SETTLED_NS = 50_000_000
 
 
 def contents_of(file: Path, model: str | None) -> Contents | None:
@@ -43,6 +45,16 @@ def contents_of(file: Path, model: str | None) -> Contents | None:
     return Contents(
         stamp=stamp, used_at=used_at, by_day=by_day, messages=messages, embeddable=embeddable, embedded=embedded
     )
+
+
+def has_settled(file: Path) -> bool:
+    """True when any further change gets a new stamp: one right after the last may have its time on a coarse clock."""
+    now = time.time_ns()
+    for path in (file, beside(file, "-wal")):
+        with suppress(OSError):
+            if now - path.stat().st_mtime_ns < _SETTLED_NS:
+                return False
+    return True
 
 
 def stamp_of(file: Path, model: str | None) -> str | None:

@@ -10,18 +10,25 @@ from collections.abc import Callable
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.ports.leases import TTL_S, WAIT_S, Lease, Leases
 from mnemoir.storage.file_lock import patiently
 from mnemoir.storage.locks.in_process import InProcessLock
-from mnemoir.storage.sql.engine import FileEngine, Sql, queries
+from mnemoir.storage.sql.engine import FileEngine, Sql, file_state, queries
 
 T = TypeVar("T")
 _QUERIES = queries("locks/workflow_locks")
 _LONGEST_NAME = 500
 _DIGEST_CHARACTERS = 64
+
+
+class LockFile(FileEngine, Protocol):
+    """A file that other programs write, too."""
+
+    def rewrite(self) -> None:
+        """Write the file anew, as others may have deleted from it without overwriting."""
 
 
 class RowLeases:
@@ -32,7 +39,7 @@ class RowLeases:
     """
 
     def __init__(
-        self, instance: str, open_file: Callable[[Path], FileEngine], database: Path, clock: Clock = utc_now
+        self, instance: str, open_file: Callable[[Path], LockFile], database: Path, clock: Clock = utc_now
     ) -> None:
         self._instance = instance
         self._open_file = open_file
@@ -40,6 +47,7 @@ class RowLeases:
         self._clock = clock
         self._own = InProcessLock()
         self._is_used = False
+        self._wiped: object = None  # the state of the file when it was left without rows
 
     def acquire(self, key: str, ttl: float = TTL_S, wait: float = WAIT_S) -> Lease | None:
         """Take the lease of `key` for `ttl` seconds; None when others held it for all of `wait` seconds."""
@@ -53,6 +61,23 @@ class RowLeases:
     def release(self, lease: Lease) -> bool:
         """Release the lease and delete its row; False when it had ended."""
         return self._own.release(lease) and self._change_row("release_lock", {"run": lease.secret, "lock": lease.key})
+
+    def wipe(self) -> None:
+        """Delete rows that have ended, then write the file anew, for what others deleted from it.
+
+        A file without rows that nobody wrote since is left as it is.
+        """
+        if self._wiped is not None and file_state(self._database) == self._wiped:
+            return
+
+        def drop(sql: Sql) -> int:
+            sql.run(_QUERIES["drop_ended_locks"], now=self._time())
+            return int(sql.value(_QUERIES["count_locks"]))
+
+        left = self._write(drop)
+        with closing(self._open_file(self._database)) as file:
+            file.rewrite()
+        self._wiped = None if left else file_state(self._database)
 
     def _take(self, name: str, ttl: float) -> Lease | None:
         own = self._own.acquire(name, ttl, wait=0)

@@ -1,11 +1,15 @@
-"""Deletion of what is too old in one scope: events of the history, removed memories, and replaced states."""
+"""What is deleted by its age: events of the history, removed memories and replaced states of a scope, and receipts.
+
+When that was last done stands in rows of its own.
+"""
 
 from collections.abc import Mapping
 from datetime import datetime
+from enum import StrEnum
 
-from mnemoir.core.clock import to_text
+from mnemoir.core.clock import from_text, to_text
 from mnemoir.ports.memory_store import Old
-from mnemoir.storage.sql.engine import Sql, queries
+from mnemoir.storage.sql.engine import Engine, Sql, queries
 
 _QUERIES = {**queries("ageing"), **queries("forgetting")}
 _ALL = -1
@@ -44,3 +48,25 @@ def _ids(sql: Sql, query: str, before: datetime | None, limit: int) -> list[int 
     if before is None:
         return []
     return [each for (each,) in sql.rows(_QUERIES[query], before=to_text(before), limit=limit)]
+
+
+class Stamp(StrEnum):
+    """What is noted with its time: a clock that is trusted, and a pruning of conversations."""
+
+    CLOCK = "clock"
+    PRUNED = "pruned"
+
+
+class SqlStamps:
+    """`db` is the caller's. Raises StorageUnavailable."""
+
+    def __init__(self, db: Engine) -> None:
+        self._db = db
+
+    async def read(self, stamp: Stamp) -> datetime | None:
+        """The time of the last one; None for none."""
+        return from_text(await self._db.read(None, lambda sql: sql.value(_QUERIES["stamp"], name=stamp)))
+
+    async def write(self, stamp: Stamp, at: datetime) -> None:
+        """Note the time of one."""
+        await self._db.write(None, lambda sql: sql.run(_QUERIES["put_stamp"], name=stamp, at=to_text(at)))

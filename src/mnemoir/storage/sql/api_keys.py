@@ -83,9 +83,13 @@ class SqlApiKeys:
         limits: Limits,
         replaces: str | None = None,
         overlap_until: datetime | None = None,
+        refuse: Callable[[ApiKey], None] = lambda replaced: None,
         note: Note,
     ) -> None:
-        """Store a new key, and its tenant if that is new; the key that it `replaces` ends at `overlap_until`."""
+        """Store a new key, and its tenant if that is new; the key that it `replaces` ends at `overlap_until`.
+
+        `refuse` may raise for the latter as it is then, so that of several at once one replaces it.
+        """
         values = {
             "id": key.id,
             "hash": key.hash,
@@ -101,6 +105,8 @@ class SqlApiKeys:
         }
 
         def put_key(sql: Sql) -> None:
+            if replaces is not None and (replaced := sql.row(_QUERIES["key"], id=replaces)) is not None:
+                refuse(_key_of(replaced[:-1]))
             note(sql)
             sql.run(_QUERIES["enter_tenant"], name=key.tenant, now=to_text(key.created_at))
             sql.run(_QUERIES["put_key"], **values)

@@ -65,11 +65,6 @@ class Catalogue:
         """The places with a conversation last used before a time, given in the format of the files."""
         return await self._places("places_used_before", before=time)
 
-    async def ageing(self, time: str) -> tuple[int, str | None]:
-        """The number of conversations last used before a time, and the last use of all, in the files' format."""
-        count, newest = await self._db.read(None, lambda sql: sql.row(_QUERIES["ageing"], before=time))
-        return count, newest
-
     async def totals(self) -> dict[str, int]:
         """The numbers of conversations and of messages, and of these the embeddable and the embedded ones."""
         names = ("conversations", "messages", "embeddable", "embedded")

@@ -119,6 +119,11 @@ class SqlJobQueue:
         """Give the job up; payload and error are kept for a week to inspect. False when another has the lease."""
         return await self._end("fail_job", job, error=error)
 
+    async def drop_ended(self) -> None:
+        """Delete the jobs that ended more than a week ago, with results and errors."""
+        before = (self._clock() - _ENDED_KEPT).timestamp()
+        await self._db.write(None, lambda sql: sql.run(_QUERIES["drop_ended_jobs"], before=before))
+
     async def get(self, job_id: JobId) -> Job | None:
         """The job of that id, in any state; None without one."""
         row = await self._db.read(None, lambda sql: sql.row(_QUERIES["job"], id=job_id))
@@ -133,11 +138,10 @@ class SqlJobQueue:
         ]
 
     async def _end(self, query: str, job: Job, **values: str) -> bool:
-        """End a leased job, and delete those that ended long ago."""
+        """End a leased job."""
         now = self._clock()
 
         def end_job(sql: Sql) -> bool:
-            sql.run(_QUERIES["drop_ended_jobs"], before=(now - _ENDED_KEPT).timestamp())
             lease: dict[str, Value] = {"id": job.id, "attempts": job.attempts}
             ended = sql.row(_QUERIES[query], **lease, ended_at=now.timestamp(), now=to_text(now), **values)
             _move_on(sql, ended)

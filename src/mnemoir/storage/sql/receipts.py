@@ -1,5 +1,5 @@
-"""Receipts of commits: the idempotency key of a commit with its outcome, kept for 24 hours and written in the same
-transaction.
+"""Receipts of commits: the idempotency key of a commit with its outcome, which counts for 24 hours and is
+written in the same transaction.
 
 As a scope has one writer at a time, the second of two requests with one key always finds the receipt of the first.
 Both backends of memories keep receipts in this table.
@@ -8,11 +8,12 @@ Both backends of memories keep receipts in this table.
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.errors import Conflict
 from mnemoir.core.memories import Applied
 from mnemoir.core.proposals import Proposal
 from mnemoir.ports.memory_store import Receipt, RedeemedReceipt
-from mnemoir.storage.sql.engine import Sql, queries
+from mnemoir.storage.sql.engine import Engine, Sql, queries
 from mnemoir.storage.sql.rows import applied_as_json, applied_of, proposed_as_json, proposed_of
 
 _QUERIES = queries("changes")
@@ -57,9 +58,8 @@ def keep_receipt(
     now: datetime,
     proposed: Sequence[Proposal] = (),
 ) -> None:
-    """Store the reason and the outcome of a commit, with what it proposed, and delete expired receipts."""
+    """Store the reason and the outcome of a commit, with what it proposed."""
     reason, applied = answer
-    sql.run(_QUERIES["drop_receipts"], before=(now - KEPT).timestamp())
     sql.run(
         _QUERIES["put_receipt"],
         key=receipt.key,
@@ -69,3 +69,9 @@ def keep_receipt(
         applied=applied_as_json(applied),
         proposed=proposed_as_json(proposed) if proposed else None,
     )
+
+
+async def drop_old_receipts(db: Engine, clock: Clock = utc_now) -> None:
+    """Delete the receipts that do not count any more. Raises StorageUnavailable."""
+    before = (clock() - KEPT).timestamp()
+    await db.write(None, lambda sql: sql.run(_QUERIES["drop_receipts"], before=before))

@@ -31,7 +31,6 @@ _log = structlog.get_logger(__name__)
 _QUERIES = queries("runs/runs")
 _GATHERING_S = 0.05  # a run that begins and ends within it is written once
 _SLACK = 4  # a quarter more than configured may be kept: dropping a few at each write costs as much as the write
-_PRUNED_EVERY_S = 3600.0  # so that an idle server keeps to the age limit too
 _MOST_WAITING = 512
 _MOST_KEPT_BYTES = 512 * 2**20  # of all traces: a thousand large ones must not fill a small disk
 _LOST = "How the run ended was not written down: the server was stopped, or could not write."
@@ -162,6 +161,19 @@ class SqlRunStore:
                 del runs[run_id]
         await self._in_thread(remove_and_empty_log)
 
+    async def drop_old(self) -> None:
+        """Delete runs that are older than they are kept, and tokens of long ago."""
+        now = self._clock()
+        before, since = (now - self._kept).timestamp(), (now.date() - timedelta(days=DAILY_DAYS - 1)).isoformat()
+
+        def drop(sql: Sql) -> None:
+            sql.run(_QUERIES["drop_old_runs"], before=before)
+            sql.run(_QUERIES["drop_old_tokens"], since=since)
+
+        if self._waiting:
+            await self._write_waiting()
+        await self._in_thread(lambda: self._file.write(drop))
+
     async def aclose(self) -> None:
         """Write the waiting runs, and end the feeds. May be called again."""
         if self._closed:
@@ -189,11 +201,7 @@ class SqlRunStore:
 
     async def _write_on(self) -> None:
         while True:
-            try:
-                async with asyncio.timeout(_PRUNED_EVERY_S):
-                    await self._something_waits.wait()
-            except TimeoutError:
-                pass  # no write for that long: expired runs are dropped
+            await self._something_waits.wait()
             await asyncio.sleep(_GATHERING_S)
             await self._write_waiting()
 
@@ -229,7 +237,7 @@ class SqlRunStore:
             _end_lost(sql, under_way)
         self._undropped += len(batch)
         is_due = self._undropped >= self._slack or self._undropped_bytes >= self._most_bytes // _SLACK
-        if not batch or is_due:
+        if is_due:
             self._drop(sql)
 
     def _prune(self, sql: Sql) -> int:
@@ -239,9 +247,6 @@ class SqlRunStore:
         return int(sql.row(_QUERIES["newest_number"])[0])
 
     def _drop(self, sql: Sql) -> None:
-        now = self._clock()
-        sql.run(_QUERIES["drop_old_runs"], before=(now - self._kept).timestamp())
-        sql.run(_QUERIES["drop_old_tokens"], since=(now.date() - timedelta(days=DAILY_DAYS - 1)).isoformat())
         sql.run(_QUERIES["drop_first_runs"], most=self._most_runs)
         sql.run(_QUERIES["drop_runs_over_size"], most_bytes=self._most_bytes)
         self._undropped = self._undropped_bytes = 0
@@ -307,6 +312,9 @@ class NoRuns:
         raise NotFound(_OFF, code="runs_off")
 
     async def forget(self, scope: Scope) -> None:
+        """Nothing."""
+
+    async def drop_old(self) -> None:
         """Nothing."""
 
     async def aclose(self) -> None:

@@ -19,14 +19,11 @@ class SqlSessions:
     def __init__(self, file: FileEngine) -> None:
         self._file = file
 
-    def begin(
-        self, session: Session, token: bytes, *, unused_since: datetime, begun_before: datetime, note: Note
-    ) -> None:
-        """Store a session, and note that its user was here. Sessions that ended by then are removed."""
+    def begin(self, session: Session, token: bytes, *, note: Note) -> None:
+        """Store a session, and note that its user was here."""
         now = to_text(session.created_at)
 
         def put_session(sql: Sql) -> None:
-            sql.run(_QUERIES["drop_old"], unused_since=to_text(unused_since), begun_before=to_text(begun_before))
             sql.run(
                 _QUERIES["begin"],
                 id=session.id,
@@ -40,6 +37,11 @@ class SqlSessions:
             note(sql)
 
         self._file.write(put_session)
+
+    def drop_ended(self, *, unused_since: datetime, begun_before: datetime) -> None:
+        """Remove the sessions that were not used since one time, or begun before another."""
+        values = {"unused_since": to_text(unused_since), "begun_before": to_text(begun_before)}
+        self._file.write(lambda sql: sql.run(_QUERIES["drop_old"], **values))
 
     def usable(self, token: bytes) -> Session | None:
         """The session with that token, if its user may sign in; None for none."""

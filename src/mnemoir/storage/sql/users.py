@@ -179,10 +179,9 @@ class SqlUsers:
         return bool(self._file.write(lambda sql: sql.run(_QUERIES["use_code"], user=user_id, hash=hash)))
 
     def invite(self, invitation: Invitation, token: bytes, note: Note) -> None:
-        """Store an invitation; one that resets a user replaces those before. Old ones are removed."""
+        """Store an invitation; one that resets a user replaces those before."""
 
         def put_invitation(sql: Sql) -> None:
-            sql.run(_QUERIES["drop_old_invitations"], before=to_text(invitation.created_at))
             if invitation.resets is not None:
                 sql.run(_QUERIES["drop_resets"], user=invitation.resets)
             sql.run(
@@ -223,6 +222,10 @@ class SqlUsers:
             note(sql)
 
         self._file.write(remove_invitation)
+
+    def drop_ended_invitations(self, before: datetime) -> None:
+        """Remove the invitations that ended before a time."""
+        self._file.write(lambda sql: sql.run(_QUERIES["drop_old_invitations"], before=to_text(before)))
 
     def drop_closed_invitations(self, now: datetime) -> None:
         """Remove the invitations that were used or have ended."""

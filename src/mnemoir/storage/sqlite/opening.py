@@ -129,6 +129,7 @@ def _lock_connection(path: Path) -> apsw.Connection:
     os.close(os.open(path, _NEW_LOCK_FILE, 0o600))  # a new file is private
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_timeout(BUSY_MS)
+    connection.pragma("secure_delete", 1)  # names of locks hold those of users and discussions
     return connection
 
 

@@ -178,6 +178,11 @@ class SharedFile:
         """
         self._run(self._checkpoint)
 
+    def rewrite(self) -> None:
+        """Write the file anew, as other programs may have deleted from it without overwriting; then empty the log."""
+        self._run(lambda connection: connection.execute("VACUUM").fetchall())
+        self.empty_log()
+
     def close(self) -> None:
         """Close idle connections now, and those in use when their work ends. May be called again."""
         with storage_errors(self.path):

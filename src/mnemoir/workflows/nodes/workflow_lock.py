@@ -11,7 +11,8 @@ from pydantic import Field
 
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.workflows.config.model import Line
-from mnemoir.workflows.discussion_files import own_directory, owner_name
+from mnemoir.workflows.discussion_files import owner_name
+from mnemoir.workflows.lock_files import lock_file, lock_folder
 from mnemoir.workflows.node import NodeProperties, ValueNode
 from mnemoir.workflows.step import Step, WorkflowEnded
 
@@ -47,8 +48,7 @@ class WorkflowLock(ValueNode[WorkflowLockProperties]):
         return await self._take(step, own, lock)
 
     async def _take(self, step: Step, folder: Path, lock: str) -> bool:
-        user = step.run.turn.user
-        database = folder / f"WilmerDb.{'default' if user is None else user.name}.sqlite"
+        database = lock_file(folder, step.run.turn.user)
         owner = step.run.turn.caller.apart
         name = lock if owner is None else f"{lock} {owner_name(owner)}"
         taken = await self.services.locks.acquire(database, name, run=step.run.id)
@@ -57,11 +57,9 @@ class WorkflowLock(ValueNode[WorkflowLockProperties]):
         return taken
 
     def _folder(self, step: Step) -> Path:
-        if self.services.lock_directory is not None:
-            return self.services.lock_directory
-        user, own = step.run.turn.user, self.services.data_dir
-        named = "" if user is None else user.settings.lock_directory
-        folder = own if user is None else own_directory(named, user.tree.public, own)
+        user, own, chosen = step.run.turn.user, self.services.data_dir, self.services.lock_directory
+        folder = lock_folder(user, own, chosen)
+        named = "" if user is None or chosen is not None else user.settings.lock_directory
         if folder == own and named.strip():
             step.note(f"sqlLiteDirectory {named!r} cannot be used here; locks are kept in {own}.")
         return folder

@@ -33,3 +33,11 @@ DELETE FROM memories WHERE scope_id = :scope_id AND id = :id AND valid_to IS NOT
 -- name: drop_replaced
 -- Delete a closed state; by the primary key.
 DELETE FROM memories WHERE scope_id = :scope_id AND seq = :seq AND valid_to IS NOT NULL;
+
+-- name: stamp
+-- The time of a stamp; at most one row, by the primary key.
+SELECT at FROM stamps WHERE name = :name;
+
+-- name: put_stamp
+-- Note the time of a stamp.
+INSERT OR REPLACE INTO stamps (name, at) VALUES (:name, :at);

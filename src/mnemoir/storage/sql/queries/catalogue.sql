@@ -56,11 +56,6 @@ SELECT place FROM catalogued_conversations WHERE digest = :digest ORDER BY place
 -- The files with a conversation that was last used before a time, by place; by index conversations_by_use.
 SELECT DISTINCT place FROM catalogued_conversations WHERE used_at < :before ORDER BY place;
 
--- name: ageing
--- The number of conversations last used before a time, and the last use of all; one row, by index conversations_by_use.
-SELECT (SELECT count(*) FROM catalogued_conversations WHERE used_at < :before),
-       (SELECT max(used_at) FROM catalogued_conversations);
-
 -- name: total
 -- The totals over all files; one row.
 SELECT (SELECT count(*) FROM catalogued_conversations), coalesce(sum(messages), 0), coalesce(sum(embeddable), 0),

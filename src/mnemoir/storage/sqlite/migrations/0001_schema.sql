@@ -288,6 +288,12 @@ CREATE TABLE adoptions (
     PRIMARY KEY (tenant, project, user)
 ) STRICT, WITHOUT ROWID;
 
+-- When the clock was last trusted, and when conversations were last pruned.
+CREATE TABLE stamps (
+    name TEXT PRIMARY KEY,
+    at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- Tokens that models took for each user, by UTC day. What users store is counted where it is stored.
 CREATE TABLE usage (
     tenant TEXT NOT NULL,

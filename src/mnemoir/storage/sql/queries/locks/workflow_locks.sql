@@ -17,6 +17,14 @@ DELETE FROM WorkflowLocks WHERE WilmerSessionId IS NOT :instance;
 DELETE FROM WorkflowLocks
  WHERE WorkflowLockId = :lock AND (coalesce(ExpirationDate, '') <= :now OR WilmerSessionId = :instance);
 
+-- name: drop_ended_locks
+-- Rows of all locks whose time is over.
+DELETE FROM WorkflowLocks WHERE coalesce(ExpirationDate, '') <= :now;
+
+-- name: count_locks
+-- How many rows are left.
+SELECT count(*) FROM WorkflowLocks;
+
 -- name: take_lock
 -- Take a lock that no row names; gives the number of the new row, nothing when one names it.
 INSERT INTO WorkflowLocks (WilmerSessionId, WorkflowId, WorkflowLockId, ExpirationDate)

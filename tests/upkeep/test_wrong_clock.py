@@ -1,0 +1,168 @@
+"""A server that starts with a wrong clock deletes nothing by it, of whatever kind, and says so."""
+
+from contextlib import closing
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import apsw
+import pytest
+import structlog
+
+from mnemoir.app.parts import Parts
+from mnemoir.chats.pruning import Pruning
+from mnemoir.core import clock
+from mnemoir.core.clock import to_text, utc_now
+from mnemoir.core.clock_guard import elapsed_s
+from mnemoir.core.data_directory import ACCESS_FILE, CONVERSATIONS, DATABASE_FILE, RUNS_FILE, SESSIONS_FILE
+from mnemoir.core.ids import MemoryId, new_proposal_id
+from mnemoir.core.memories import Memory
+from mnemoir.core.proposals import Proposal
+from mnemoir.core.scope import Scope
+from mnemoir.core.users import Grant
+from mnemoir.server import ServerOptions, create_app
+from mnemoir.storage.sql.ageing import SqlStamps, Stamp
+from tests.server.server_kit import Server
+from tests.upkeep.cut_kit import opened, settings_of
+
+KEPT_SHORTLY = {
+    "retention.memories_days": 30,
+    "retention.history_days": 30,
+    "retention.deleted_days": 30,
+    "memory.auto_prune_days": 30,
+    "runs.keep_days": 7,
+    "audit.keep_days": 30,
+}
+NOTED = {"stamps", "migrations", "catalogue", "catalogued_days", "catalogued_conversations"}
+
+
+class SetDatetime(datetime):
+    """The clock of the program, ahead of the real one by `AHEAD`."""
+
+    AHEAD = timedelta()
+
+    @classmethod
+    def now(cls, tz=None):
+        return datetime.now(tz) + cls.AHEAD
+
+
+@pytest.fixture
+def ahead(monkeypatch):
+    """Sets the clock ahead by so many days."""
+    monkeypatch.setattr(clock, "datetime", SetDatetime)
+
+    def move(days: float) -> None:
+        monkeypatch.setattr(SetDatetime, "AHEAD", timedelta(days=days))
+
+    return move
+
+
+@pytest.fixture
+def settings(tmp_path):
+    return settings_of(tmp_path / "data", **KEPT_SHORTLY)
+
+
+async def everything_that_ends(parts: Parts) -> None:
+    """A memory with history, a deleted one, a proposal, receipts, a job, a chat, a run, a session, an invitation."""
+    server = Server(app=create_app(parts, ServerOptions(is_in_process=True)), parts=parts)
+    for text, key in (("I row", "k1"), ("I sail", "k2")):
+        said = {"messages": [{"role": "user", "content": text}], "user_id": "mira", "infer": False}
+        added = await server.post("/api/memories", said, idempotency_key=key)
+        memory = f"/api/memories/{added['results'][0]['id']}"
+        await server.ask("PATCH", memory, {"memory": f"{text} at dawn", "user_id": "mira"})
+    await server.ask("DELETE", memory)
+    chat = {"model": "mnemoir", "user": "mira", "conversation_id": "talk", "memoryEnabled": True}
+    chat["messages"] = [{"role": "user", "content": "My aunt is called Ada"}]
+    await server.post("/v1/chat/completions", chat)
+    jobs = parts.upkeep.jobs
+    while job := await jobs.claim("test", 60):
+        await jobs.succeed(job, {})
+    waits = Proposal(
+        id=new_proposal_id(),
+        event="ADD",
+        memory=Memory(id=MemoryId("m1"), text="Rides", user="mira", created_at="2026-01-01"),
+        reason="extracted",
+        proposed_at=to_text(utc_now()),
+    )
+    await parts.memory.proposals.add(Scope(project="default", user="mira"), [waits])
+    users = parts.access.users
+    user, _ = users.join(users.invite(Grant(role="admin"), by="test")[1], "anna", password_hash="made up")
+    parts.access.sessions.begin(user, how="password", agent="", address="::1")
+    users.invite(Grant(role="read"), by="test")
+    parts.access.keyless_clients.note("Curl", "curl/8.9")
+    await parts.upkeep.message_vectors.aclose()
+
+
+def rows_of(data: Path) -> dict[str, int]:
+    """How many rows each table of each database has."""
+    found = {}
+    (talks,) = (data / CONVERSATIONS).glob(f"*/*/{SESSIONS_FILE}")
+    for path in (data / DATABASE_FILE, data / ACCESS_FILE, data / RUNS_FILE, talks):
+        with closing(apsw.Connection(str(path))) as connection:
+            tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+            for name in {str(name) for (name,) in tables} - NOTED:
+                count = f'SELECT count(*) FROM "{name}"'  # noqa: S608  # its own tables
+                found[f"{path.name} {name}"] = connection.execute(count).get
+    return found
+
+
+async def look(pruning: Pruning) -> None:
+    """What a running server does each hour."""
+    await pruning.expire_if_due()
+    await pruning.prune_if_due()
+
+
+ENDED = (
+    "memories",
+    "history",
+    "receipts",
+    "jobs",
+    "proposals",
+    "runs",
+    "audit",
+    "sessions",
+    "invitations",
+    "messages",
+)
+
+
+def of_tables(rows: dict[str, int]) -> dict[str, int]:
+    """The numbers of rows of what ends, by table."""
+    return {name: sum(count for at, count in rows.items() if at.endswith(f" {name}")) for name in ENDED}
+
+
+async def test_started_with_a_clock_far_ahead_and_then_set_right_nothing_is_gone(settings, ahead):
+    data = settings.storage.data_dir
+    async with opened(settings) as parts:
+        await everything_that_ends(parts)
+        await SqlStamps(parts.memory.database).write(Stamp.CLOCK, utc_now())
+    before = rows_of(data)
+    assert all(of_tables(before).values()), before
+    ahead(days=400)
+    async with opened(settings) as parts:
+        with structlog.testing.capture_logs() as log:
+            await look(parts.upkeep.pruning)
+            await look(parts.upkeep.pruning)
+        (told,) = [line["cause"] for line in log if line["log_level"] == "warning"]
+        assert "the clock is 400.0 days after" in told
+    ahead(days=0)
+    async with opened(settings) as parts:
+        await look(parts.upkeep.pruning)
+        assert len(parts.access.keyless_clients.recent_clients()) == 1
+    assert rows_of(data) == before
+
+
+async def test_of_what_ends_all_goes_by_a_clock_that_is_not_set_right_within_an_hour(settings, ahead):
+    passed_s = [elapsed_s()]
+    async with opened(settings) as parts:
+        await everything_that_ends(parts)
+    before = of_tables(rows_of(settings.storage.data_dir))
+    ahead(days=400)
+    async with opened(settings) as parts:
+        stamps = SqlStamps(parts.memory.database)
+        pruning = Pruning(parts.upkeep.holdings, stamps, 30, elapsed=lambda: passed_s[0])
+        await look(pruning)
+        assert of_tables(rows_of(settings.storage.data_dir)) == before
+        passed_s[0] += 3601
+        await look(pruning)
+    after = of_tables(rows_of(settings.storage.data_dir))
+    assert {name for name in ENDED if after[name] >= before[name]} == set()
