@@ -137,7 +137,7 @@ class Guard:
             return self._refuse(scope)
         except StorageUnavailable as exc:
             return _no_keys_now(scope, exc)
-        except Forbidden as exc:
+        except (Forbidden, InvalidRequest) as exc:
             return failure(scope, exc)
         except RateLimited as exc:
             refused = failure(scope, exc)
