@@ -4,7 +4,6 @@ import asyncio
 import os
 import shutil
 import socket
-import stat
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
@@ -25,6 +24,7 @@ from mnemoir.core.errors import MnemoirError, ProviderError, SettingsError, Stor
 from mnemoir.ports.embedding import EmbeddingModel, Passage
 from mnemoir.providers.http import new_session
 from mnemoir.settings import Settings, load_settings
+from mnemoir.storage.private_folders import is_open_to_others
 from mnemoir.trees.served import with_tree_settings
 
 MIB = 1024 * 1024
@@ -84,7 +84,7 @@ async def check_directory(settings: Settings) -> Finding:
     """Check that the data directory is writable and private to this user."""
     path = settings.storage.data_dir
     finding = _writable("data directory", path, "Make it writable, or name another with --data-dir.")
-    if finding.state == "ok" and path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o077:
+    if finding.state == "ok" and is_open_to_others(path):
         found, to_do = f"{path}: others may read it", f"chmod 700 {path}"
         return Finding(check="data directory", state="warn", found=found, to_do=to_do)
     return finding
