@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from itertools import product
 
 import pytest
 
@@ -18,6 +19,12 @@ async def keyed(open_server):
     make = server.parts.access.api_keys.create
     headers = {role: {"x_api_key": make(role=role, by="test")[1]} for role in ("read", "write", "admin", "operator")}
     return server, headers
+
+
+def key_of(server, **granted):
+    """The headers of a new key, and its id."""
+    key, text = server.parts.access.api_keys.create(by="test", **granted)
+    return {"x_api_key": text}, key.id
 
 
 async def made(server, body, headers):
@@ -72,9 +79,8 @@ async def test_a_bound_admin_makes_keys_of_its_own_part_alone(keyed, wanted):
 
 async def test_keys_of_another_tenant_are_as_unknown_as_none(keyed):
     server, headers = keyed
-    theirs = await made(server, {"role": "admin", "tenant": "acme"}, headers["operator"])
-    acme = {"x_api_key": theirs["key"]}
-    assert [one["id"] for one in (await server.get(KEYS, **acme))["results"]] == [theirs["id"]]
+    acme, theirs = key_of(server, role="admin", tenant="acme")
+    assert [one["id"] for one in (await server.get(KEYS, **acme))["results"]] == [theirs]
     assert [one["name"] for one in (await server.get("/api/tenants", **acme))["results"]] == ["acme"]
     [ours, *_] = (await server.get(f"{KEYS}?tenant=default", **headers["operator"]))["results"]
     for method, path in (("DELETE", f"{KEYS}/{{}}"), ("POST", f"{KEYS}/{{}}/rotate")):
@@ -113,7 +119,7 @@ async def test_of_many_rotations_of_a_key_at_once_one_makes_its_successor(keyed)
 
 async def test_an_operator_suspends_a_tenant_and_reads_no_contents(keyed):
     server, headers = keyed
-    acme = {"x_api_key": (await made(server, {"role": "admin", "tenant": "acme"}, headers["operator"]))["key"]}
+    acme, _ = key_of(server, role="admin", tenant="acme")
     succeeded(await server.ask("PUT", "/api/tenants", {"name": "acme", "suspended": True}, **headers["operator"]))
     assert (await server.ask("GET", "/api/projects", **acme)).status == 401
     assert error_of(await server.ask("PUT", "/api/tenants", {"name": "acme"}, **headers["admin"])) == (
@@ -126,7 +132,7 @@ async def test_an_operator_suspends_a_tenant_and_reads_no_contents(keyed):
 
 async def test_a_suspended_tenant_stays_so_until_it_is_let_go_on(keyed):
     server, headers = keyed
-    acme = {"x_api_key": (await made(server, {"role": "admin", "tenant": "acme"}, headers["operator"]))["key"]}
+    acme, _ = key_of(server, role="admin", tenant="acme")
     for body in ({"suspended": True}, {"limits": {"memories": 2}}, {"retention": {"memories_days": 365}}):
         succeeded(await server.ask("PUT", "/api/tenants", {"name": "acme"} | body, **headers["operator"]))
         assert (await server.ask("GET", "/api/projects", **acme)).status == 401
@@ -208,3 +214,71 @@ async def test_an_admin_who_signed_in_gives_keys_quotas(keyed):
     page = await joined(server, "anna", role="admin")
     answer = await page.ask("POST", KEYS, {"role": "write", "user": "noa", "limits": {"memories": 5}})
     assert (answer.status, json.loads(answer.body).get("limits")) == (201, {"memories": 5})
+
+
+async def refused_acts(server, headers):
+    """The acts in the log that were refused, with who tried them and whether it says from where."""
+    found = (await server.get("/api/audit?limit=500", **headers["operator"]))["results"]
+    return {
+        (one["action"], one["target"], one["actor"], bool(one["address"])) for one in found if one["result"] == "403"
+    }
+
+
+async def test_an_operator_makes_no_key_that_opens_contents(keyed):
+    server, headers = keyed
+    key_of(server, role="admin", tenant="acme")
+    before = [one["id"] for one in (await server.get(KEYS, **headers["operator"]))["results"]]
+    bounds: list[dict[str, object]] = [{}, {"user": "anna"}, {"user": "nobody"}, {"projects": ["kitchen"]}]
+    for role, tenant in product(("read", "write", "admin"), ("default", "acme", "new")):
+        for bound in bounds:
+            answer = await server.ask("POST", KEYS, {"role": role, "tenant": tenant, **bound}, **headers["operator"])
+            assert (role, tenant, bound, error_of(answer)) == (role, tenant, bound, (403, "forbidden"))
+    assert [one["id"] for one in (await server.get(KEYS, **headers["operator"]))["results"]] == before
+
+
+async def test_an_operator_makes_and_rotates_keys_of_operators_and_ends_any(keyed):
+    server, headers = keyed
+    _, theirs = key_of(server, role="write", tenant="acme", user="cook")
+    own = await made(server, {"role": "operator", "label": "pager"}, headers["operator"])
+    rotated = await server.ask("POST", f"{KEYS}/{own['id']}/rotate", {}, **headers["operator"])
+    assert (rotated.status, json.loads(rotated.body)["role"]) == (201, "operator")
+    refused = await server.ask("POST", f"{KEYS}/{theirs}/rotate", {}, **headers["operator"])
+    assert error_of(refused) == (403, "forbidden")
+    for id in (theirs, headers["admin"]["x_api_key"][8:16]):
+        assert succeeded(await server.ask("DELETE", f"{KEYS}/{id}", **headers["operator"]))["state"] == "revoked"
+
+
+async def test_an_admin_who_is_operator_too_makes_keys_of_contents_in_its_own_tenant_alone(open_server):
+    server = await open_server(api_keys=["admin-and-operator"], admin_api_key="admin-and-operator")
+    boss = {"x_api_key": "admin-and-operator"}
+    await made(server, {"role": "admin"}, boss)
+    await made(server, {"role": "operator", "tenant": "acme"}, boss)
+    assert error_of(await server.ask("POST", KEYS, {"role": "read", "tenant": "acme"}, **boss)) == (403, "forbidden")
+
+
+async def test_what_exceeds_the_rights_of_a_caller_is_in_the_audit_log_with_its_address(listen, http):
+    server = await listen()
+    made_here = {role: key_of(server, role=role) for role in ("admin", "operator")}
+    ids = {role: id for role, (_, id) in made_here.items()}
+    headers = {role: key for role, (key, _) in made_here.items()}
+    sent = {role: {"X-API-Key": key["x_api_key"]} for role, key in headers.items()}
+    for role, path, body in (
+        ("operator", KEYS, {"role": "admin", "tenant": "acme"}),
+        ("operator", f"{KEYS}/{ids['admin']}/rotate", {}),
+        ("admin", KEYS, {"role": "operator"}),
+        ("operator", "/api/invitations", {"role": "admin"}),
+        ("admin", "/api/invitations", {"role": "read", "tenant": "acme"}),
+    ):
+        async with http.post(server.url + path, json=body, headers=sent[role]) as answer:
+            assert answer.status == 403
+    assert await refused_acts(server, headers) == {
+        ("keys.create", "role=admin tenant=acme", ids["operator"], True),
+        ("keys.rotate", ids["admin"], ids["operator"], True),
+        ("keys.create", "role=operator tenant=default", ids["admin"], True),
+        ("invitations.create", "role=admin tenant=default", ids["operator"], True),
+        ("invitations.create", "role=read tenant=acme", ids["admin"], True),
+    }
+    async with http.post(server.url + KEYS, json={"role": "read"}, headers=sent["admin"]) as answer:
+        target = (await answer.json())["id"]
+    [entry] = (await server.get("/api/audit?action=keys.create&limit=1", **headers["operator"]))["results"]
+    assert (entry["target"], entry["result"], entry["address"]) == (target, "done", "127.0.0.1")

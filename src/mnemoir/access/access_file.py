@@ -143,6 +143,7 @@ class AccessFile:
             user=user,
             result=result,
             request_id=act.request_id,
+            address=act.address,
         )
 
     def note(self, action: str, tenant: str, target: str, user: str = "") -> Note:

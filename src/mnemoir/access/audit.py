@@ -65,9 +65,11 @@ class Audit:
         """Write down how the act of that number ended."""
         await self._put(self._entry(action, target, result, address, user, of=number))
 
-    async def note(self, principal: Principal, action: str, target: str, address: str) -> None:
-        """Write down an act of somebody that is done with this entry."""
-        entry = self._entry(action, target, "done", address, principal.user or "")
+    async def note(
+        self, principal: Principal, action: str, target: str, address: str, *, result: str = "done"
+    ) -> None:
+        """Write down an act of somebody that has ended with this entry."""
+        entry = self._entry(action, target, result, address, principal.user or "")
         await self._put(replace(entry, tenant=principal.tenant, actor=principal.key))
 
     def note_refusal(self, status: int, action: str, address: str) -> None:

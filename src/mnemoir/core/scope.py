@@ -86,12 +86,17 @@ class Principal:
 
     @property
     def manages_tenant(self) -> bool:
-        """Whether it decides about all users and keys of its tenant.
+        """Whether it has to do with all users and keys of its tenant.
 
         An admin who signed in does, though requests for contents are about their own; a key of one user does not.
         """
+        return self.may("operator") or self.manages_contents
+
+    @property
+    def manages_contents(self) -> bool:
+        """Whether it decides who gets contents of its tenant; an operator alone does not."""
         is_of_all = self.projects is None and self.configs is None and (self.user is None or bool(self.person))
-        return self.may("operator") or (is_of_all and self.may("admin"))
+        return is_of_all and self.may("admin")
 
     @property
     def sees_server(self) -> bool:
@@ -103,6 +108,7 @@ class Principal:
 class Act:
     """The caller of an operation and the id of its request; `request_id` is "" for background work.
 
+    `address` is where a request came from that may change who is let in, "" for all others.
     `is_reading`: the request changes nothing, so what it names elsewhere is answered as empty, not as unknown.
     `users_read` gathers the users that the reading request of a key which is bound to none of them names.
     """
@@ -111,6 +117,7 @@ class Act:
     request_id: str = ""
     is_reading: bool = False
     users_read: set[str] = field(default_factory=set, compare=False)
+    address: str = ""
 
 
 # the act of the current request, inherited by its tasks and threads, and available in every transaction

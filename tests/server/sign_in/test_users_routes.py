@@ -225,3 +225,55 @@ async def test_changes_of_users_are_written_down(house):
     assert told(await anna.ask("GET", "/api/audit?actor=user:anna"))["results"][0]["actor"] == by
     assert {"users.create", "sign_in.invitation"} <= {one["action"] for one in entries}
     assert server.parts.access.audit.problems() == []
+
+
+async def test_an_operator_invites_people_to_new_memory_users_alone(house):
+    server, anna, _ = house
+    operator = await joined(server, "olga", "write", is_operator=True)
+    said = {"messages": [{"role": "user", "content": "Rows on the lake"}], "infer": False, "user_id": "dora"}
+    server.parts.access.api_keys.create(role="write", user="phone", by="test")
+    key = server.parts.access.api_keys.create(role="admin", by="test")[1]
+    await server.post("/api/memories", said, x_api_key=key)
+    chat = {"messages": [{"role": "user", "content": "Hello"}], "user": "chatter", "conversation_id": "talk"}
+    await server.post("/v1/chat/completions", chat, x_api_key=key)
+    invite = {"role": "write", "memory_user": "new"}
+    for taken in ("dora", " dora ", "chatter", "ben", "phone"):
+        answer = await operator.ask("POST", "/api/invitations", invite | {"memory_user": taken})
+        assert (taken, error_of(answer)) == (taken, (403, "forbidden"))
+    assert (await operator.ask("POST", "/api/invitations", invite)).status == 201
+    assert error_of(await operator.ask("POST", "/api/invitations", invite)) == (403, "forbidden")  # it is invited
+    for body in ({"role": "read"}, {"role": "write", "operator": True}, {"role": "operator"}):
+        assert (await operator.ask("POST", "/api/invitations", body)).status == 201
+    assert (await anna.ask("POST", "/api/invitations", {"role": "read", "memory_user": "dora"})).status == 201
+
+
+async def test_an_operator_invites_the_first_admin_of_a_tenant_and_no_other_one(house):
+    server, *_ = house
+    operator = {"x_api_key": server.parts.access.api_keys.create(role="operator", by="test")[1]}
+    invite = {"role": "admin", "tenant": "acme"}
+    assert (await server.ask("POST", "/api/invitations", invite, **operator)).status == 201
+    assert error_of(await server.ask("POST", "/api/invitations", invite, **operator)) == (403, "forbidden")
+    server.parts.access.api_keys.create(role="read", tenant="other", by="test")
+    for taken in ("default", "other"):
+        answer = await server.ask("POST", "/api/invitations", invite | {"tenant": taken}, **operator)
+        assert (taken, error_of(answer)) == (taken, (403, "forbidden"))
+
+
+async def test_an_operator_changes_no_person_and_becomes_none(house):
+    server, anna, ben = house
+    operator = {"x_api_key": server.parts.access.api_keys.create(role="operator", by="test")[1]}
+    id = server.parts.access.users.user_by_name("ben").id
+    for method, path, body in (
+        ("PATCH", "", {"role": "admin"}),
+        ("PATCH", "", {"memory_user": "anna"}),
+        ("PATCH", "", {"disabled": True}),
+        ("DELETE", "", None),
+        ("POST", "/reset", None),
+        ("POST", "/adopt", {"from_user": "user"}),
+    ):
+        answer = await server.ask(method, f"/api/users/{id}{path}", body, **operator)
+        assert (path, body, error_of(answer)) == (path, body, (403, "forbidden"))
+    assert told(await ben.ask("GET", "/api/me"))["name"] == "ben"
+    entries = told(await anna.ask("GET", "/api/audit?limit=100"))["results"]
+    refused = [one["action"] for one in entries if one["result"] == "403" and one["target"] == id]
+    assert sorted(refused) == ["users.adopt", *["users.change"] * 3, "users.remove", "users.reset"]

@@ -197,7 +197,8 @@ class Guard:
             is_wrong = bool(key) and (found is None or isinstance(found, Unauthorized))
             return self._unknown(scope, found, has_wrong_key=is_wrong)
         principal = found
-        admit(scope, principal, is_reading=is_reading)
+        address = self._address_of(scope) if says.right == "manage" else ""
+        admit(scope, principal, is_reading=is_reading, address=address)
         if self.rate_limits.are_shared:
             scope[_TO_COUNT] = says.counts_as
         else:
@@ -339,10 +340,11 @@ def _hash(key: str) -> bytes:
     return sha256(key.encode("utf-8", "surrogatepass")).digest()
 
 
-def admit(scope: Scope, principal: Principal, *, is_reading: bool = False) -> None:
+def admit(scope: Scope, principal: Principal, *, is_reading: bool = False, address: str = "") -> None:
     """Let a request pass the guard and store its principal, under whose rights all later code runs."""
     scope[_PRINCIPAL] = principal
-    acting.set(Act(principal=principal, request_id=visit_of(scope).request_id, is_reading=is_reading))
+    request_id = visit_of(scope).request_id
+    acting.set(Act(principal=principal, request_id=request_id, is_reading=is_reading, address=address))
 
 
 def principal_of(scope: Scope) -> Principal:

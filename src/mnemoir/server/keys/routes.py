@@ -1,9 +1,9 @@
 """`/api/keys` and `/api/me`: the keys of callers, and what the key of a request is for.
 
-An admin manages the keys of its own tenant, and may give no more than its own key has; an operator manages all keys
-and the tenants. A key that a bound admin makes has the quotas of its maker. The first key is made by `mnemoir keys
-create` on the machine: a server that lets everybody in makes none. A key's text is in the answer to its making and
-nowhere else.
+An admin manages the keys of its own tenant, and may give no more than its own key has; an operator ends all keys,
+makes those of operators, and manages the tenants. A key that a bound admin makes has the quotas of its maker. The
+first key is made by `mnemoir keys create` on the machine: a server that lets everybody in makes none. A key's text is
+in the answer to its making and nowhere else.
 """
 
 import asyncio
@@ -22,6 +22,7 @@ from mnemoir.core.scope import Principal, Role
 from mnemoir.core.usage import Limits
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.says import has_right, says
+from mnemoir.server.keys.grants import Reach, check_key, is_within, note_refusals
 from mnemoir.server.rest import (
     Answer,
     Body,
@@ -185,9 +186,11 @@ async def create(
 ) -> Answer[NewKey]:
     caller = managing(request, site)
     tenant = caller.tenant if body.tenant is None else body.tenant
-    _check_grant(caller, role=body.role, tenant=tenant, projects=body.projects, user=body.user, configs=body.configs)
-    if body.limits and not caller.manages_tenant:
-        raise Forbidden("Limits of keys are set by whoever manages all users of the tenant.")
+    reach = Reach(tenant=tenant, projects=body.projects, user=body.user, configs=body.configs)
+    async with note_refusals(request, site, "keys.create", f"role={body.role} tenant={tenant}"):
+        check_key(caller, body.role, reach)
+        if body.limits and not caller.manages_tenant:
+            raise Forbidden("Limits of keys are set by whoever manages all users of the tenant.")
     made, text = await asyncio.to_thread(
         site.parts.access.api_keys.create,
         role=body.role,
@@ -215,10 +218,14 @@ async def rotate(
 ) -> Answer[RotatedKey]:
     caller = managing(request, site)
     old = await _key(site.parts.access.api_keys, key_id, caller)
-    _check_grant(caller, role=old.role, tenant=old.tenant, projects=old.projects, user=old.user, configs=old.configs)
     [limits] = await asyncio.to_thread(site.parts.access.api_keys.limits_of, [old])
-    if not caller.manages_tenant and any(limits.get(what, most + 1) > most for what, most in caller.limits.items()):
-        raise Forbidden("This key may use more than your own. Let whoever manages all users of the tenant rotate it.")
+    may_use_more = any(limits.get(what, most + 1) > most for what, most in caller.limits.items())
+    async with note_refusals(request, site, "keys.rotate", old.id):
+        check_key(caller, old.role, _reach_of(old))
+        if may_use_more and not caller.manages_tenant:
+            raise Forbidden(
+                "This key may use more than your own. Let whoever manages all users of the tenant rotate it."
+            )
     overlap = timedelta(hours=body.overlap_h)
     made, text = await asyncio.to_thread(site.parts.access.api_keys.rotate, key_id, overlap=overlap, by=caller.key)
     [record] = await _records(site.parts.access.api_keys, made)
@@ -244,7 +251,7 @@ def _manageable_keys(
         return keys.keys_page(tenant, limit=limit, after=after)
     shown: list[ApiKey] = []
     while len(shown) < limit and (more := keys.keys_page(tenant, limit=_MOST_LISTED, after=after)):
-        shown += [key for key in more if _is_within(caller, key.projects, key.user, key.configs)]
+        shown += [key for key in more if is_within(caller, _reach_of(key))]
         after = more[-1]
     return shown
 
@@ -293,35 +300,13 @@ def managing(request: Request, site: Site) -> Principal:
 async def _key(keys: ApiKeys, key_id: str, caller: Principal) -> ApiKey:
     """The key of that id, if the caller may manage it. Raises NotFound."""
     found = await asyncio.to_thread(keys.get, key_id, None if caller.may("operator") else caller.tenant)
-    if not caller.may("operator") and not _is_within(caller, found.projects, found.user, found.configs):
+    if not caller.may("operator") and not is_within(caller, _reach_of(found)):
         raise NotFound(f"There is no key {key_id[:64]!r} here.", code="key_not_found")
     return found
 
 
-def _check_grant(
-    caller: Principal,
-    *,
-    role: Role,
-    tenant: str,
-    projects: Sequence[str] | None,
-    user: str | None,
-    configs: Sequence[str] | None,
-) -> None:
-    """Raise Forbidden for a key with more rights than the caller's."""
-    if caller.may("operator"):
-        return
-    if role == "operator" or tenant != caller.tenant or not _is_within(caller, projects, user, configs):
-        raise Forbidden("A key can be given no more than your own key has: its tenant, projects, user and role.")
-
-
-def _is_within(
-    caller: Principal, projects: Sequence[str] | None, user: str | None, configs: Sequence[str] | None
-) -> bool:
-    if caller.manages_tenant:
-        return True
-    has_projects = caller.projects is None or (projects is not None and set(projects) <= set(caller.projects))
-    may_call = caller.configs is None or (configs is not None and all(map(caller.may_call, configs)))
-    return has_projects and may_call and caller.user in (None, user)
+def _reach_of(key: ApiKey) -> Reach:
+    return Reach(tenant=key.tenant, projects=key.projects, user=key.user, configs=key.configs)
 
 
 def _text(at: datetime | None) -> str | None:

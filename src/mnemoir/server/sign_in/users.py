@@ -16,6 +16,7 @@ from mnemoir.core.scope import Principal, Role
 from mnemoir.core.users import Grant, Invitation, User
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.says import says
+from mnemoir.server.keys.grants import check_invitation, check_person, note_refusals
 from mnemoir.server.rest import (
     Answer,
     Body,
@@ -151,7 +152,7 @@ async def memory_users(request: Request, site: SiteHere) -> Answer[MemoryUsers]:
 async def change_user(
     request: Request, site: SiteHere, user_id: str, body: Annotated[UserBody, Depends(BodyOf(UserBody))]
 ) -> Answer[UserRecord]:
-    caller, user = await caller_and_user(request, site, user_id)
+    caller, user = await caller_and_user(request, site, user_id, "users.change")
     sent = {name: value for name, value in body.model_dump().items() if name in body.model_fields_set}
     is_disabled = sent.pop("disabled", None)
     if user.id == caller.person and (is_disabled or "role" in sent or "operator" in sent):
@@ -161,7 +162,8 @@ async def change_user(
     }
     may_be_none = ("projects", "configs")
     granted = {name: value for name, value in granted.items() if value is not None or name in may_be_none}
-    _check_grant(caller, tenant=user.grant.tenant, role=body.role, operator=body.operator)
+    async with note_refusals(request, site, "users.change", user.id):
+        check_person(caller, user.grant.tenant, operator=bool(body.operator) or body.role == "operator")
     changing = partial(site.parts.access.users.change, user, is_disabled=is_disabled, **granted)
     return kept_out(user_json(await asyncio.to_thread(changing)))
 
@@ -169,7 +171,7 @@ async def change_user(
 @router.delete("/users/{user_id}", summary="Remove a user; what is remembered of them stays", status_code=204)
 @says("manage", act=None)
 async def remove_user(request: Request, site: SiteHere, user_id: str) -> Response:
-    caller, user = await caller_and_user(request, site, user_id)
+    caller, user = await caller_and_user(request, site, user_id, "users.remove")
     if user.id == caller.person:
         raise Conflict("You cannot remove yourself. Let another admin do it.", code="own_user")
     await asyncio.to_thread(site.parts.access.users.remove, user)
@@ -179,7 +181,7 @@ async def remove_user(request: Request, site: SiteHere, user_id: str) -> Respons
 @router.post("/users/{user_id}/reset", summary="Make a link by which a user chooses a new password", status_code=201)
 @says("manage", act=None)
 async def reset_user(request: Request, site: SiteHere, user_id: str) -> Answer[Link]:
-    caller, user = await caller_and_user(request, site, user_id)
+    caller, user = await caller_and_user(request, site, user_id, "users.reset")
     made, token = await asyncio.to_thread(site.parts.access.users.reset, user, by=caller.key)
     return kept_out(_link(request, site, made, token), 201)
 
@@ -191,7 +193,9 @@ async def invite(
 ) -> Answer[Link]:
     caller = _changing(request, site)
     tenant = caller.tenant if body.tenant is None else body.tenant
-    _check_grant(caller, tenant=tenant, role=body.role, operator=body.operator)
+    asked = f"role={body.role} tenant={tenant}"
+    async with note_refusals(request, site, "invitations.create", asked):
+        await check_invitation(site, caller, body.role, tenant, body.memory_user, operator=body.operator)
     grant = Grant(
         tenant=tenant,
         role=body.role,
@@ -285,19 +289,14 @@ def _changing(request: Request, site: Site) -> Principal:
     return caller
 
 
-async def caller_and_user(request: Request, site: Site, user_id: str) -> tuple[Principal, User]:
+async def caller_and_user(request: Request, site: Site, user_id: str, action: str) -> tuple[Principal, User]:
     """The caller of a change and the user to change. Raises NotFound, and Forbidden for a user with more rights."""
     caller = _changing(request, site)
     wanted = None if caller.may("operator") else caller.tenant
     user = await asyncio.to_thread(site.parts.access.users.get, user_id, wanted)
-    _check_grant(caller, tenant=user.grant.tenant, role=user.grant.role, operator=user.grant.is_operator)
+    async with note_refusals(request, site, action, user.id):
+        check_person(caller, user.grant.tenant, operator=is_operator(user.grant))
     return caller, user
-
-
-def _check_grant(caller: Principal, *, tenant: str, role: Role | None, operator: bool | None) -> None:
-    """Raise Forbidden for more rights than the caller's."""
-    if not caller.may("operator") and (role == "operator" or operator or tenant != caller.tenant):
-        raise Forbidden("You cannot decide about more rights than your own: your tenant and role.")
 
 
 def _link(request: Request, site: Site, invitation: Invitation, token: str) -> Link:
