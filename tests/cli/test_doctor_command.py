@@ -48,6 +48,7 @@ def test_on_a_fresh_machine_only_the_missing_model_is_reported(doctor, tmp_path)
     assert {check: finding["state"] for check, finding in found.items()} == {
         "settings": "ok",
         "data directory": "ok",
+        "identity": "ok",
         "database": "ok",
         "discussions": "ok",
         "conversations": "ok",

@@ -1,9 +1,9 @@
 """The checks of `doctor`. Each takes the settings, inspects one thing, changes nothing and returns one finding."""
 
+import asyncio
 import os
 import shutil
 import socket
-import stat
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
@@ -27,6 +27,7 @@ from mnemoir.core.errors import MnemoirError, ProviderError, SettingsError, Stor
 from mnemoir.ports.embedding import EmbeddingModel, Passage
 from mnemoir.providers.http import new_session
 from mnemoir.settings import Settings, load_settings
+from mnemoir.storage.private_folders import is_open_to_others
 from mnemoir.trees.served import with_tree_settings
 
 MIB = 1024 * 1024
@@ -52,8 +53,17 @@ async def check_all(config: Path | None, given: Mapping[str, object]) -> Sequenc
 def _checks_of(settings: Settings) -> Sequence[Check]:
     workspace = [check_workspace] if settings.storage.backend == "file" else []
     tree = [check_tree] if settings.workflows.config_dir is not None else []
+    stored = [
+        check_directory,
+        check_losses,
+        *workspace,
+        check_database,
+        *tree,
+        check_discussions,
+        check_conversations,
+        check_keys,
+    ]
     proxies = [] if settings.http.proxies.are_none else [check_proxies]
-    stored = [check_directory, *workspace, check_database, *tree, check_discussions, check_conversations, check_keys]
     return [check_settings, *stored, *issuer_checks(settings), check_model, check_embedder, *proxies, check_port]
 
 
@@ -78,10 +88,24 @@ async def check_directory(settings: Settings) -> Finding:
     """Check that the data directory is writable and private to this user."""
     path = settings.storage.data_dir
     finding = _writable("data directory", path, "Make it writable, or name another with --data-dir.")
-    if finding.state == "ok" and path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o077:
+    if finding.state == "ok" and is_open_to_others(path):
         found, to_do = f"{path}: others may read it", f"chmod 700 {path}"
         return Finding(check="data directory", state="warn", found=found, to_do=to_do)
     return finding
+
+
+async def check_losses(settings: Settings) -> Finding:
+    """Check that no database is missing, empty or of another directory."""
+    from mnemoir.upkeep.losses import losses_in
+
+    try:
+        lost = await asyncio.to_thread(losses_in, settings)
+    except StorageUnavailable as exc:
+        return Finding(check="identity", state="fail", found=exc.message, to_do="Look at the disk.")
+    if lost:
+        to_do = "Do what it says; see docs/storage.md."
+        return Finding(check="identity", state="fail", found=joined_complaints([*lost.values()]), to_do=to_do)
+    return Finding(check="identity", state="ok", found="every database that was made is there")
 
 
 async def check_workspace(settings: Settings) -> Finding:

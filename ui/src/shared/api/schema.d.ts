@@ -5543,7 +5543,7 @@ export interface components {
         };
         /**
          * Ready
-         * @description Health, and the backlog of vectors. `degraded` are damaged files that were set aside; it is left out else.
+         * @description Health, and the backlog of vectors. `degraded` are files that are gone or damaged; it is left out else.
          */
         Ready: {
             /**
@@ -6246,7 +6246,7 @@ export interface components {
          * Status
          * @description The status of the server. `storage_problem` says why stored memories cannot be read, "" when they can.
          *
-         *     `degraded` are the files that were damaged and set aside, below the folder of conversations.
+         *     `degraded` are the files that are gone or damaged, below the folder of conversations.
          *     `endpoints` are the models of the config tree, those with problems first; without a tree there are none.
          */
         Status: {
