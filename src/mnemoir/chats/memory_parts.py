@@ -14,6 +14,7 @@ from mnemoir.core.owning import Own
 from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background, Handler
 from mnemoir.memory.facts import Facts, FactSettings
+from mnemoir.memory.facts.extract.requests import TextBound
 from mnemoir.memory.reembedding import Reembedding, terms_renewal, vectors_in
 from mnemoir.models.model_parts import Models
 from mnemoir.ports.holdings import OpenHolding
@@ -221,4 +222,5 @@ def _fact_settings(settings: Settings) -> FactSettings:
         review=settings.memory.review,
         learn_from=settings.memory.learn_from,
         quarantine=settings.memory.quarantine,
+        text_bound=TextBound(settings.memory.max_text_kib),
     )

@@ -162,6 +162,8 @@ async def add_memories(
     quotas = site.parts.chats.quotas
     if body.infer is not False:
         quotas.budget(scope)
+    else:
+        site.parts.memory.facts.text_bound.check_turns([message.content for message in body.messages])
     await quotas.check(scope, "memories")  # before a model is asked
     if body.dry_run:
         return await _plan_addition(site, scope, body, include_usage=include_usage)
