@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from mnemoir.access.opening import Access
@@ -83,9 +82,8 @@ def open_memory(
 ) -> Memory:
     """Open it; `cells` encrypt what is kept beside the `database`. Parts to be closed are passed to `own`."""
     packs = PackFiles(settings.storage.data_dir / MEMORY_PACKS, cells)
-    room = partial(quotas.adding, what="memories")
     pending, waiting = asyncio.Event(), {space.name: asyncio.Event() for space in models.spaces}
-    store, project_settings = _storage(settings, database, packs, pending.set, models.spaces, waiting, room)
+    store, project_settings = _storage(settings, database, packs, pending.set, models.spaces, waiting, quotas.adding)
     personal_data, personal_holding = make_personal_data(
         settings, models.rules, project_settings, database, access.file
     )

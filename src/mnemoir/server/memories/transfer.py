@@ -18,7 +18,8 @@ from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Memory
 from mnemoir.core.proposals import Proposal
 from mnemoir.core.scope import Scope, entity_name
-from mnemoir.memory.facts.extract.requests import TextBound, size_of
+from mnemoir.core.text import size_of
+from mnemoir.memory.facts.extract.requests import TextBound
 from mnemoir.memory.facts.holding import FACT, ToldMemory
 from mnemoir.memory.facts.review.proposal_holding import PROPOSAL
 from mnemoir.ports.holdings import Exchange

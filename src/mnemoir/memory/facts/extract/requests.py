@@ -10,7 +10,7 @@ from mnemoir.core.events import Usage
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import FOREIGN, Applied, Hit, Memory, Origin, origin_of_role
 from mnemoir.core.proposals import Proposal
-from mnemoir.core.text import estimate_tokens
+from mnemoir.core.text import estimate_tokens, size_of
 from mnemoir.ports.memory_store import Receipt, RedeemedReceipt
 from mnemoir.ports.project_settings import Quarantine, Reviewed
 
@@ -167,11 +167,6 @@ class TextBound:
                 "Send them in several requests.",
                 field="messages",
             )
-
-
-def size_of(text: str) -> int:
-    """The bytes of a text in UTF-8."""
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
