@@ -199,6 +199,20 @@ _SHAPES = (
         ollama=to(format="json"),
         closed=dropped("response_format"),
     ),
+    row(
+        "response_format.schema",
+        {"response_format": {"type": "json_object", "schema": _PARAMETERS}},
+        responses=dropped("response_format"),
+        ollama=to(format=_PARAMETERS),
+        closed=dropped("response_format"),
+    ),
+    row(
+        "response_format.grammar",
+        {"response_format": {"type": "grammar", "grammar": "root ::= [a-z]+"}},
+        responses=dropped("response_format"),
+        ollama=dropped("response_format"),
+        closed=dropped("response_format"),
+    ),
 )
 _NEVER_SENT = tuple(
     member(name, "canary", chat=dropped(name))

@@ -234,6 +234,29 @@ async def test_half_a_character_is_refused(server, body):
     assert error_of(await server.ask("POST", SEARCH, body)) == (400, "invalid_json")
 
 
+HALVES = [rb"a \ud83d b", rb"\ud83d", rb"\udcaf\ud83d x", rb"\\\ud800", rb"\ude00\ud83d\ude00"]
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/completions", "/api/chat", "/api/generate"])
+async def test_half_a_character_in_a_models_request_is_a_sign_for_it(server, path):
+    for half in HALVES:
+        text = b'"%b"' % half
+        body = b'{"model":"m","stream":false,"prompt":%b,"messages":[{"role":"user","content":%b}]}' % (text, text)
+        assert (await server.ask("POST", path, body)).status == 200, half
+    (run, *_) = (await server.get("/api/runs"))["results"]
+    nodes = (await server.get(f"/api/runs/{run['id']}"))["workflows"][0]["nodes"]
+    assert any("U+FFFD" in note for node in nodes for note in node["notes"])
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/api/chat", MEMORIES])
+async def test_a_body_of_another_encoding_is_refused_in_these_words(server, path):
+    answer = await server.ask(
+        "POST", path, '{"model":"m","messages":[{"role":"user","content":"Grüße"}]}'.encode("latin-1")
+    )
+    assert error_of(answer)[0] == 400
+    assert b"not UTF-8" in answer.body
+
+
 async def test_deep_metadata_that_is_taken_comes_back(server):
     deep: object = "x"
     for _ in range(90):

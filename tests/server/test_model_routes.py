@@ -239,10 +239,16 @@ async def test_a_test_tells_how_long_the_answer_took_and_changes_nothing(server:
         (failure(404, "canary of the body"), 404, "model or path not found (404)"),
         (failure(429, "canary of the body"), 429, "it refuses requests for now (429)"),
         (failure(500, "canary of the body"), 500, "it answered 500"),
-        (html_page(), None, "the server there is not a model server"),
-        (Answer(body=b'{"secret": "canary of the body"}'), None, "the server there is not a model server"),
+        (html_page(), None, "it answered, but not as a model server does"),
+        (Answer(body=b'{"secret": "canary of the body"}'), None, "it answered, but not as a model server does"),
+        (Answer(body=b'{"error": "canary of the body"}'), None, "it answered, but with an error or half an answer"),
+        (
+            Answer(body=b'data: {"choices":[{"delta":{"content":"canary"}}]}'),
+            None,
+            "it answered, but with an error or half an answer",
+        ),
     ],
-    ids=["key", "name", "busy", "broken", "page", "json"],
+    ids=["key", "name", "busy", "broken", "page", "json", "error", "half"],
 )
 async def test_a_failed_test_tells_its_status_and_nothing_of_the_body(
     server: Server, llm: ScriptedLLM, answer: Answer, status: int | None, problem: str

@@ -200,7 +200,7 @@ RUBBISH = [
     Answer(body=b'{"choices": []}', headers=JSON_TYPE),
     Answer(body=b"", headers=JSON_TYPE),
     Answer(body=b'{"choices": [{"message": {"role": "assistant", "content": 7}}]}', headers=JSON_TYPE),
-    Answer(body=b'{"choices": [{"message": {"role": "assistant", "content": null}}]}', headers=JSON_TYPE),
+    Answer(body=b'{"choices": [{"finish_reason": null}]}', headers=JSON_TYPE),
     Answer(body=b'{"choices": "7"}', headers=JSON_TYPE),
 ]
 

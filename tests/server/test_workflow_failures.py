@@ -198,11 +198,13 @@ async def test_an_answer_reads_the_same_however_the_network_cuts_it_and_its_thin
 
 
 @ALL
-async def test_an_event_that_makes_no_sense_is_passed_over(open_server, llm, tmp_path, kind):
-    server = await open_server(served(tmp_path, llm.url, kind=kind))
+async def test_an_event_that_makes_no_sense_is_an_error_event(open_server, llm, tmp_path, kind):
+    server = await open_server(served(tmp_path, llm.url, answering(), behind(), kind=kind))
     llm.reply("One two three four", bad_after=2)
     answer = await server.ask("POST", CHAT, hello(stream=True))
-    assert sent_text(answer.body) == "One two three four"
+    assert_broken_off(answer.body)
+    assert sent_text(answer.body) == "One two "
+    await nothing_ran_behind(server, llm)
 
 
 @pytest.mark.parametrize("kind", ["OpenAiChat", "Kobold", "OllamaText"])
@@ -218,6 +220,8 @@ RUBBISH = [
     Answer(body=b"", headers=JSON_TYPE),
     Answer(body=b"Not Found", headers={"Content-Type": "text/plain"}),
     Answer(body=b'{"error": {"message": "model crashed"}}', headers=JSON_TYPE),
+    Answer(body=b"{}", headers=JSON_TYPE),
+    Answer(body=b'{"choices": [], "message": null}', headers=JSON_TYPE),
 ]
 
 
@@ -238,7 +242,7 @@ async def test_rubbish_with_status_200_is_a_bad_gateway(open_server, llm, tmp_pa
 @WAYS
 async def test_an_answer_of_an_endpoint_without_a_text_is_empty(open_server, llm, tmp_path, stream):
     server = await open_server(served(tmp_path, llm.url))
-    for body in (b"{}", b'{"choices": []}', b'{"choices": [{"message": {"content": null}}]}'):
+    for body in (b'{"choices": [{"message": {}}]}', b'{"choices": [{"message": {"content": null}}]}'):
         llm.queue(Answer(body=body, headers=JSON_TYPE))
         told = await server.ask("POST", CHAT, hello(stream=stream))
         assert (told.status, said(told.body, stream)) == (200, "")

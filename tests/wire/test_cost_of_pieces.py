@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
-from mnemoir.wire import openai_chat_answers, openai_stream, upstream
+from mnemoir.wire import answer_reader, openai_chat_answers, openai_stream, second_reading, upstream
 
 PIECE = b'data: {"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}\n\n'
 
@@ -30,11 +30,11 @@ class Counting:
 
 def test_a_piece_of_text_costs_one_decode_and_one_encode(monkeypatch: pytest.MonkeyPatch) -> None:
     reader, writer, counting = (
-        openai_chat_answers.StreamReader(),
+        openai_chat_answers.AnswerReader(),
         openai_chat_answers.StreamWriter("m", "id", 1, False),
         Counting(),
     )
-    for module in (openai_chat_answers, openai_stream, upstream):
+    for module in (openai_chat_answers, openai_stream, upstream, answer_reader, second_reading):
         assert isinstance(module, ModuleType)
         monkeypatch.setattr(module, "orjson", counting)
     writer.events(reader.feed(PIECE))  # the first one opens the answer too

@@ -43,7 +43,7 @@ def test_a_reply_is_read_with_and_without_counts() -> None:
     assert koboldcpp.read_reply({"results": [counted]}) == Reply(text="hi", reason="length", usage=usage)
 
 
-@pytest.mark.parametrize("body", [{}, {"results": []}, {"results": [{}]}, {"results": ["x"]}])
+@pytest.mark.parametrize("body", [{}, {"results": []}, {"results": None}, {"results": ["x"]}])
 def test_a_reply_without_a_text_is_refused(body: dict[str, Any]) -> None:
     with pytest.raises(ProviderInvalidOutput, match="no text"):
         koboldcpp.read_reply(body)
@@ -51,7 +51,7 @@ def test_a_reply_without_a_text_is_refused(body: dict[str, Any]) -> None:
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=5))
 def test_only_events_named_message_count_however_the_bytes_are_cut(sizes: list[int]) -> None:
-    reader, events, data = koboldcpp.StreamReader(), [], STREAM
+    reader, events, data = koboldcpp.AnswerReader(), [], STREAM
     for n in range(len(data)):
         size = sizes[n % len(sizes)]
         events += reader.feed(data[:size])
@@ -60,18 +60,24 @@ def test_only_events_named_message_count_however_the_bytes_are_cut(sizes: list[i
 
 
 def test_the_reason_is_told_where_the_server_names_one() -> None:
-    reader = koboldcpp.StreamReader()
+    reader = koboldcpp.AnswerReader()
     assert reader.feed(b'event: message\ndata: {"token": "a", "finish_reason": "length"}\n\n') == [Text("a")]
     assert reader.end() == [Finished(reason="length")]
 
 
 def test_a_body_without_an_event_is_an_empty_answer() -> None:
-    assert koboldcpp.StreamReader().end() == [Finished()]
+    assert koboldcpp.AnswerReader("text/event-stream").end() == [Finished()]
 
 
-def test_what_cannot_be_read_is_passed_over_and_an_error_is_one() -> None:
-    reader = koboldcpp.StreamReader()
-    assert reader.feed(b'data: {oops\n\ndata: {"token": 7}\n\ndata: {}\n\n') == []
-    assert reader.passed_over == 2
+@pytest.mark.parametrize("event", [b"{oops", b'{"token": 7}', b"[]"])
+def test_an_event_that_cannot_be_read_is_an_error(event: bytes) -> None:
+    reader = koboldcpp.AnswerReader()
+    assert reader.feed(b"data: {}\n\n") == []
+    with pytest.raises(ProviderInvalidOutput):
+        reader.feed(b"data: " + event + b"\n\n")
+
+
+@pytest.mark.parametrize("event", [b'data: {"error": "out of memory"}', b"event: error\ndata: out of memory"])
+def test_an_error_is_told_in_the_servers_words(event: bytes) -> None:
     with pytest.raises(ProviderUnavailable, match="out of memory"):
-        reader.feed(b'data: {"error": "out of memory"}\n\n')
+        koboldcpp.AnswerReader().feed(event + b"\n\n")

@@ -158,17 +158,8 @@ def test_a_picture_without_a_user_turn_gets_one() -> None:
     assert read.request.messages[1].text == ""
 
 
-def test_a_tolerant_reader_passes_over_what_it_cannot_read() -> None:
-    reader = ollama_chat.StreamReader(tolerant=True)
-    lines = [b"{not json", b"[]", b"{}", b'{"message":{"content":7}}', b'{"message":{"content":"a"},"done":true}']
-    assert reader.feed(b"\n".join(lines) + b"\n") == [Text("a"), Usage(), Finished()]
-    assert reader.passed_over == 4
-    with pytest.raises(ProviderUnavailable, match="not loaded"):
-        ollama_chat.StreamReader(tolerant=True).feed(b'{"error":"model not loaded"}\n')
-
-
 def test_a_generated_stream_is_read() -> None:
-    reader = ollama_generate.StreamReader()
+    reader = ollama_generate.AnswerReader()
     lines = [{"response": "a"}, {"response": "", "thinking": "hm"}, {"response": "", "done": True, "eval_count": 4}]
     events = reader.feed(b"".join(orjson.dumps(line) + b"\n" for line in lines))
     assert events == [Text("a"), Thinking("hm"), Usage(output_tokens=4), Finished()]
@@ -186,7 +177,7 @@ def test_a_generated_stream_is_read() -> None:
 )
 def test_a_line_that_is_no_answer_is_an_error(line: bytes, kind: type[Exception]) -> None:
     with pytest.raises(kind):
-        ollama_chat.StreamReader().feed(line + b"\n")
+        ollama_chat.AnswerReader().read(line + b"\n")
 
 
 def test_a_whole_reply_that_is_not_done_is_not_complete() -> None:
@@ -195,7 +186,7 @@ def test_a_whole_reply_that_is_not_done_is_not_complete() -> None:
 
 
 def test_a_stream_without_done_is_not_complete() -> None:
-    reader = ollama_chat.StreamReader()
+    reader = ollama_chat.AnswerReader()
     assert reader.feed(b'{"message":{"content":"half"},"done":false}\n') == [Text("half")]
     with pytest.raises(ProviderUnavailable, match="before its answer was complete"):
         reader.end()

@@ -113,7 +113,6 @@ def test_a_reply_is_what_openais_own_package_expects() -> None:
         {"choices": None},
         {"choices": ["x"]},
         {"choices": [{"message": None}]},
-        reply_body({"role": "assistant", "content": None}),
         reply_body({"role": "assistant", "content": 7}),
         reply_body({"role": "assistant", "content": [{"type": "text", "text": 7}]}),
         reply_body({"role": "assistant", "content": None, "tool_calls": [{"function": {}}]}),
@@ -194,7 +193,7 @@ def test_a_failed_answer_ends_with_an_error_and_never_with_done() -> None:
 
 def test_the_usage_comes_before_the_one_finished() -> None:
     usage = {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2}}
-    reader = openai_chat.StreamReader()
+    reader = openai_chat.AnswerReader()
     events = reader.feed(sse(delta(content="a"), delta("length"), usage, b"[DONE]", delta(content="late")))
     assert events == [Text("a"), Usage(input_tokens=3, output_tokens=2), Finished(reason="length")]
     assert reader.finished
@@ -202,20 +201,20 @@ def test_the_usage_comes_before_the_one_finished() -> None:
 
 
 def test_a_finish_reason_without_done_is_an_end_too() -> None:
-    reader = openai_chat.StreamReader()
+    reader = openai_chat.AnswerReader()
     assert reader.feed(sse(delta("stop", content="a"))) == [Text("a")]
     assert reader.end() == [Finished(reason="stop")]
 
 
 def test_done_without_its_blank_line_is_an_end() -> None:
-    reader = openai_chat.StreamReader()
+    reader = openai_chat.AnswerReader()
     assert reader.feed(sse(delta(content="a")) + b"data: [DONE]") == [Text("a")]
     assert reader.end() == [Finished(reason="stop")]
 
 
 @pytest.mark.parametrize("given", [b"", sse(delta(content="a")), sse(delta(content="a")) + b'data: {"cho'])
 def test_a_body_that_ends_early_is_never_complete(given: bytes) -> None:
-    reader = openai_chat.StreamReader()
+    reader = openai_chat.AnswerReader()
     with pytest.raises((ProviderUnavailable, ProviderInvalidOutput)):
         [*reader.feed(given), *reader.end()]
     assert not reader.finished
@@ -223,24 +222,25 @@ def test_a_body_that_ends_early_is_never_complete(given: bytes) -> None:
 
 def test_an_early_end_says_so() -> None:
     with pytest.raises(ProviderUnavailable, match="ended before its answer was complete"):
-        openai_chat.StreamReader().end()
+        openai_chat.AnswerReader("text/event-stream").end()
 
 
 @pytest.mark.parametrize(
     "event",
-    [b"{not json", b"[1]", b"7", {"choices": ["x"]}, delta(content=5), delta(tool_calls=[{"id": 5}])],
+    [
+        *(b"{not json", b"[1]", b"7", {"choices": ["x"]}, {"choices": "x"}, delta(content=5), delta(tool_calls="x")),
+        *(delta(tool_calls=[{"id": 5}]), {"choices": [{"delta": "x"}]}, {"choices": [{"message": 7}]}),
+    ],
     ids=str,
 )
 def test_an_event_that_cannot_be_read_is_refused(event: object) -> None:
     with pytest.raises(ProviderInvalidOutput, match="The model's server sent"):
-        openai_chat.StreamReader().feed(sse(event))
+        openai_chat.AnswerReader().feed(sse(event))
 
 
-@pytest.mark.parametrize(
-    "event", [{}, {"choices": []}, {"choices": None}, {"choices": [{"delta": None}]}, delta(tool_calls="x"), delta()]
-)
+@pytest.mark.parametrize("event", [{}, {"choices": []}, {"choices": None}, {"choices": [{"delta": None}]}, delta()])
 def test_an_event_that_says_nothing_is_passed_over(event: object) -> None:
-    assert openai_chat.StreamReader().feed(sse(event)) == []
+    assert openai_chat.AnswerReader().feed(sse(event)) == []
 
 
 @pytest.mark.parametrize(
@@ -262,8 +262,10 @@ def test_an_event_that_says_nothing_is_passed_over(event: object) -> None:
 def test_an_error_event_ends_the_stream_with_the_servers_words(
     error: object, kind: type[ProviderError], code: str
 ) -> None:
+    reader = openai_chat.AnswerReader()
+    assert reader.feed(sse(delta(content="a"), {"error": error})) == [Text("a")]
     with pytest.raises(kind, match="boom") as caught:
-        openai_chat.StreamReader().feed(sse(delta(content="a"), {"error": error}))
+        reader.check()
     assert caught.value.code == code
 
 
@@ -271,7 +273,7 @@ def test_calls_without_an_index_are_told_apart_by_their_ids() -> None:
     one = {"id": "a", "function": {"name": "f", "arguments": "{"}}
     rest = {"function": {"arguments": "}"}}
     two = {"id": "b", "function": {"name": "g", "arguments": {"x": 1}}}
-    events = openai_chat.StreamReader().feed(
+    events = openai_chat.AnswerReader().feed(
         sse(*(delta(content="t", tool_calls=[call]) for call in (one, rest, two)))
     )
     assert [event for event in events if isinstance(event, ToolCallPart)] == [

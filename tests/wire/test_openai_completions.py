@@ -110,7 +110,7 @@ def test_a_reply_is_what_openais_own_package_expects() -> None:
     assert (read.system_fingerprint, read.usage and read.usage.total_tokens) == ("fp_mnemoir", 5)
 
 
-@pytest.mark.parametrize("body", [{}, {"choices": []}, {"choices": ["x"]}, piece(None), piece(7)])
+@pytest.mark.parametrize("body", [{}, {"choices": []}, {"choices": ["x"]}, {"choices": [{"index": 0}]}, piece(7)])
 def test_a_reply_without_a_text_is_refused(body: dict[str, Any]) -> None:
     with pytest.raises(ProviderInvalidOutput, match="answer with"):
         openai_completions.read_reply(body)
@@ -154,7 +154,7 @@ def test_a_failed_answer_ends_with_an_error_and_never_with_done() -> None:
 
 
 def test_a_stream_is_read_with_its_reason_and_usage() -> None:
-    reader = openai_completions.StreamReader()
+    reader = openai_completions.AnswerReader()
     usage = {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2}}
     events = reader.feed(sse(piece("a"), piece(""), piece("b", "length"), usage, b"[DONE]"))
     assert events == [Text("a"), Text("b"), Usage(input_tokens=3, output_tokens=2), Finished(reason="length")]
@@ -162,18 +162,17 @@ def test_a_stream_is_read_with_its_reason_and_usage() -> None:
 
 @pytest.mark.parametrize("given", [b"", sse(piece("a")), sse(piece("a", ""))])
 def test_a_body_that_ends_early_is_never_complete(given: bytes) -> None:
-    reader = openai_completions.StreamReader(tolerant=True)
+    reader = openai_completions.AnswerReader("text/event-stream")
     reader.feed(given)
     with pytest.raises(ProviderUnavailable, match="ended before its answer was complete"):
         reader.end()
 
 
-def test_a_tolerant_reader_passes_over_what_it_cannot_read() -> None:
-    odd: tuple[object, ...] = (b"{not json", b"[1]", {"choices": ["x"]}, piece(7), {"choices": []}, {})
-    reader = openai_completions.StreamReader(tolerant=True)
-    assert reader.feed(sse(piece("a"), *odd, b"[DONE]  ")) == [Text("a"), Finished()]
-    assert reader.passed_over == 4
+def test_an_event_that_cannot_be_read_is_an_error() -> None:
+    for odd in (b"{not json", b"[1]", {"choices": ["x"]}, piece(7)):
+        reader = openai_completions.AnswerReader()
+        assert reader.feed(sse(piece("a"), {"choices": []}, {}, odd, b"[DONE]  ")) == [Text("a")]
+        with pytest.raises(ProviderInvalidOutput):
+            reader.end()
     with pytest.raises(ProviderUnavailable, match="boom"):
-        openai_completions.StreamReader(tolerant=True).feed(sse({"error": "boom"}))
-    with pytest.raises(ProviderInvalidOutput):
-        openai_completions.StreamReader().feed(sse(b"{not json"))
+        openai_completions.AnswerReader().feed(sse({"error": "boom"}))

@@ -163,7 +163,7 @@ def test_a_stream_of_text_thinking_and_a_call() -> None:
     item = {"type": "function_call", "id": "f", "call_id": "c1", "name": "look", "arguments": ""}
     done = {**item, "arguments": "{}"}
     last = {"status": "completed", "usage": {"input_tokens": 3, "output_tokens": 2}}
-    reader = openai_responses.StreamReader()
+    reader = openai_responses.AnswerReader()
     events = reader.feed(
         sse(
             {"type": "response.created", "response": {}},
@@ -191,12 +191,12 @@ def test_a_stream_of_text_thinking_and_a_call() -> None:
 
 def test_an_incomplete_stream_ends_with_its_reason() -> None:
     response = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
-    events = openai_responses.StreamReader().feed(sse({"type": "response.incomplete", "response": response}))
+    events = openai_responses.AnswerReader().feed(sse({"type": "response.incomplete", "response": response}))
     assert events[-1] == Finished(reason="length")
 
 
 def test_a_refusal_in_a_stream_stays_one() -> None:
-    events = openai_responses.StreamReader().feed(
+    events = openai_responses.AnswerReader().feed(
         sse(
             {"type": "response.refusal.delta", "delta": "I can not"},
             {"type": "response.refusal.done", "refusal": "I can not"},
@@ -207,7 +207,7 @@ def test_a_refusal_in_a_stream_stays_one() -> None:
 
 
 def test_a_refusal_that_comes_without_pieces_is_read_at_its_end() -> None:
-    events = openai_responses.StreamReader().feed(sse({"type": "response.refusal.done", "refusal": "No."}))
+    events = openai_responses.AnswerReader().feed(sse({"type": "response.refusal.done", "refusal": "No."}))
     assert events == [Refusal("No.")]
 
 
@@ -234,12 +234,12 @@ def test_later_system_messages_stay_in_their_place() -> None:
 )
 def test_a_failure_in_a_stream_keeps_the_servers_words(event: dict[str, Any]) -> None:
     with pytest.raises(ProviderRefused, match="slow down") as caught:
-        openai_responses.StreamReader().feed(sse(event))
+        openai_responses.AnswerReader().feed(sse(event))
     assert caught.value.code == "llm_rate_limited"
 
 
 def test_a_stream_that_ends_early_is_never_complete() -> None:
-    reader = openai_responses.StreamReader()
+    reader = openai_responses.AnswerReader()
     reader.feed(sse({"type": "response.output_text.delta", "delta": "a"}))
     with pytest.raises(ProviderUnavailable, match="ended before its answer was complete"):
         reader.end()

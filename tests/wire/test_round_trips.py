@@ -24,7 +24,7 @@ def said(reply: Reply) -> Reply:
 def through_stream(dialect: Any, batches: list[list[Event]], sizes: list[int]) -> Reply:
     writer = dialect.StreamWriter("m", "id-1", 1_767_225_600, True)
     data = b"".join(writer.events(batch) for batch in batches)
-    reader = dialect.StreamReader()
+    reader = dialect.AnswerReader()
     events: list[Event] = []
     while data:
         size = sizes[len(events) % len(sizes)]

@@ -146,7 +146,14 @@ class MembersDropped:
     names: Sequence[str]
 
 
-ModelEvent = Text | Thinking | Refusal | ToolCallPart | Passed | Alternative | Usage | Finished
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What was odd about a model's answer. It is shown in the trace of the node and told to no client."""
+
+    text: str
+
+
+ModelEvent = Text | Thinking | Refusal | ToolCallPart | Passed | Alternative | Usage | Note | Finished
 Event = ModelEvent | NodeStarted | NodeFinished | MemoriesRecalled | MemorySkipped | MembersDropped
 
 Emit = Callable[[Sequence[Event]], Awaitable[None]]
@@ -157,7 +164,8 @@ Emit = Callable[[Sequence[Event]], Awaitable[None]]
 class Reply:
     """A complete answer of a model, its pieces joined.
 
-    `refusal` is the text a model gave in place of an answer. `alternatives` are further choices, unchanged.
+    `refusal` is the text a model gave in place of an answer. `alternatives` are further choices, unchanged. `notes`
+    say what was odd about the answer.
     """
 
     text: str
@@ -168,6 +176,7 @@ class Reply:
     usage: Usage = field(default_factory=Usage)
     passed: Passed | None = None
     alternatives: Sequence[Mapping[str, Any]] = ()
+    notes: Sequence[str] = ()
 
     @property
     def words(self) -> str:
@@ -191,6 +200,7 @@ def as_events(reply: Reply) -> list[ModelEvent]:
         for index, call in enumerate(reply.tool_calls)
     ]
     events += [Alternative(choice=choice) for choice in reply.alternatives]
+    events += map(Note, reply.notes)
     return [*events, reply.usage, Finished(reason=reply.reason)]
 
 
@@ -204,6 +214,7 @@ class Gathering:
         self._calls: dict[int, list[ToolCallPart]] = {}
         self._passed: Passed | None = None
         self._alternatives: list[Mapping[str, Any]] = []
+        self._notes: list[str] = []
         self._usage = Usage()
         self._finished: Finished | None = None
 
@@ -233,6 +244,7 @@ class Gathering:
             usage=self._usage,
             passed=self._passed,
             alternatives=tuple(self._alternatives),
+            notes=tuple(self._notes),
         )
 
     def _take(self, event: Event) -> bool:
@@ -253,6 +265,9 @@ class Gathering:
                 self._passed = event  # a whole answer has one; of a stream only the newest is kept
             case Alternative():
                 self._alternatives.append(event.choice)
+            case Note():
+                self._notes.append(event.text)
+                return False
             case _:
                 return False
         return True

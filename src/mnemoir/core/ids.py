@@ -42,6 +42,11 @@ def new_proposal_id() -> ProposalId:
     return ProposalId(f"prp_{_hex(16)}")
 
 
+def new_call_id() -> str:
+    """`call_` and 24 random hex digits, for a tool call whose model gave it no id."""
+    return f"call_{_hex(12)}"
+
+
 def new_request_id() -> str:
     """16 random hex digits, for `X-Request-ID`."""
     return _hex(8)

@@ -124,7 +124,9 @@ class JsonSchema:
     """The JSON Schema an answer must follow; `name` matches [A-Za-z0-9_-]{1,64}.
 
     `strict` is the member of OpenAI's protocols: the server makes the model follow a closed schema exactly. None
-    leaves the choice to the server.
+    leaves the choice to the server. `is_local_form` marks a form that local servers add to the protocol of `extra`,
+    such as a grammar: it is passed on there as it came, and other protocols get at most its schema, which may be
+    empty.
     """
 
     name: str
@@ -132,6 +134,7 @@ class JsonSchema:
     strict: bool | None = None
     description: str | None = None
     extra: Extra | None = None
+    is_local_form: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +168,9 @@ class ModelRequest:
     and a `model` of None is not sent. Text completion protocols take the prompt and its pictures from the single
     message.
 
+    `added` names members that say something else than the client did, and that a server may refuse: see
+    `Forwarding.think_as`.
+
     `for_client` marks the call whose failure goes to the client directly: failures that clients retry themselves are
     not retried here, so that their retries are not multiplied by those of the server.
     """
@@ -182,6 +188,7 @@ class ModelRequest:
     raw: bool = False
     dropped: Sequence[str] = ()
     options: Mapping[str, Any] | None = None  # JSON, sent as it is
+    added: Sequence[str] = ()
     for_client: bool = False
 
 
@@ -195,7 +202,7 @@ class ChatRequest:
     `memory` is True only for a JSON `true` in `memoryEnabled`; `user` is the client's own name of a person, not
     verified. `is_completion` marks a prompt instead of a list of messages, and `unmarked_prompt` is its whole text
     when no marker in it separates roles. `function_calls` marks a request with `functions`, OpenAI's older form of
-    tools: its client reads tool calls in that form only.
+    tools: its client reads tool calls in that form only. `notes` say what was odd about its body, for the trace.
 
     A request with `loading` has no question: it asks to load the model or to free its memory. `names` maps names of
     members in OpenAI's chat protocol to the client protocol's spelling, where they differ.
@@ -210,6 +217,7 @@ class ChatRequest:
     user: str | None = None
     function_calls: bool = False
     loading: Loading | None = None
+    notes: Sequence[str] = ()
     names: Mapping[str, str] = field(default_factory=dict)
 
     def client_spellings(self, names: Sequence[str]) -> list[str]:

@@ -25,6 +25,7 @@ from mnemoir.providers.http import most_of
 from mnemoir.providers.llm.border import provider_errors
 from mnemoir.providers.llm.endpoint import Endpoint
 from mnemoir.settings.saved_model import LONGEST_MODEL
+from mnemoir.wire.upstream import FailedAnswer
 
 Result = TypeVar("Result")
 _LONGEST_TEST_S = 120.0  # a large model may have to be loaded first
@@ -55,8 +56,10 @@ def as_problem(exc: ProviderError | TimeoutError) -> Problem:
             found="it did not answer in time", to_do="Check whether it is busy or still loading the model."
         )
     if isinstance(exc, ProviderInvalidOutput):
-        return Problem(found="the server there is not a model server", to_do=_ADDRESS, status=exc.status)
+        return Problem(found="it answered, but not as a model server does", to_do=_ADDRESS, status=exc.status)
     status = exc.status
+    if status is None and isinstance(exc, FailedAnswer):
+        return Problem(found="it answered, but with an error or half an answer", to_do="Its log says more.")
     if status is None:
         return Problem(found="it cannot be reached", to_do="Start it, or correct the address.")
     if status in (401, 403):

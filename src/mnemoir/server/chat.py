@@ -8,7 +8,7 @@ client asks for that by a header goes on without it, if it is kept and streamed 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter, perf_counter_ns, time
 from typing import Any
@@ -26,7 +26,7 @@ from mnemoir.core.scope import acting
 from mnemoir.server.door.access import client_keys, presented_key, principal_of
 from mnemoir.server.door.budgets import degraded_by, note_stored, within_quotas
 from mnemoir.server.door.errors import failure, internal_error, outward, stopping
-from mnemoir.server.door.request import header, query, read_json, visit_of
+from mnemoir.server.door.request import header, query, read_model_json, visit_of
 from mnemoir.server.door.scopes import chat_owner, is_temporary
 from mnemoir.server.door.under_way import Departure, Headers, Outflow, Writer
 from mnemoir.server.live_answers import LiveAnswer
@@ -148,8 +148,9 @@ class ChatRoute:
             await failure(scope, exc)(scope, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send, room: ExitStack) -> None:
-        body = await read_json(scope, receive, self._site.options.max_body_bytes)
+        body, notes = await read_model_json(scope, receive, self._site.options.max_body_bytes)
         chat = without_session(self._dialect.read(body), self._site.options.session_fields)
+        chat = replace(chat, notes=notes) if notes else chat
         if chat.loading is not None:
             await self._load(chat, scope, receive, send)
             return

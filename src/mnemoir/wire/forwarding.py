@@ -128,13 +128,15 @@ def bounded_names(names: Sequence[str]) -> str:
 def _with_think(request: ModelRequest, provider: str, think_as: ThinkAs, dropped: list[str]) -> ModelRequest:
     """The request with a plain `think` as a member of OpenAI's protocols; added to `dropped` where there is none."""
     if think_as == "reasoning_effort" and provider.startswith("openai"):
-        return replace(request, think=None, reasoning_effort="medium" if request.think else "none")
+        effort = "medium" if request.think else "none"
+        return replace(request, think=None, reasoning_effort=effort, added=("reasoning_effort",))
     if think_as == "chat_template_kwargs" and provider == "openai-chat":
         members = {
             **members_for(request.extra, "openai-chat"),
             "chat_template_kwargs": {"enable_thinking": request.think},
         }
-        return replace(request, think=None, extra=Extra(route="openai-chat", members=members))
+        extra = Extra(route="openai-chat", members=members)
+        return replace(request, think=None, extra=extra, added=("chat_template_kwargs",))
     dropped.append("think")
     return replace(request, think=None)
 
@@ -190,15 +192,25 @@ def _lost_by_openai(request: ModelRequest) -> Iterator[str]:
 def _lost_by_responses(request: ModelRequest) -> Iterator[str]:
     yield from _lost_by_openai(request)
     yield from _given_options(request, "seed", "presence_penalty", "frequency_penalty")
+    if request.output is not None and request.output.is_local_form:
+        yield "response_format"
     for tool in request.tools:
         yield from (f"tools.{name}" for name in tool if name not in ("type", tool.get("type"), "function"))
 
 
 def _lost_by_ollama(request: ModelRequest) -> Iterator[str]:
-    if request.tool_choice not in (None, "auto"):
+    if request.tool_choice not in (None, "auto", "none"):  # `none` is obeyed: no tools are sent
         yield "tool_choice"
+    if request.output is not None and request.output.is_local_form and not request.output.schema:
+        yield "response_format"
     if any(tool.get("type") == "custom" for tool in request.tools):
         yield "tools.custom"
+
+
+def _lost_by_generate(request: ModelRequest) -> Iterator[str]:
+    yield from _tools(request)
+    if request.output is not None and request.output.is_local_form and not request.output.schema:
+        yield "response_format"
 
 
 def _lost_by_the_offline_model(request: ModelRequest) -> Iterator[str]:
@@ -248,6 +260,6 @@ _LOSING: Mapping[str, Callable[[ModelRequest], Iterator[str]]] = {
     "ollama-chat": _lost_by_ollama,
     "openai-completions": _lost_by_completions,
     "koboldcpp": _lost_by_koboldcpp,
-    "ollama-generate": _tools,
+    "ollama-generate": _lost_by_generate,
     "offline": _lost_by_the_offline_model,
 }

@@ -10,6 +10,8 @@ from mnemoir.wire.members import members_for
 
 ANY_OBJECT = JsonSchema(name="json_object", schema={"type": "object"})
 """Any JSON object: OpenAI's `json_object`, Ollama's `json`."""
+_LOCAL = ("grammar", "regex")
+_WITH_SCHEMA = ("json_object", "json_schema")
 
 
 def read_response_format(value: object, field: str) -> JsonSchema | None:
@@ -20,10 +22,17 @@ def read_response_format(value: object, field: str) -> JsonSchema | None:
     kind = members.text(body, "type", at=f"{field}.")
     if kind in (None, "text"):
         return None
+    if kind in _LOCAL or (
+        kind in _WITH_SCHEMA and body.get("json_schema") is None and body.get("schema") is not None
+    ):
+        schema = members.as_object(body.get("schema") or {}, f"{field}.schema")
+        extra = Extra(route="openai-chat", members=body)
+        return JsonSchema(name="answer", schema=schema, extra=extra, is_local_form=True)
     if kind == "json_object":
         return ANY_OBJECT
     if kind != "json_schema":
-        raise InvalidRequest(f"{field}.type must be text, json_object or json_schema.", field=f"{field}.type")
+        known = "text, json_object, json_schema, grammar or regex"
+        raise InvalidRequest(f"{field}.type must be {known}.", field=f"{field}.type")
     given = members.as_object(body.get("json_schema"), f"{field}.json_schema")
     at = f"{field}.json_schema."
     return JsonSchema(

@@ -14,14 +14,14 @@ from mnemoir.core.events import Reply
 from mnemoir.core.messages import ChatRequest, ImagePart, Message, ModelRequest, OpaquePart, TextPart
 from mnemoir.wire import members, ollama_options, upstream
 from mnemoir.wire.members import Json, asked_extra, members_for, merged_members
-from mnemoir.wire.ollama_options import write_error
+from mnemoir.wire.ollama_options import Parts, write_error
 from mnemoir.wire.ollama_stream import LineReader, LineWriter
 from mnemoir.wire.ollama_tool_calls import read_tool_calls, write_answered_calls, write_asked_calls
 from mnemoir.wire.openai_messages import read_role
 from mnemoir.wire.pictures import read_picture, unpassable, write_base64
 
 __all__ = [
-    "StreamReader",
+    "AnswerReader",
     "StreamWriter",
     "read_reply",
     "read_request",
@@ -72,10 +72,10 @@ def read_request(body: Json) -> ChatRequest:
 
 def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
     """The request to an Ollama. It cannot express speakers' names, the choice of a tool and tools of free text."""
-    names = {call.id: call.name for message in request.messages for call in message.tool_calls}
-    body = ollama_options.write_model(request)
+    body, names = ollama_options.write_model(request), dict[str, str]()
     body["messages"] = [_write_message(message, names) for message in request.messages]
-    if tools := [tool for tool in request.tools if tool.get("type") != "custom"]:
+    tools = [tool for tool in request.tools if tool.get("type") != "custom"]
+    if tools and request.tool_choice != "none":
         body["tools"] = tools
     return {**body, **ollama_options.write_options(request), "stream": stream}
 
@@ -110,7 +110,9 @@ def _with_call_ids(messages: Sequence[Message]) -> tuple[Message, ...]:
     return tuple(done)
 
 
-def _write_message(message: Message, names: Mapping[str, str]) -> dict[str, Any]:
+def _write_message(message: Message, names: dict[str, str]) -> dict[str, Any]:
+    """One message. `names` has the tool of each call so far: a result belongs to the nearest call before it."""
+    names |= {call.id: call.name for call in message.tool_calls}
     role = "system" if message.role in ("developer", "systemMes") else message.role
     body: dict[str, Any] = {"role": role, "content": message.text}
     for part in message.parts:
@@ -144,9 +146,11 @@ def write_reply(reply: Reply, *, model: str, reply_id: str, created: int, took_n
 
 
 def read_reply(body: Json) -> Reply:
-    """A model's answer. Raises ProviderInvalidOutput when it holds none, or the error it holds instead."""
-    text, thinking, calls = _parts(body)
-    return ollama_options.read_reply_body(body, text=text, thinking=thinking, tool_calls=calls)
+    """A model's answer; a message without a text is an empty one.
+
+    Raises ProviderInvalidOutput when the body holds none, or the error it holds instead.
+    """
+    return ollama_options.read_reply_body(body, _parts_of(body))
 
 
 def _around(value: Json) -> Json:
@@ -155,12 +159,12 @@ def _around(value: Json) -> Json:
     return {"message": message}
 
 
-def _parts(body: Json) -> tuple[object, object, object]:
+def _parts_of(body: Json) -> Parts | None:
     message = body.get("message")
-    if message is None and (body.get("done") is True or body.get("error")):
-        return None, None, None
+    if message is None:
+        return None
     if not isinstance(message, Mapping):
-        raise upstream.unusable("no message")
+        raise upstream.unusable("a message that is not an object")
     return message.get("content"), message.get("thinking"), message.get("tool_calls")
 
 
@@ -174,8 +178,9 @@ class StreamWriter(LineWriter):
         super().__init__(model, reply_id, created, _around)
 
 
-class StreamReader(LineReader):
-    """Reads a model's answer from its JSON lines."""
+class AnswerReader(LineReader):
+    """Reads a model's answer, whole or streamed."""
 
-    def __init__(self, *, tolerant: bool = False) -> None:
-        super().__init__(_parts, tolerant=tolerant)
+    def parts_of(self, body: Json) -> Parts | None:
+        """See the base class."""
+        return _parts_of(body)

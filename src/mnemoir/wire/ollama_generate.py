@@ -11,14 +11,14 @@ from mnemoir.core.events import Reply
 from mnemoir.core.messages import ChatRequest, ImagePart, Loading, Message, ModelRequest, Route, text_message
 from mnemoir.wire import members, ollama_options
 from mnemoir.wire.members import Json
-from mnemoir.wire.ollama_options import write_error
+from mnemoir.wire.ollama_options import Parts, write_error
 from mnemoir.wire.ollama_stream import LineReader, LineWriter
 from mnemoir.wire.openai_shapes import write_usage
 from mnemoir.wire.pictures import read_picture, write_base64
 from mnemoir.wire.text_completion import prompt_of, read_marked, write_choice
 
 __all__ = [
-    "StreamReader",
+    "AnswerReader",
     "StreamWriter",
     "read_reply",
     "read_request",
@@ -170,8 +170,7 @@ def write_reply(reply: Reply, *, model: str, reply_id: str, created: int, took_n
 
 def read_reply(body: Json) -> Reply:
     """A model's answer. Raises ProviderInvalidOutput when it holds none, or the error it holds instead."""
-    text, thinking, _ = _parts(body)
-    return ollama_options.read_reply_body(body, text=text, thinking=thinking, tool_calls=None)
+    return ollama_options.read_reply_body(body, _parts_of(body))
 
 
 def _around(value: Json) -> Json:
@@ -179,7 +178,9 @@ def _around(value: Json) -> Json:
     return {"response": value.get("text", ""), **thinking}
 
 
-def _parts(body: Json) -> tuple[object, object, object]:
+def _parts_of(body: Json) -> Parts | None:
+    if "response" not in body and not body.get("thinking"):
+        return None
     return body.get("response"), body.get("thinking"), None
 
 
@@ -193,8 +194,9 @@ class StreamWriter(LineWriter):
         super().__init__(model, reply_id, created, _around)
 
 
-class StreamReader(LineReader):
-    """Reads a model's answer from its JSON lines."""
+class AnswerReader(LineReader):
+    """Reads a model's answer, whole or streamed."""
 
-    def __init__(self, *, tolerant: bool = False) -> None:
-        super().__init__(_parts, tolerant=tolerant)
+    def parts_of(self, body: Json) -> Parts | None:
+        """See the base class."""
+        return _parts_of(body)

@@ -9,12 +9,16 @@ from typing import Any
 
 from mnemoir.core.clock import from_epoch, to_text
 from mnemoir.core.errors import MnemoirError
-from mnemoir.core.events import FinishReason, Passed, Reply, Usage
+from mnemoir.core.events import FinishReason, Note, Passed, Refusal, Reply, Text, Thinking, Usage
 from mnemoir.core.messages import Extra, JsonSchema, Loading, ModelRequest, Route, Sampling
 from mnemoir.wire import members, upstream
+from mnemoir.wire.content_parts import read_content
 from mnemoir.wire.json_output import ANY_OBJECT, is_closed
 from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, members_for, merged_members, unread, within
 from mnemoir.wire.ollama_tool_calls import read_upstream_calls
+
+Parts = tuple[object, object, object]
+"""What an answer, or a line of it, holds: the text, the thinking and the tool calls, not yet checked."""
 
 ROUTE: Route = "ollama-chat"
 """The route of both `/api/chat` and `/api/generate`: unknown members of either go to the chat route of an Ollama."""
@@ -114,7 +118,7 @@ def _write_members(request: ModelRequest) -> dict[str, Any]:
     }
     given = {name: value for name, value in options.items() if value is not None}
     body: dict[str, Any] = {"options": given} if given else {}
-    if request.output is not None:
+    if request.output is not None and (request.output.schema or not request.output.is_local_form):
         body["format"] = "json" if request.output == ANY_OBJECT else dict(request.output.schema)
     if request.think is not None:
         body["think"] = request.think
@@ -199,25 +203,31 @@ def read_usage(body: Json) -> Usage:
     )
 
 
-def read_reply_body(body: Json, *, text: object, thinking: object, tool_calls: object) -> Reply:
-    """A whole answer from its parts. Raises the error the body holds, or ProviderInvalidOutput."""
+def read_reply_body(body: Json, parts: Parts | None) -> Reply:
+    """A whole answer from its parts; one that says nothing of `done` is whole.
+
+    Raises the error the body holds, or ProviderInvalidOutput.
+    """
     if body.get("error"):
         raise upstream.error_in_body(body)
-    if body.get("done") is not True:
+    if body.get("done", True) is not True:
         raise upstream.ended_early()
+    if parts is None:
+        raise upstream.unusable("no message")
+    text, thinking, tool_calls = parts
     calls = read_upstream_calls(tool_calls)
-    said = upstream.text_or_none(text, "content")
-    thought = upstream.text_or_none(thinking, "thinking") or ""
-    if said is None and not calls and not thought:
-        raise upstream.unusable("no content")
+    said = list(read_content(text))
+    thought = upstream.text_or_none(thinking or None, "thinking") or ""
     reason = upstream.finish_reason(body.get("done_reason"), has_calls=bool(calls))
     return Reply(
-        text=said or "",
+        text="".join(event.text for event in said if isinstance(event, Text)),
         reason=reason,
         tool_calls=calls,
-        thinking=thought,
+        thinking="".join((thought, *(event.text for event in said if isinstance(event, Thinking)))),
+        refusal="".join(event.text for event in said if isinstance(event, Refusal)),
         usage=read_usage(body),
         passed=passed_of(body),
+        notes=tuple(event.text for event in said if isinstance(event, Note)),
     )
 
 

@@ -1,15 +1,16 @@
 """Ollama's streamed answers: JSON lines, written and read.
 
-Chat and generate differ in the member that holds a piece of text; `around` writes it, `parts` reads it.
+Chat and generate differ in the member that holds a piece of text; `around` writes it, `parts_of` reads it.
 """
 
 import time
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import orjson
 
-from mnemoir.core.errors import MnemoirError, ProviderInvalidOutput
+from mnemoir.core.errors import MnemoirError
 from mnemoir.core.events import (
     Event,
     Finished,
@@ -17,6 +18,7 @@ from mnemoir.core.events import (
     ModelEvent,
     Passed,
     Refusal,
+    Reply,
     Text,
     Thinking,
     ToolCallPart,
@@ -24,10 +26,20 @@ from mnemoir.core.events import (
 )
 from mnemoir.core.messages import ToolCall
 from mnemoir.wire import upstream
+from mnemoir.wire.answer_reader import AnswerReader
+from mnemoir.wire.content_parts import read_content
 from mnemoir.wire.members import Json
-from mnemoir.wire.ollama_options import closing, head, passed_of, read_usage, with_passed_members, write_error
+from mnemoir.wire.ollama_options import (
+    Parts,
+    closing,
+    head,
+    passed_of,
+    read_reply_body,
+    read_usage,
+    with_passed_members,
+    write_error,
+)
 from mnemoir.wire.ollama_tool_calls import read_upstream_calls, write_answered_calls
-from mnemoir.wire.stream_readers import NdjsonReader
 
 
 class LineWriter:
@@ -110,73 +122,82 @@ class LineWriter:
         return closing(reason, self._usage, took_ns=now - self._made_ns, until_first_ns=first - self._made_ns)
 
 
-class LineReader:
-    """Reads a model's answer from its JSON lines; `finished` is True once Finished was returned.
+class LineReader(AnswerReader):
+    """Reads a model's answer, from its JSON lines or from one object.
 
-    `parts` reads (text, thinking, tool calls) from one object, by the members of the route. A line that is not
-    JSON, or has another shape, is an error; a `tolerant` reader skips it instead, and counts it in
-    `passed_over`.
+    One line that says nothing of `done` is a whole answer, unless it is labelled as a stream: the last line of a
+    stream says that it is.
     """
 
-    def __init__(
-        self, parts: Callable[[Mapping[str, Any]], tuple[object, object, object]], *, tolerant: bool = False
-    ) -> None:
-        self.finished = False
-        self.passed_over = 0
-        self._tolerant = tolerant
-        self._lines = NdjsonReader()
-        self._parts = parts
+    streams_lines = True
+
+    def __init__(self, media_type: str = "") -> None:
+        super().__init__(media_type)
         self._call_count = 0
+        self._line_count = 0
+        self._has_answer = False
+        self._tells_done = False
 
-    def feed(self, data: bytes) -> list[ModelEvent]:
-        """The events that `data` completes. Raises ProviderError for a line that is an error."""
-        return self._events(self._lines.feed(data))
+    @property
+    def is_one_object(self) -> bool:
+        """See the base class."""
+        return super().is_one_object or self._line_count == 1
 
-    def end(self) -> list[ModelEvent]:
-        """The events held back until the end of the body. Raises ProviderUnavailable for an answer cut short."""
-        events = self._events(self._lines.end())
-        if not self.finished:
-            raise upstream.ended_early()
-        return events
+    @abstractmethod
+    def parts_of(self, body: Mapping[str, Any]) -> Parts | None:
+        """The text, the thinking and the tool calls in one object; None where it has no place for any."""
 
-    def _events(self, lines: Sequence[bytes]) -> list[ModelEvent]:
-        events: list[ModelEvent] = []
-        for line in lines:
-            if not self.finished:
-                self._read(line, events)
-        return events
-
-    def _read(self, line: bytes, events: list[ModelEvent]) -> None:
-        try:
-            self._line(upstream.decode(line), events)
-        except ProviderInvalidOutput:
-            if not self._tolerant:
-                raise
-            self.passed_over += 1
-
-    def _line(self, body: dict[str, Any], events: list[ModelEvent]) -> None:
+    def read_frame(self, body: dict[str, Any], events: list[ModelEvent]) -> None:
+        """See the base class."""
         if body.get("error"):
             raise upstream.error_in_body(body)
-        text, thinking, calls = self._parts(body)
+        self._line_count += 1
+        parts = self.parts_of(body)
         passed = passed_of(body)
         if passed is not None:
             events.append(passed)
+        done = body.get("done")
+        if parts is not None:
+            self._has_answer = True
+            self._read_parts(parts, events)
+        elif done is not True:
+            raise upstream.unusable("no message")
+        self._tells_done = self._tells_done or done is not None
+        if done is True:
+            self._finish(body, events)
+
+    def read_whole(self, body: dict[str, Any]) -> Reply:
+        """See the base class."""
+        return read_reply_body(body, self.parts_of(body))
+
+    def read_done(self, events: list[ModelEvent]) -> None:
+        """See the base class: the protocol has no such end."""
+
+    def read_end(self, events: list[ModelEvent]) -> None:
+        """See the base class."""
+        if self._line_count != 1 or self._tells_done or upstream.is_stream_label(self.media_type):
+            raise upstream.ended_early()
+        self._finish({}, events)
+
+    def _read_parts(self, parts: Parts, events: list[ModelEvent]) -> None:
+        text, thinking, calls = parts
         if thinking:
             events.append(Thinking(upstream.text_or_none(thinking, "thinking") or ""))
-        if text:
-            events.append(Text(upstream.text_or_none(text, "content") or ""))
-        if calls:
-            self._tool_calls(calls, events)
-        if body.get("done") is True:
-            reason = upstream.finish_reason(body.get("done_reason"), has_calls=self._call_count > 0)
-            events += (read_usage(body), Finished(reason=reason))
-            self.finished = True
-
-    def _tool_calls(self, value: object, events: list[ModelEvent]) -> None:
-        for call in read_upstream_calls(value):
-            n = self._call_count
-            call_id = f"call_{n}" if call.id.startswith("call_") and call.id[5:].isdigit() else call.id
+        if text.__class__ is str:
+            events += (Text(text),) if text else ()
+        elif text is not None:
+            events += read_content(text)
+        for call in read_upstream_calls(calls):
             events.append(
-                ToolCallPart(index=n, id=call_id, name=call.name, arguments=call.arguments, extra=call.extra)
+                ToolCallPart(
+                    index=self._call_count, id=call.id, name=call.name, arguments=call.arguments, extra=call.extra
+                )
             )
             self._call_count += 1
+
+    def _finish(self, body: Mapping[str, Any], events: list[ModelEvent]) -> None:
+        if not self._has_answer:
+            raise upstream.unusable("no message")
+        reason = upstream.finish_reason(body.get("done_reason"), has_calls=self._call_count > 0)
+        events += (read_usage(body), Finished(reason=reason))
+        self.finished = True

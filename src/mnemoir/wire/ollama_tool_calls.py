@@ -5,12 +5,13 @@ sent under an invented name, it would call the tool with a parameter that it doe
 names the call.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import orjson
 
 from mnemoir.core.errors import InvalidRequest, ProviderInvalidOutput
+from mnemoir.core.ids import new_call_id
 from mnemoir.core.messages import Extra, Route, ToolCall
 from mnemoir.wire import members, upstream
 from mnemoir.wire.members import Json, asked_extra, members_for, merged_members, within
@@ -20,13 +21,15 @@ _OF_CALLS = frozenset({"id", "function"})
 _OF_FUNCTIONS = frozenset({"index", "name", "arguments"})
 
 
-def read_tool_calls(value: object, field: str) -> tuple[ToolCall, ...]:
-    """Read whole calls. A call without an id gets one by its place. Raises InvalidRequest naming the field."""
+def read_tool_calls(
+    value: object, field: str, *, new_id: Callable[[int], str] = "call_{}".format
+) -> tuple[ToolCall, ...]:
+    """Read whole calls. A call without an id gets `new_id` of its place. Raises InvalidRequest naming the field."""
     calls: list[ToolCall] = []
     for body, at in members.objects(value or [], field):
         function = members.as_object(body.get("function"), f"{at}.function")
         call = ToolCall(
-            id=members.text(body, "id", at=f"{at}.") or f"call_{len(calls)}",
+            id=members.text(body, "id", at=f"{at}.") or new_id(len(calls)),
             name=members.as_text(function.get("name"), f"{at}.function.name"),
             arguments=_read_arguments(function.get("arguments"), f"{at}.function.arguments"),
             extra=_extra(body, function, at),
@@ -36,9 +39,9 @@ def read_tool_calls(value: object, field: str) -> tuple[ToolCall, ...]:
 
 
 def read_upstream_calls(value: object) -> tuple[ToolCall, ...]:
-    """Read the tool calls of an answer, where a wrong shape is the server's fault."""
+    """The tool calls of an answer, each with an id of its own. A wrong shape is the server's fault."""
     try:
-        return read_tool_calls(value, "tool_calls")
+        return read_tool_calls(value, "tool_calls", new_id=lambda _: new_call_id())
     except InvalidRequest as exc:
         raise upstream.unusable(f"an unusable tool call: {exc.message}") from exc
 

@@ -16,8 +16,8 @@ from mnemoir.wire.json_output import read_response_format, write_response_format
 from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, members_for, merged_members, within
 from mnemoir.wire.openai_chat_answers import (
     FUNCTION_CALL,
+    AnswerReader,
     FunctionStreamWriter,
-    StreamReader,
     StreamWriter,
     read_reply,
     write_function_reply,
@@ -27,8 +27,8 @@ from mnemoir.wire.openai_messages import ROUTE, effort_of, is_reasoning_model, r
 from mnemoir.wire.openai_stream import write_error
 
 __all__ = [
+    "AnswerReader",
     "FunctionStreamWriter",
-    "StreamReader",
     "StreamWriter",
     "read_reply",
     "read_request",
@@ -65,6 +65,9 @@ def read_request(body: Json) -> ChatRequest:
     choice = body.get("tool_choice")
     if not isinstance(choice, str | dict | None):
         members.refuse("tool_choice", "a string or an object", choice)
+    if "tools" in body and not body["tools"] and choice is not None:
+        dropped = dropped if choice in ("auto", "none") else (*dropped, "tool_choice")  # which mean the same then
+        choice = None
     request = ModelRequest(
         messages=read_messages(body.get("messages")),
         model=members.text(body, "model") or "",
@@ -106,16 +109,21 @@ def read_choices(body: Json) -> int:
 
 def read_sampling(body: Json) -> Sampling:
     """The sampling members a client set; the newer name of the limit takes precedence over the older one."""
-    limit = members.integer(body, "max_completion_tokens", least=1)
+    limit = _read_limit(body, "max_completion_tokens")
     return Sampling(
         temperature=members.number(body, "temperature"),
         top_p=members.number(body, "top_p"),
-        max_tokens=limit if limit is not None else members.integer(body, "max_tokens", least=1),
+        max_tokens=limit or (None if body.get("max_completion_tokens") else _read_limit(body, "max_tokens")),
         stop=members.texts(body, "stop"),
         seed=members.integer(body, "seed"),
         presence_penalty=members.number(body, "presence_penalty"),
         frequency_penalty=members.number(body, "frequency_penalty"),
     )
+
+
+def _read_limit(body: Json, name: str) -> int | None:
+    """A limit of tokens; None where there is none, as -1 says. Raises InvalidRequest naming the field."""
+    return None if body.get(name) == -1 else members.integer(body, name, least=1)
 
 
 def with_tools(body: Json) -> tuple[Json, bool, tuple[str, ...]]:

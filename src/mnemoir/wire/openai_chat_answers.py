@@ -10,12 +10,16 @@ from typing import Any
 import orjson
 
 from mnemoir.core.errors import InvalidRequest
-from mnemoir.core.events import Event, FinishReason, ModelEvent, Refusal, Reply, Text, Thinking, ToolCallPart
+from mnemoir.core.events import Event, FinishReason, ModelEvent, Note, Refusal, Reply, Text, Thinking, ToolCallPart
+from mnemoir.core.ids import new_call_id
+from mnemoir.core.messages import ToolCall
 from mnemoir.wire import upstream
+from mnemoir.wire.call_pieces import CallPieces
+from mnemoir.wire.content_parts import read_content
 from mnemoir.wire.members import Json, members_for, merged_members, unread
-from mnemoir.wire.openai_messages import ROUTE, extra_of_call, read_tool_calls, write_tool_calls
+from mnemoir.wire.openai_messages import ROUTE, read_tool_calls, write_tool_calls
 from mnemoir.wire.openai_shapes import read_usage, write_usage
-from mnemoir.wire.openai_stream import ChunkReader, ChunkWriter, head, passed_of
+from mnemoir.wire.openai_stream import ChunkReader, ChunkWriter, head, passed_of, raise_error_in, read_choices_of
 
 FUNCTION_CALL = "function_call"
 """The name of a tool call, the choice of a tool, and an answer that ends with a call, for clients of functions."""
@@ -56,37 +60,34 @@ def _reply_body(reply: Reply, model: str, reply_id: str, created: int) -> dict[s
 
 
 def read_reply(body: Json) -> Reply:
-    """A model's answer. Raises ProviderInvalidOutput when it holds none, or the error it holds instead."""
-    if body.get("error"):
-        raise upstream.error_in_body(body)
-    choices = body.get("choices")
-    message = upstream.member(choices[0], "message") if isinstance(choices, list) and choices else None
-    if not isinstance(message, Mapping) or not isinstance(choices, list):
-        raise upstream.unusable("no choices")
+    """A model's answer; a message without a text is an empty one.
+
+    Raises ProviderInvalidOutput when the body holds none, or the error it holds instead.
+    """
+    choices = read_choices_of(body)
+    choice = choices[0]
+    message = choice.get("message")
+    if message is None:
+        message = choice.get("delta")  # an only piece in place of a whole answer
+    raise_error_in(body, choice, message)
+    if message is None and isinstance(choice.get("finish_reason"), str) and choice["finish_reason"]:
+        message = {}  # of a filter, for example
+    if not isinstance(message, Mapping):
+        raise upstream.unusable("a choice without a message")
     calls = _read_reply_calls(message.get("tool_calls"))
-    text = _reply_text(message.get("content"))
-    thinking = _thinking(message)
+    said = list(read_content(message.get("content")))
     refusal = upstream.text_or_none(message.get("refusal"), "a refusal") or ""
-    reason = upstream.finish_reason(choices[0].get("finish_reason"), has_calls=bool(calls))
-    if text is None and not calls and not thinking and not refusal and reason != "content_filter":
-        raise upstream.unusable("no content")
     return Reply(
-        text=text or "",
-        reason=reason,
+        text="".join(event.text for event in said if isinstance(event, Text)),
+        reason=upstream.finish_reason(choice.get("finish_reason"), has_calls=bool(calls)),
         tool_calls=calls,
-        thinking=thinking,
-        refusal=refusal,
+        thinking="".join((_thinking(message), *(event.text for event in said if isinstance(event, Thinking)))),
+        refusal="".join((refusal, *(event.text for event in said if isinstance(event, Refusal)))),
         usage=read_usage(body.get("usage")),
-        passed=passed_of(body, choices[0], message, _OF_ANSWERS, ROUTE),
-        alternatives=tuple(choice for choice in choices[1:] if isinstance(choice, dict)),
+        passed=passed_of(body, choice, message, _OF_ANSWERS, ROUTE),
+        alternatives=tuple(other for other in choices[1:] if isinstance(other, dict)),
+        notes=tuple(event.text for event in said if isinstance(event, Note)),
     )
-
-
-def _reply_text(content: object) -> str | None:
-    """The text of a message; some servers send it in parts."""
-    if isinstance(content, list):
-        return "".join(upstream.text_or_none(upstream.member(part, "text"), "a part") or "" for part in content)
-    return upstream.text_or_none(content, "content")
 
 
 def _thinking(message: Json) -> str:
@@ -94,11 +95,13 @@ def _thinking(message: Json) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _read_reply_calls(value: object) -> tuple[Any, ...]:
+def _read_reply_calls(value: object) -> tuple[ToolCall, ...]:
+    """The calls of an answer, each with an id."""
     try:
-        return read_tool_calls(value, "tool_calls")
+        calls = read_tool_calls(value, "tool_calls", new_id=lambda _: new_call_id())
     except InvalidRequest as exc:  # the same shape as in a request, but here it is the server's fault
         raise upstream.unusable(f"an unusable tool call: {exc.message}") from exc
+    return calls
 
 
 # --- for clients of functions
@@ -165,32 +168,53 @@ def _choice_of(delta: Json, reason: FinishReason | None = None) -> dict[str, Any
     return {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
 
 
-class StreamReader(ChunkReader):
-    """Reads a model's answer from its server-sent events."""
+class AnswerReader(ChunkReader):
+    """Reads a model's answer, whole or streamed."""
 
     route = ROUTE
 
-    def __init__(self, *, tolerant: bool = False) -> None:
-        super().__init__(tolerant=tolerant)
-        self._last_call = -1
+    def __init__(self, media_type: str = "") -> None:
+        super().__init__(media_type)
+        self._calls = CallPieces()
+        self._has_delta = self._by_messages = False
 
     @property
     def _has_calls(self) -> bool:
-        return self._last_call >= 0
+        return self._calls.has_calls
+
+    def read_whole(self, body: dict[str, Any]) -> Reply:
+        """See the base class."""
+        return read_reply(body)
 
     def _read_content(self, choice: dict[str, Any], events: list[ModelEvent]) -> Json | None:
         delta = choice.get("delta")
-        if not isinstance(delta, dict):
-            return None
+        if delta.__class__ is not dict:
+            delta = self._in_place_of_delta(choice, delta)
+            if delta is None:
+                return None
+        self._has_delta = True
         content = delta.get("content")
         if content:
-            if content.__class__ is not str:
-                raise upstream.unusable("content that is not text")
-            events.append(Text(content))
+            if content.__class__ is str:
+                events.append(Text(content))
+            else:
+                events += read_content(content)
         if content and len(delta) == 1:
             return None
         self._rest_of_delta(delta, events)
         return unread(delta, _OF_ANSWERS)
+
+    def _in_place_of_delta(self, choice: dict[str, Any], delta: object) -> Any:
+        """The message of a choice without a delta, of a stream that has no deltas; behind these it repeats them."""
+        if delta is not None:
+            raise upstream.unusable("a delta that is not an object")
+        message = choice.get("message")
+        if message is not None and not isinstance(message, dict):
+            raise upstream.unusable("a message that is not an object")
+        if self._has_delta and not self._by_messages:
+            return None
+        self._by_messages = message is not None
+        return message
 
     def _rest_of_delta(self, delta: dict[str, Any], events: list[ModelEvent]) -> None:
         thinking = _thinking(delta)
@@ -201,28 +225,13 @@ class StreamReader(ChunkReader):
             events.append(Refusal(refusal))
         calls = delta.get("tool_calls")
         if isinstance(calls, list):
-            events += [self._call_part(part) for part in calls]
+            events += map(self._calls.read, calls)
+        elif calls:
+            raise upstream.unusable("tool calls that are not a list")
 
-    def _call_part(self, part: object) -> ToolCallPart:
-        """Read a piece of a call. A piece without an index begins a new call where it has an id."""
-        custom = upstream.member(part, "type") == "custom" or upstream.member(part, "custom") is not None
-        called = upstream.member(part, "custom" if custom else "function")
-        call_id, name = upstream.member(part, "id"), upstream.member(called, "name")
-        index = upstream.member(part, "index")
-        if not isinstance(index, int):
-            index = self._last_call + 1 if call_id or self._last_call < 0 else self._last_call
-        self._last_call = index
-        arguments = upstream.member(called, "input" if custom else "arguments")
-        if isinstance(arguments, dict):
-            arguments = orjson.dumps(arguments).decode()
-        return ToolCallPart(
-            index=index,
-            id=upstream.text_or_none(call_id, "a call id") or None,
-            name=upstream.text_or_none(name, "a function name") or None,
-            arguments=upstream.text_or_none(arguments, "call arguments") or "",
-            custom=custom,
-            extra=extra_of_call(part) if isinstance(part, dict) else None,
-        )
+    def _finish(self, events: list[ModelEvent]) -> None:
+        self._calls.check()
+        super()._finish(events)
 
 
 def _write_call_part(part: ToolCallPart) -> dict[str, Any]:

@@ -15,11 +15,19 @@ from mnemoir.wire import members, upstream
 from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, members_for, merged_members, within
 from mnemoir.wire.openai_chat import SAMPLING, read_choices, read_sampling, write_sampling
 from mnemoir.wire.openai_shapes import read_usage, write_usage
-from mnemoir.wire.openai_stream import ChunkReader, ChunkWriter, head, passed_of, write_error
+from mnemoir.wire.openai_stream import (
+    ChunkReader,
+    ChunkWriter,
+    head,
+    passed_of,
+    raise_error_in,
+    read_choices_of,
+    write_error,
+)
 from mnemoir.wire.text_completion import prompt_of, read_marked, write_choice
 
 __all__ = [
-    "StreamReader",
+    "AnswerReader",
     "StreamWriter",
     "read_reply",
     "read_request",
@@ -138,16 +146,17 @@ def _text_choice(choice: Json) -> Json:
 
 
 def read_reply(body: Json) -> Reply:
-    """A model's answer. Raises ProviderInvalidOutput when it holds none, or the error it holds instead."""
-    if body.get("error"):
-        raise upstream.error_in_body(body)
-    choices = body.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    text = upstream.text_or_none(upstream.member(choice, "text"), "text")
-    if not isinstance(choice, Mapping) or not isinstance(choices, list) or text is None:
+    """A model's answer; a choice without a text is an empty one where it has a reason of its own.
+
+    Raises ProviderInvalidOutput when the body holds none, or the error it holds instead.
+    """
+    choices = read_choices_of(body)
+    choice = choices[0]
+    raise_error_in(body, choice)
+    if "text" not in choice and not choice.get("finish_reason"):
         raise upstream.unusable("no text")
     return Reply(
-        text=text,
+        text=upstream.text_or_none(choice.get("text"), "text") or "",
         reason=upstream.finish_reason(choice.get("finish_reason"), has_calls=False),
         usage=read_usage(body.get("usage")),
         passed=passed_of(body, choice, {}, frozenset(), ROUTE),
@@ -176,10 +185,14 @@ class StreamWriter(ChunkWriter):
         return self._choice(event.text) if isinstance(event, Refusal) else None
 
 
-class StreamReader(ChunkReader):
-    """Reads a model's answer from its server-sent events."""
+class AnswerReader(ChunkReader):
+    """Reads a model's answer, whole or streamed."""
 
     route = ROUTE
+
+    def read_whole(self, body: dict[str, Any]) -> Reply:
+        """See the base class."""
+        return read_reply(body)
 
     def _read_content(self, choice: dict[str, Any], events: list[ModelEvent]) -> None:
         text = upstream.text_or_none(choice.get("text"), "text")

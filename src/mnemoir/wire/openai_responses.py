@@ -19,13 +19,14 @@ from mnemoir.core.events import (
     ToolCallPart,
     Usage,
 )
+from mnemoir.core.ids import new_call_id
 from mnemoir.core.messages import ImagePart, Message, ModelRequest, OpaquePart, Part, Route, TextPart, ToolCall
-from mnemoir.wire import upstream
+from mnemoir.wire import answer_reader, upstream
 from mnemoir.wire.json_output import ANY_OBJECT, named_schema
 from mnemoir.wire.members import Json, members_for, merged_members
 from mnemoir.wire.openai_messages import effort_of, is_reasoning_model
 from mnemoir.wire.pictures import unpassable
-from mnemoir.wire.stream_readers import SseReader
+from mnemoir.wire.stream_readers import NamedEvent
 
 ROUTE: Route = "openai-responses"
 _INSTRUCTING = ("system", "developer", "systemMes")
@@ -61,7 +62,7 @@ def _options(request: ModelRequest) -> dict[str, Any]:
         given |= {"temperature": sampling.temperature, "top_p": sampling.top_p}
     if request.output == ANY_OBJECT:
         given["text"] = {"format": {"type": "json_object"}}
-    elif request.output is not None:
+    elif request.output is not None and not request.output.is_local_form:
         given["text"] = {"format": {"type": "json_schema", **named_schema(request.output)}}
     if request.tools:
         given["tools"] = [_tool(tool) for tool in request.tools]
@@ -180,11 +181,13 @@ def _summary(item: object) -> str:
 
 def _call(item: object) -> ToolCall:
     name, call_id = upstream.member(item, "name"), upstream.member(item, "call_id")
-    if not isinstance(name, str) or not isinstance(call_id, str):
-        raise upstream.unusable("a function call without name or id")
+    if not isinstance(name, str) or not isinstance(call_id, str | None):
+        raise upstream.unusable("a function call without a name, or with an id that is not text")
     kind = upstream.member(item, "type")
     arguments = upstream.text_or_none(upstream.member(item, _CALLS[kind]), "call arguments")
-    return ToolCall(id=call_id, name=name, arguments=arguments or "", custom=kind == "custom_tool_call")
+    return ToolCall(
+        id=call_id or new_call_id(), name=name, arguments=arguments or "", custom=kind == "custom_tool_call"
+    )
 
 
 def _reason(body: Json, *, has_calls: bool) -> FinishReason:
@@ -210,43 +213,43 @@ def _usage(body: Json) -> Usage:
 # --- streams
 
 
-class StreamReader:
-    """Reads an answer from its server-sent events; `finished` is True once Finished was returned."""
+class AnswerReader(answer_reader.AnswerReader):
+    """Reads an answer, whole or streamed."""
 
-    def __init__(self) -> None:
-        self.finished = False
-        self.passed_over = 0  # an unreadable event is an error in this protocol
-        self._sse = SseReader()
+    def __init__(self, media_type: str = "") -> None:
+        super().__init__(media_type)
         self._refusal_begun = False
-        self._calls: dict[object, int] = {}  # output_index → index of the call
+        self._calls: dict[object, tuple[int, str]] = {}  # output_index → index and id of the call
         self._argued: set[int] = set()  # calls whose arguments came in pieces
 
-    def feed(self, data: bytes) -> list[ModelEvent]:
-        """The events that `data` completes. Raises ProviderError for an event that is an error, or not JSON."""
-        return self._events(self._sse.feed(data))
+    def read_frame(self, body: dict[str, Any], events: list[ModelEvent]) -> None:
+        """See the base class."""
+        kind = body.get("type")
+        if kind == "response.output_text.delta":
+            text = upstream.text_or_none(body.get("delta"), "a delta")
+            events += (Text(text),) if text else ()
+        elif isinstance(kind, str) and kind in _EVENTS:
+            events += _EVENTS[kind](self, body)
+        elif kind is None and body.get("error"):
+            raise upstream.error_in_body(body)
 
-    def end(self) -> list[ModelEvent]:
-        """The events held back until the end of the body. Raises ProviderUnavailable for an answer cut short."""
-        events = self._events(self._sse.end())
-        if not self.finished:
-            raise upstream.ended_early()
-        return events
+    def read_named(self, event: NamedEvent, events: list[ModelEvent]) -> None:
+        """See the base class. The name of an event stands within it, too, and an error without one is told by it."""
+        said = upstream.error_value(event.data) if event.name == b"error" else None
+        if said is not None and upstream.member(said, "type") != "error":
+            raise upstream.error_in_body(said)
+        self._frame(event.data, events)
 
-    def _events(self, frames: Sequence[bytes]) -> list[ModelEvent]:
-        events: list[ModelEvent] = []
-        for frame in frames:
-            if self.finished or frame == b"[DONE]":
-                continue
-            event = upstream.decode(frame)
-            kind = event.get("type")
-            if kind == "response.output_text.delta":
-                text = upstream.text_or_none(event.get("delta"), "a delta")
-                events += (Text(text),) if text else ()
-            elif kind in _EVENTS:
-                events += _EVENTS[kind](self, event)
-            elif kind is None and event.get("error"):
-                raise upstream.error_in_body(event)
-        return events
+    def read_whole(self, body: dict[str, Any]) -> Reply:
+        """See the base class."""
+        return read_reply(body)
+
+    def read_done(self, events: list[ModelEvent]) -> None:
+        """See the base class: the protocol has no such end."""
+
+    def read_end(self, events: list[ModelEvent]) -> None:
+        """See the base class."""
+        raise upstream.ended_early()
 
     def _thinking(self, event: Json) -> Iterator[ModelEvent]:
         text = upstream.text_or_none(event.get("delta"), "a delta")
@@ -266,11 +269,11 @@ class StreamReader:
         item = event.get("item")
         if upstream.member(item, "type") in _CALLS:
             call = _call(item)
-            index = self._calls.setdefault(event.get("output_index"), len(self._calls))
-            yield ToolCallPart(index=index, id=call.id, name=call.name, custom=call.custom)
+            index, call_id = self._calls.setdefault(event.get("output_index"), (len(self._calls), call.id))
+            yield ToolCallPart(index=index, id=call_id, name=call.name, custom=call.custom)
 
     def _arguments(self, event: Json) -> Iterator[ModelEvent]:
-        index = self._calls.get(event.get("output_index"))
+        index, _ = self._calls.get(event.get("output_index"), (None, ""))
         text = upstream.text_or_none(event.get("delta"), "a delta")
         if index is not None and text:
             self._argued.add(index)
@@ -283,7 +286,7 @@ class StreamReader:
             return
         if event.get("output_index") not in self._calls:
             yield from self._item_start(event)
-        index = self._calls[event.get("output_index")]
+        index, _ = self._calls[event.get("output_index")]
         call = _call(event.get("item"))
         if index not in self._argued and call.arguments:
             yield ToolCallPart(index=index, arguments=call.arguments, custom=call.custom)
@@ -306,17 +309,17 @@ class StreamReader:
         )
 
 
-_EVENTS: Mapping[object, Callable[[StreamReader, Json], Iterator[ModelEvent]]] = {
-    "response.reasoning_summary_text.delta": StreamReader._thinking,
-    "response.reasoning_text.delta": StreamReader._thinking,
-    "response.refusal.delta": StreamReader._refusal,
-    "response.refusal.done": StreamReader._refusal,
-    "response.output_item.added": StreamReader._item_start,
-    "response.output_item.done": StreamReader._item_end,
-    "response.function_call_arguments.delta": StreamReader._arguments,
-    "response.custom_tool_call_input.delta": StreamReader._arguments,
-    "response.completed": StreamReader._response_end,
-    "response.incomplete": StreamReader._response_end,
-    "response.failed": StreamReader._failure,
-    "error": StreamReader._error,
+_EVENTS: Mapping[object, Callable[[AnswerReader, Json], Iterator[ModelEvent]]] = {
+    "response.reasoning_summary_text.delta": AnswerReader._thinking,
+    "response.reasoning_text.delta": AnswerReader._thinking,
+    "response.refusal.delta": AnswerReader._refusal,
+    "response.refusal.done": AnswerReader._refusal,
+    "response.output_item.added": AnswerReader._item_start,
+    "response.output_item.done": AnswerReader._item_end,
+    "response.function_call_arguments.delta": AnswerReader._arguments,
+    "response.custom_tool_call_input.delta": AnswerReader._arguments,
+    "response.completed": AnswerReader._response_end,
+    "response.incomplete": AnswerReader._response_end,
+    "response.failed": AnswerReader._failure,
+    "error": AnswerReader._error,
 }

@@ -10,18 +10,19 @@ from typing import Any, Literal
 
 import orjson
 
-from mnemoir.core.errors import InvalidRequest, MnemoirError, ProviderError, ProviderInvalidOutput, RateLimited
+from mnemoir.core.errors import InvalidRequest, MnemoirError, ProviderError, RateLimited
 from mnemoir.core.events import Alternative, Event, Finished, FinishReason, ModelEvent, Passed, Text, Usage
 from mnemoir.core.messages import Route
 from mnemoir.wire import upstream
+from mnemoir.wire.answer_reader import AnswerReader
 from mnemoir.wire.members import Json, unread
 from mnemoir.wire.openai_shapes import Head, OpenAIErrorBody, read_usage, write_usage
-from mnemoir.wire.stream_readers import SseReader
 
 DONE = b"data: [DONE]\n\n"
 HEARTBEAT = b":\n\n"
 _MARK = "\0"
-_OF_ANSWERS = frozenset({"id", "object", "created", "model", "choices", "usage", "error"})
+_OF_ANSWERS = frozenset({"id", "object", "created", "model", "choices", "usage"})
+_OF_ANSWERS_AND_ERRORS = _OF_ANSWERS | {"error"}  # an error of null, which some servers write, is none
 _OF_CHOICES = frozenset({"index", "message", "delta", "text", "finish_reason"})
 _OF_PLAIN_CHOICES = _OF_CHOICES | {"logprobs"}
 
@@ -39,7 +40,8 @@ def head(model: str, reply_id: str, created: int, kind: str) -> Head:
 
 def passed_of(body: Json, choice: Json, message: Json, known: frozenset[str], route: Route) -> Passed | None:
     """The members of a whole answer that are not read; `known` are those of the message that are read."""
-    answer, beside, within = unread(body, _OF_ANSWERS), _unread_beside(choice), unread(message, known)
+    answer = unread(body, _OF_ANSWERS_AND_ERRORS)
+    beside, within = _without_error(_unread_beside(choice)), _without_error(unread(message, known))
     if answer is None and beside is None and within is None:
         return None
     return Passed(route=route, answer=answer, choice=beside, message=within)
@@ -50,6 +52,13 @@ def _unread_beside(choice: Json) -> Json | None:
     if choice.get("logprobs") is None:
         return None if _OF_PLAIN_CHOICES.issuperset(choice) else unread(choice, _OF_PLAIN_CHOICES)
     return unread(choice, _OF_CHOICES)
+
+
+def _without_error(members: Json | None) -> Json | None:
+    """The members but for an `error`, which is null or empty where there is an answer; None where none are left."""
+    if members is None or "error" not in members:
+        return members
+    return unread(members, frozenset({"error"})) or None
 
 
 def write_error(exc: MnemoirError) -> dict[Literal["error"], OpenAIErrorBody]:
@@ -160,39 +169,56 @@ class ChunkWriter(ABC):
         return last + usage + DONE
 
 
-class ChunkReader(ABC):
-    """Reads a model's answer from its server-sent events; `finished` is True once Finished was returned.
+def raise_error_in(body: Json, choice: object = None, said: object = None) -> None:
+    """Raise the error that an object of an answer is, or that its choice or what the choice says holds.
+
+    The shapes: `error`, `object: "error"`, and without choices a `message` that is a text or a `detail`. A choice
+    that ends with the reason `error` is one too.
+    """
+    for holder in (body, choice, said):
+        if upstream.member(holder, "error"):
+            raise upstream.error_in_body(holder)
+    if body.get("object") == "error":
+        raise upstream.error_in_body(body)
+    if body.get("choices") is None:
+        message, detail = body.get("message"), body.get("detail")
+        if (message and isinstance(message, str)) or (detail and isinstance(detail, str | list)):
+            raise upstream.error_in_body(body)
+    if upstream.member(choice, "finish_reason") == "error":
+        raise upstream.error_in_body("The model's server broke off with an error.")
+
+
+def read_choices_of(body: Json) -> list[Any]:
+    """The choices of a whole answer, the first one an object. Raises the error it is, or ProviderInvalidOutput."""
+    raise_error_in(body)
+    choices = body.get("choices")
+    if not isinstance(choices, list) or not choices:
+        raise upstream.unusable("no choices")
+    if not isinstance(choices[0], dict):
+        raise upstream.unusable("a choice that is not an object")
+    return choices
+
+
+class ChunkReader(AnswerReader):
+    """Reads a model's answer, from its server-sent events or from one object.
 
     Members that are not read are returned as Passed, before the event of their chunk, and choices beside the first
-    one as Alternative.
-
-    Finished waits for the usage, which comes after the finish reason. An event that is not JSON, or has another
-    shape, is an error; a `tolerant` reader skips it instead, and counts it in `passed_over`.
+    one as Alternative. Finished waits for the usage, which comes after the finish reason.
     """
 
     route: Route
 
-    def __init__(self, *, tolerant: bool = False) -> None:
-        self.finished = False
-        self.passed_over = 0
-        self._tolerant = tolerant
-        self._sse = SseReader()
+    def __init__(self, media_type: str = "") -> None:
+        super().__init__(media_type)
         self._reason: object = None
         self._usage: Usage | None = None
         self._answer: Json | None = None  # members of the last chunk that are not read
+        self._has_choice = False
 
-    def feed(self, data: bytes) -> list[ModelEvent]:
-        """The events that `data` completes. Raises ProviderError for an event that is an error."""
-        return self._events(self._sse.feed(data))
-
-    def end(self) -> list[ModelEvent]:
-        """The events held back until the end of the body. Raises ProviderUnavailable for an answer cut short."""
-        events = self._events(self._sse.end())
-        if not self.finished:
-            if not self._reason:
-                raise upstream.ended_early()
-            self._finish(events)
-        return events
+    @property
+    def is_reasoned(self) -> bool:
+        """See the base class."""
+        return bool(self._reason)
 
     @property
     def _has_calls(self) -> bool:
@@ -203,41 +229,43 @@ class ChunkReader(ABC):
     def _read_content(self, choice: dict[str, Any], events: list[ModelEvent]) -> Json | None:
         """Append the events of a choice to `events`; return the members of its delta that are not read, if any."""
 
-    def _events(self, frames: Sequence[bytes]) -> list[ModelEvent]:
-        events: list[ModelEvent] = []
-        for frame in frames:
-            if self.finished:
-                break
-            if frame.strip() == b"[DONE]":
-                self._finish(events)
-            else:
-                self._read(frame, events)
-        return events
-
-    def _read(self, frame: bytes, events: list[ModelEvent]) -> None:
-        try:
-            self._chunk(upstream.decode(frame), events)
-        except ProviderInvalidOutput:
-            if not self._tolerant:
-                raise
-            self.passed_over += 1
-
-    def _chunk(self, chunk: dict[str, Any], events: list[ModelEvent]) -> None:
-        choices = chunk.get("choices")
+    def read_frame(self, body: dict[str, Any], events: list[ModelEvent]) -> None:
+        """See the base class."""
+        choices = body.get("choices")
         if choices.__class__ is list and choices:
-            if self._answer is not None or not _OF_ANSWERS.issuperset(chunk):
-                self._take_answer(unread(chunk, _OF_ANSWERS), events)
+            if self._answer is not None or not _OF_ANSWERS.issuperset(body):
+                self._take_answer(body, events)
+            if body.get("object") == "error":
+                raise_error_in(body)
             for choice in choices:
                 self._choice(choice, events)
-        elif chunk.get("error"):
-            raise upstream.error_in_body(chunk)
-        usage = chunk.get("usage")
+            self._has_choice = True
+        else:
+            raise_error_in(body)
+            if choices:
+                raise upstream.unusable("choices that are not a list")
+        usage = body.get("usage")
         if usage is not None:
             self._usage = read_usage(usage)
             if not choices and self._reason:
                 self._finish(events)
 
-    def _take_answer(self, answer: Json | None, events: list[ModelEvent]) -> None:
+    def read_done(self, events: list[ModelEvent]) -> None:
+        """See the base class. An answer without a reason of its end has stopped; one without a choice is none."""
+        if not self._has_choice:
+            raise upstream.unusable("no choices")
+        self._finish(events)
+
+    def read_end(self, events: list[ModelEvent]) -> None:
+        """See the base class."""
+        if not self._reason:
+            raise upstream.ended_early()
+        self._finish(events)
+
+    def _take_answer(self, body: Json, events: list[ModelEvent]) -> None:
+        if body.get("error"):
+            raise upstream.error_in_body(body)
+        answer = unread(body, _OF_ANSWERS_AND_ERRORS)
         if answer != self._answer:
             self._answer = answer
             events.append(Passed(route=self.route, answer=answer or {}))
@@ -251,11 +279,19 @@ class ChunkReader(ABC):
         place = len(events)
         within, beside = self._read_content(choice, events), _unread_beside(choice)
         if within is not None or beside is not None:
-            events.insert(place, Passed(route=self.route, choice=beside, message=within))
+            events[place:] = self._passed_before(within, beside, events[place:])
         reason = choice.get("finish_reason")
         if reason == "error":
-            raise upstream.error_in_body(choice.get("error") or "The model's server broke off with an error.")
+            raise_error_in({"choices": ()}, choice)
         self._reason = self._reason or reason
+
+    def _passed_before(self, within: Json | None, beside: Json | None, events: list[ModelEvent]) -> list[ModelEvent]:
+        """The events behind the members that are not read, among which no error may be."""
+        for holder in (beside, within):
+            if holder is not None and holder.get("error"):
+                raise upstream.error_in_body(holder)
+        passed = Passed(route=self.route, choice=_without_error(beside), message=_without_error(within))
+        return events if passed.choice is passed.message is None else [passed, *events]
 
     def _finish(self, events: list[ModelEvent]) -> None:
         if self._usage is not None:

@@ -1,14 +1,27 @@
 """Incremental readers of streams: network reads in, the data of each complete event or line out.
 
-Source of server-sent events: WHATWG HTML, "server-sent events". Line ends are LF or CRLF. The standard allows a
-lone CR too, but no model server sends it, and waiting for a possible LF would delay events. Only the field `data`
-counts here: every dialect repeats the event's name inside its JSON.
+Source of server-sent events: WHATWG HTML, "server-sent events". Lines end in CR, LF or CRLF: a CR ends its line at
+once, and an LF behind it is swallowed, so that no event waits for it. Unlike in the standard, the name of an event
+holds until the next name, and a line that is no field is an event of its own, for it may be an answer or an error
+that a server or proxy wrote without the framing.
 """
+
+from dataclasses import dataclass
 
 from mnemoir.core.errors import ProviderInvalidOutput
 
 MOST_EVENT_BYTES = 16 * 1024 * 1024
 MOST_LINE_BYTES = 16 * 1024 * 1024
+_ORDINARY = (b"", b"message")
+_WITHOUT_DATA = (b"id", b"retry", b"data")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedEvent:
+    """An event with another name than `message`, such as `error` or `ping`."""
+
+    name: bytes
+    data: bytes
 
 
 class SseReader:
@@ -19,23 +32,36 @@ class SseReader:
         self._rest = bytearray()  # the unfinished line
         self._data: list[bytes] = []  # data lines of the unfinished event
         self._size = 0
+        self._name = b""
+        self._ends_in_cr = False
 
-    def feed(self, data: bytes) -> list[bytes]:
-        """The data of every event that `data` completes, in order."""
+    def feed(self, data: bytes) -> list[bytes | NamedEvent]:
+        """Every event that `data` completes, in order: its data alone where its name says nothing."""
+        if b"\r" in data or self._ends_in_cr:
+            data = self._with_lf(data)
         lines = self._lines(data)
         if len(self._rest) + self._size > self._most_bytes:
             self._refuse()
-        events: list[bytes] = []
+        events: list[bytes | NamedEvent] = []
         for line in lines:
-            if not line or line == b"\r":
+            if not line:
                 self._close_event(events)
             elif line.startswith(b"data:"):
                 self._add(line)
+            elif not line.startswith(b":"):
+                self._field(line, events)
         return events
 
-    def end(self) -> list[bytes]:
+    def end(self) -> list[bytes | NamedEvent]:
         """The last event, if the body ended without the blank line after it."""
+        self._ends_in_cr = False
         return self.feed(b"\n\n") if self._rest or self._data else []
+
+    def _with_lf(self, data: bytes) -> bytes:
+        if self._ends_in_cr and data.startswith(b"\n"):
+            data = data[1:]
+        self._ends_in_cr = data.endswith(b"\r")
+        return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
     def _lines(self, data: bytes) -> list[bytes]:
         if b"\n" not in data:
@@ -50,14 +76,26 @@ class SseReader:
 
     def _add(self, line: bytes) -> None:
         value = line[6:] if line.startswith(b"data: ") else line[5:]
-        self._data.append(value[:-1] if value.endswith(b"\r") else value)
+        self._data.append(value)
         self._size += len(value)
         if self._size > self._most_bytes:
             self._refuse()
 
-    def _close_event(self, events: list[bytes]) -> None:
+    def _field(self, line: bytes, events: list[bytes | NamedEvent]) -> None:
+        name, _, value = line.partition(b":")
+        if name == b"event":
+            self._name = value.strip()
+        elif name == b"error":
+            self._close_event(events)
+            events.append(NamedEvent(name, value.strip()))
+        elif name not in _WITHOUT_DATA:
+            self._close_event(events)
+            events.append(line)
+
+    def _close_event(self, events: list[bytes | NamedEvent]) -> None:
         if self._data:
-            events.append(self._data[0] if len(self._data) == 1 else b"\n".join(self._data))
+            data = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
+            events.append(data if self._name in _ORDINARY else NamedEvent(self._name, data))
             self._data = []
             self._size = 0
 

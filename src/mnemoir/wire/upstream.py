@@ -5,8 +5,9 @@ length, and the failure becomes one of Mnemoir's error classes. The server's typ
 it, because clients decide by them. `is_passing` is True when a retry may help.
 """
 
+import html
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import orjson
@@ -20,8 +21,15 @@ from mnemoir.core.errors import (
     UpstreamNames,
 )
 from mnemoir.core.events import FinishReason
+from mnemoir.wire.second_reading import mended_text
+from mnemoir.wire.stream_readers import NamedEvent, SseReader
 
 MOST_MESSAGE_CHARACTERS = 2_000
+_LONGEST_LINE = 200  # of a page or a text that is no error object
+_STREAMS = ("text/event-stream", "application/x-ndjson", "application/jsonl", "application/x-jsonlines")
+_HIDDEN = re.compile(r"<(script|style)\b.*?</\1\s*>|<!--.*?-->", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(r"<[^>]*>")
+_DEEPEST_WORDS = 4  # an error within an error within one
 
 _REASONS: Mapping[str, FinishReason] = {
     "stop": "stop",
@@ -57,20 +65,71 @@ class QuotaExhausted(ProviderRefused):
     code = "llm_rate_limited"
 
 
+class FailedAnswer(ProviderUnavailable):
+    """The server did answer, with an error of no status, or with an answer that broke off."""
+
+
 def decode(data: bytes) -> dict[str, Any]:
-    """Decode one JSON object. Raises ProviderInvalidOutput for anything else."""
+    """Decode one JSON object, without mending it. Raises ProviderInvalidOutput for anything else."""
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as exc:
-        raise ProviderInvalidOutput(f"The model's server sent something that is not JSON: {excerpt(data)}") from exc
+        raise not_json(data) from exc
     if value.__class__ is not dict:
-        raise ProviderInvalidOutput(f"The model's server sent JSON that is not an object: {excerpt(data)}")
+        raise not_an_object(data)
     return value
+
+
+def not_json(data: bytes) -> ProviderInvalidOutput:
+    """The error for data that cannot be read."""
+    return ProviderInvalidOutput(f"The model's server sent something that is not JSON: {excerpt(data)}")
+
+
+def not_an_object(data: bytes) -> ProviderInvalidOutput:
+    """The error for JSON of another kind."""
+    return ProviderInvalidOutput(f"The model's server sent JSON that is not an object: {excerpt(data)}")
 
 
 def excerpt(data: bytes) -> str:
     """The beginning of the data that was sent, short enough for a message."""
     return repr(data[:120].decode("utf-8", "replace"))
+
+
+def is_stream_label(media_type: str) -> bool:
+    """True for the content types of events and of JSON lines."""
+    return media_type in _STREAMS
+
+
+def error_value(data: bytes) -> Any:
+    """What a body that is an error says: its object, that of an event, the first line of a page, or its text."""
+    data = data.lstrip().removeprefix(b"\xef\xbb\xbf").strip()
+    if data.startswith(b"<"):
+        return words_of_page(data)
+    try:
+        value = mended_text(data)
+        return value[0] if isinstance(value, list) and value else value
+    except orjson.JSONDecodeError:
+        in_event = next(_objects_in_events(data), None)
+    return in_event or data.decode("utf-8", "replace")[:_LONGEST_LINE]
+
+
+def _objects_in_events(data: bytes) -> Iterator[Any]:
+    reader = SseReader()
+    for event in (*reader.feed(data), *reader.end()):
+        said = event.data if isinstance(event, NamedEvent) else event
+        try:
+            value = mended_text(said)
+        except orjson.JSONDecodeError:
+            value = said.decode("utf-8", "replace") if isinstance(event, NamedEvent) else None
+        if value:
+            yield value
+
+
+def words_of_page(data: bytes) -> str:
+    """The first line of the text of a page of HTML; "" for one without text."""
+    text = _TAG.sub("\n", _HIDDEN.sub("", data.decode("utf-8", "replace")))
+    lines = (html.unescape(line).strip() for line in text.splitlines())
+    return next((line for line in lines if line), "")[:_LONGEST_LINE]
 
 
 def unusable(what: str) -> ProviderInvalidOutput:
@@ -126,12 +185,12 @@ def refusal(
 def error_in_body(body: object, *, status: int | None = None, retry_after_s: float | None = None) -> ProviderError:
     """The error for an error object, in any of the shapes in use. Without `status`, its code or type decides."""
     error = member(body, "error") or body
-    kinds = [kind for kind in (_kind(error, name) for name in ("code", "type", "status")) if kind]
+    kinds = [kind for one in (error, body) for kind in _kinds(one)]
     if status is None:
         status = next((found for kind in kinds if (found := _status(kind))), None)
-    message, names = _message(error), _names(error)
+    message, names = _message(error), _names(error) if error is body else _names(error, body)
     if status is None:
-        return ProviderUnavailable(message, names=names)
+        return FailedAnswer(message, names=names)
     is_quota = not _QUOTA_KINDS.isdisjoint(kinds)
     return refusal(status, message, quota=is_quota, retry_after_s=retry_after_s, names=names)
 
@@ -152,20 +211,22 @@ def is_quota(names: UpstreamNames) -> bool:
 
 def ended_early() -> ProviderUnavailable:
     """The error for a stream whose body ended without the protocol's end."""
-    return ProviderUnavailable("The model's stream ended before its answer was complete.")
+    return FailedAnswer("The model's stream ended before its answer was complete.")
 
 
-def _names(error: object) -> UpstreamNames:
-    """The names in an error object that are short and of plain characters; all others are left out."""
-    given = {name: member(error, name) for name in ("code", "type", "param")}
-    return UpstreamNames(
-        **{name: text for name, text in given.items() if isinstance(text, str) and _NAME.fullmatch(text)}
-    )
+def _names(*errors: object) -> UpstreamNames:
+    """The names in error objects that are short and of plain characters, the first of each; others are left out."""
+    found: dict[str, str] = {}
+    for name in ("code", "type", "param"):
+        given = (member(error, name) for error in errors)
+        named = next((text for text in given if isinstance(text, str) and _NAME.fullmatch(text)), None)
+        found |= {} if named is None else {name: named}
+    return UpstreamNames(**found)
 
 
-def _kind(error: object, name: str) -> str:
-    value = member(error, name)
-    return str(value).lower() if isinstance(value, str | int) and not isinstance(value, bool) else ""
+def _kinds(error: object) -> list[str]:
+    named = (member(error, name) for name in ("code", "type", "status", "status_code"))
+    return [str(kind).lower() for kind in named if isinstance(kind, str | int) and not isinstance(kind, bool)]
 
 
 def _status(kind: str) -> int | None:
@@ -176,7 +237,19 @@ def _status(kind: str) -> int | None:
 
 def _message(error: object) -> str:
     """The server's own message; the whole object as text when it has none."""
-    said = next((m for name in ("message", "detail", "error") if isinstance(m := member(error, name), str)), None)
-    if said is None:
-        said = error if isinstance(error, str) else orjson.dumps(error, default=str).decode()
+    said = _words(error, _DEEPEST_WORDS) or orjson.dumps(error, default=str).decode("utf-8", "replace")
     return said[:MOST_MESSAGE_CHARACTERS]
+
+
+def _words(error: object, depth: int) -> str:
+    """The text of an error, which may lie in an object or a list within it; "" where there is none."""
+    if isinstance(error, str) or not depth:
+        return error if isinstance(error, str) else ""
+    if isinstance(error, list):
+        return "; ".join(words for one in error[:8] if (words := _words(one, depth - 1)))
+    if not isinstance(error, Mapping):
+        return ""
+    inner = (error.get(name) for name in ("message", "detail", "error", "msg"))
+    said = next((words for one in inner if (words := _words(one, depth - 1))), "")
+    where = error.get("loc")
+    return f"{'.'.join(map(str, where))}: {said}" if said and isinstance(where, list) else said

@@ -10,14 +10,17 @@ from dataclasses import dataclass, replace
 
 from mnemoir.core.errors import ProviderError, SettingsError
 from mnemoir.core.events import (
+    Alternative,
     Event,
     Finished,
     MembersDropped,
     ModelEvent,
     Passed,
+    Refusal,
     Reply,
     Text,
     Thinking,
+    ToolCallPart,
     Usage,
     as_events,
 )
@@ -43,6 +46,8 @@ from mnemoir.workflows.step import Step
 from mnemoir.workflows.timing import is_group_answer
 from mnemoir.workflows.tracing import add_tokens, call_of, traced_messages, traced_text, variables_in
 
+_WORDS = (Text, Refusal, ToolCallPart, Alternative, Finished)
+
 __all__ = ["Question", "answer", "ask", "ask_and_name", "question_of"]
 
 
@@ -66,6 +71,7 @@ async def answer(step: Step, question: Question) -> AsyncGenerator[Sequence[Even
 
     A complete answer ends with Finished. Raises ProviderError as `ask` does.
     """
+    step.note_request()
     if question.for_client != step.answers_client:
         question = replace(question, for_client=step.answers_client)
     call = await _call(step, question, [question.endpoint], stream=step.streams)
@@ -78,7 +84,7 @@ async def answer(step: Step, question: Question) -> AsyncGenerator[Sequence[Even
         yield as_events(reply)
         return
     while True:
-        asked = call.request.messages
+        asked, held = call.request.messages, list[Event]()
         stream, usage, has_come = CleaningStream(call.cleaning), Usage(), False
         try:
             async with aclosing(call.model.stream(call.request)) as batches:
@@ -88,8 +94,12 @@ async def answer(step: Step, question: Question) -> AsyncGenerator[Sequence[Even
                     if not stream.passes_through or any(event.__class__ is not Text for event in batch):
                         usage = next((event for event in batch if isinstance(event, Usage)), usage)
                         said = _cleaned_events(batch, stream)
+                    if said and not call.has_begun:
+                        # what comes before the first word waits for it, since a backup may have to say all
+                        held += said
+                        call.has_begun = any(isinstance(event, _WORDS) for event in held)
+                        said = held if call.has_begun else ()
                     if said:
-                        call.has_begun = True
                         yield said
             return
         except ProviderError as exc:
@@ -111,12 +121,14 @@ async def _reply_of_call(step: Step, question: Question, call: "_Call") -> tuple
             call = await _backup(step, question, call, exc, stream=False)
             continue
         add_tokens(step.trace, reply.usage, call.request.messages, [reply.words])
+        for note in reply.notes:
+            step.note(note)
         text, passed = (
             clean(reply.text, call.cleaning),
             without_thinking_members(reply.passed) if reply.passed else None,
         )
-        if text != reply.text or reply.thinking or passed is not reply.passed:
-            reply = replace(reply, text=text, thinking="", passed=passed)
+        if text != reply.text or reply.thinking or reply.notes or passed is not reply.passed:
+            reply = replace(reply, text=text, thinking="", passed=passed, notes=())
         return reply, call
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from time import perf_counter
 
 from mnemoir.core.discussions import ClientKeys, Discussion
-from mnemoir.core.events import Emit, Event, Finished, Refusal, Text
+from mnemoir.core.events import Emit, Event, Finished, Note, Refusal, Text
 from mnemoir.core.ids import new_message_uid, new_run_id
 from mnemoir.core.messages import ChatRequest, Message
 from mnemoir.core.runs import MemorySkip, NodeTrace, RunTrace, WorkflowTrace
@@ -206,6 +206,9 @@ class Turn:
                 self.is_refused = True
             elif type(event) is Finished:
                 self.finished = event
+            elif type(event) is Note:
+                for node in self.answering[-1:]:
+                    node.notes.append(event.text)
 
     def _note_first_token(self) -> None:
         self.trace.first_token_ms = self.elapsed_ms()

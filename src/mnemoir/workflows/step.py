@@ -180,6 +180,12 @@ class Step:
         self.trace.notes.append(text)
         _log.debug("node note", node=self.definition.title, note=text)
 
+    def note_request(self) -> None:
+        """Add what was odd about the client's request to the trace of the node that answers it."""
+        if self.answers_client:
+            for note in self.run.turn.chat.notes:
+                self.note(note)
+
     def _rendered_text(self, text: str, variables: Variables, places: TextPositions | None) -> str:
         """A rendered template. Raises SettingsError for a wrong one, and when the node's templates take too long."""
         from mnemoir.workflows.text.effort import MOST_SECONDS  # imports Jinja2, which takes 25 ms

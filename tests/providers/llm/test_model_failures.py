@@ -212,7 +212,7 @@ async def test_silence_ends_at_the_first_byte_limit(
         Answer(body=b""),
         Answer(body=b'{"choices": [{"mess', headers={"Content-Type": "application/json"}),
         Answer(body=b"[]", headers={"Content-Type": "application/json"}),
-        Answer(body=b'{"choices": [], "message": {}, "done": true}', headers={"Content-Type": "application/json"}),
+        Answer(body=b'{"choices": [], "message": null, "done": true}', headers={"Content-Type": "application/json"}),
     ],
     ids=["html", "nothing", "cut", "list", "empty"],
 )
@@ -220,10 +220,7 @@ async def test_garbage_with_status_200_is_reported(
     any_model: type[RemoteModel], new_model: NewModel, llm: ScriptedLLM, way: str, answer: Answer
 ) -> None:
     llm.queue(answer)
-    wrong = (ProviderInvalidOutput, ProviderUnavailable) if way == "streamed" else ProviderInvalidOutput
-    if way == "streamed" and any_model is OllamaChat and b"done" in (answer.body or b""):
-        return  # an end without a text is a stream of nothing, which Ollama sends for a model it only loads
-    with pytest.raises(wrong, match=r"127\.0\.0\.1"):
+    with pytest.raises(ProviderInvalidOutput, match=r"127\.0\.0\.1"):
         await asked(new_model(any_model), way)
     assert len(llm.requests) == 1
 
@@ -241,7 +238,7 @@ async def test_a_redirect_is_not_followed(
 
 async def test_an_error_page_is_cut_and_shown_in_the_error(new_model: NewModel, llm: ScriptedLLM) -> None:
     llm.default = html_page(502)
-    with pytest.raises(ProviderUnavailable, match="answered 502: <html><body>It works!"):
+    with pytest.raises(ProviderUnavailable, match=r"answered 502: It works!$"):
         await new_model(OpenAIChat).ask(REQUEST)
 
 

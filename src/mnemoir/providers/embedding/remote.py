@@ -6,7 +6,7 @@ forwarded unchanged and its answer returned unchanged.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
@@ -21,7 +21,7 @@ from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passa
 from mnemoir.providers.http import new_session
 from mnemoir.providers.llm.endpoint import Endpoint
 from mnemoir.providers.llm.exchange import Exchange
-from mnemoir.wire import cohere_embed, ollama_embed, openai_embeddings
+from mnemoir.wire import cohere_embed, ollama_embed, openai_embeddings, upstream
 from mnemoir.wire.members import Json
 
 MOST_TEXTS = 64  # texts of one request; longer lists are sent in several requests
@@ -118,8 +118,8 @@ class RemoteVectors:
             yield Exchange(self._endpoint, session)
 
     async def _call(self, exchange: Exchange, write: _RequestWriter, texts: Sequence[str]) -> FloatArray:
-        def read(body: Mapping[str, Any]) -> FloatArray:
-            return self._dialect.read(body, count=len(texts))
+        def read(data: bytes, _media_type: str) -> FloatArray:
+            return self._dialect.read(upstream.decode(data), count=len(texts))
 
         return await exchange.whole(self._dialect.path, write(texts, model=self._endpoint.model), read)
 
@@ -166,8 +166,8 @@ class RemoteEmbeddings(RemoteVectors):
         The length of these vectors does not affect `dimension`. Raises ProviderError.
         """
 
-        def read(body: Mapping[str, Any]) -> EmbeddingReply:
-            return self._read_client(body, count=request.count)
+        def read(data: bytes, _media_type: str) -> EmbeddingReply:
+            return self._read_client(upstream.decode(data), count=request.count)
 
         body = self._write_client(request, model=self._endpoint.model)
         async with self._exchange() as exchange:

@@ -19,7 +19,7 @@ from mnemoir.core.errors import (
     UpstreamNames,
 )
 from mnemoir.providers.llm.endpoint import Endpoint, SettingNames
-from mnemoir.wire.upstream import QuotaExhausted
+from mnemoir.wire.upstream import FailedAnswer, QuotaExhausted
 
 _TOO_LONG = "Shorten the conversation, or take a model with a larger context."
 _NO_CREDIT = "Its account has no credit left, and waiting does not help: add credit there, or take another model."
@@ -42,7 +42,7 @@ _OURS: Sequence[tuple[type[BaseException], type[ProviderError], str]] = (
     (aiohttp.ClientSSLError, ProviderUnavailable, "could not be reached: TLS failed"),
     (aiohttp.ClientConnectorError, ProviderUnavailable, "could not be reached"),
     (aiohttp.ServerDisconnectedError, ProviderUnavailable, "closed the connection without an answer"),
-    (aiohttp.ClientPayloadError, ProviderUnavailable, "broke off in the middle of its answer"),
+    (aiohttp.ClientPayloadError, FailedAnswer, "broke off in the middle of its answer"),
     (aiohttp.InvalidURL, ProviderUnavailable, "could not be reached: its URL is not valid"),
     (aiohttp.ClientResponseError, ProviderInvalidOutput, "answered with something that is not HTTP"),
     (http_exceptions.HttpProcessingError, ProviderInvalidOutput, "answered with something that is not HTTP"),

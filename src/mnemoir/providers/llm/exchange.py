@@ -7,10 +7,10 @@ the key along. Chat models and embedding models share this module; a dialect add
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, closing, suppress
 from email.utils import parsedate_to_datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import aiohttp
 import orjson
@@ -129,17 +129,18 @@ class Exchange:
         self._headers = endpoint.headers()
         self._timeout = aiohttp.ClientTimeout(total=None, connect=connect_s, sock_connect=connect_s)
 
-    async def whole(
-        self, path: str, body: object, read: Callable[[Mapping[str, Any]], T], *, for_client: bool = False
-    ) -> T:
-        """The JSON answer, parsed by `read`. A failure that `read` finds in the body may be retried too."""
+    async def whole(self, path: str, body: object, read: Callable[[bytes, str], T], *, for_client: bool = False) -> T:
+        """The whole body of the answer as `read` reads it, which gets its media type, too.
+
+        A failure that `read` finds in the body may be retried too.
+        """
 
         async def once(started: float) -> T:
             answer, response = await self._begin(path, data, started)
             with closing(response):
-                decoded = upstream.decode(await answer.whole())
+                given = await answer.whole()
             try:
-                return read(decoded)
+                return read(given, answer.media_type)
             except ProviderError as exc:
                 raise _again(exc, None) from exc
 
@@ -247,7 +248,9 @@ class Exchange:
         except (ProviderError, aiohttp.ClientError):  # the status says enough
             raw = b""
         error = upstream.error_in_body(
-            _error_body(raw), status=response.status, retry_after_s=_retry_after(response.headers.get("Retry-After"))
+            upstream.error_value(raw) or "no reason given",
+            status=response.status,
+            retry_after_s=_retry_after(response.headers.get("Retry-After")),
         )
         return with_message(error, self._endpoint, f"{place} answered {response.status}: {error.message}")
 
@@ -281,15 +284,6 @@ def _retry_after(value: str | None) -> float | None:
         return max(0.0, (parsedate_to_datetime(value) - utc_now()).total_seconds())
     except (ValueError, TypeError):
         return None
-
-
-def _error_body(raw: bytes) -> object:
-    """The JSON of an error body, else its text, else "no reason given" for an empty one."""
-    try:
-        body = orjson.loads(raw)
-    except orjson.JSONDecodeError:
-        body = raw.decode("utf-8", "replace").strip()[:200]
-    return body or "no reason given"
 
 
 def _json_bytes(body: object) -> bytes:

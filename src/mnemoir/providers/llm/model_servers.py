@@ -1,94 +1,53 @@
-"""The model servers of a config tree: one chat model per endpoint, with a limit on its concurrent calls.
-
-Existing configurations rely on tolerance towards incorrect servers: an answer without a text is an empty text, an
-unreadable event is skipped, and a whole answer in place of a stream is accepted. Clear failures are still reported:
-an error in the body, a page of HTML, a stream that was cut.
-"""
+"""The model servers of a config tree: one chat model per endpoint, with a limit on its concurrent calls."""
 
 from asyncio import Semaphore
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
-from functools import partial
-from typing import Any
 
 import aiohttp
 
-from mnemoir.core.errors import ProviderInvalidOutput
-from mnemoir.core.events import Reply
 from mnemoir.ports.llm import ChatModel, LastCalls, ModelServer, ModelServerKind, ModelServers
 from mnemoir.providers.llm.endpoint import Endpoint, SettingNames, Timeouts
 from mnemoir.providers.llm.remote_model import Dialect, RemoteModel
 from mnemoir.wire import koboldcpp, ollama_chat, ollama_generate, openai_chat, openai_completions
-
-Read = Callable[[Mapping[str, Any]], Reply]
 
 _SETTINGS = SettingNames(
     key="apiKey in its file", model="modelNameToSendToAPI in its file", url="endpoint in its file"
 )
 
 
-def _or_empty(read: Read) -> Read:
-    """`read`, with an empty text for an object without an answer; an error in the object is still raised."""
-
-    def reading(body: Mapping[str, Any]) -> Reply:
-        try:
-            return read(body)
-        except ProviderInvalidOutput:
-            return Reply(text="")
-
-    return reading
-
-
-def _with_done_member(read: Read) -> Read:
-    """`read` for servers that speak Ollama's protocol but leave out `done`."""
-    return lambda body: read({"done": True, **body})
-
-
 _DIALECTS: Mapping[ModelServerKind, Dialect] = {
     "openai-chat": Dialect(
         provider="openai-chat",
         path="/v1/chat/completions",
-        media_type="text/event-stream",
-        takes_whole=True,
         write_request=openai_chat.write_request,
-        read_reply=_or_empty(openai_chat.read_reply),
-        new_reader=partial(openai_chat.StreamReader, tolerant=True),
+        new_reader=openai_chat.AnswerReader,
     ),
     "openai-completions": Dialect(
         provider="openai-completions",
         path="/v1/completions",
-        media_type="text/event-stream",
-        takes_whole=True,
         write_request=openai_completions.write_request,
-        read_reply=_or_empty(openai_completions.read_reply),
-        new_reader=partial(openai_completions.StreamReader, tolerant=True),
+        new_reader=openai_completions.AnswerReader,
     ),
     "koboldcpp": Dialect(
         provider="koboldcpp",
         path="/api/v1/generate",
         stream_path="/api/extra/generate/stream",
-        media_type="text/event-stream",
-        takes_whole=True,
         write_request=koboldcpp.write_request,
-        read_reply=_or_empty(koboldcpp.read_reply),
-        new_reader=koboldcpp.StreamReader,
+        new_reader=koboldcpp.AnswerReader,
     ),
     "ollama-chat": Dialect(
         provider="ollama-chat",
         path="/api/chat",
-        media_type="application/x-ndjson",
         write_request=ollama_chat.write_request,
-        read_reply=_or_empty(_with_done_member(ollama_chat.read_reply)),
-        new_reader=partial(ollama_chat.StreamReader, tolerant=True),
+        new_reader=ollama_chat.AnswerReader,
     ),
     "ollama-generate": Dialect(
         provider="ollama-generate",
         path="/api/generate",
-        media_type="application/x-ndjson",
         write_request=ollama_generate.write_request,
-        read_reply=_or_empty(_with_done_member(ollama_generate.read_reply)),
-        new_reader=partial(ollama_generate.StreamReader, tolerant=True),
+        new_reader=ollama_generate.AnswerReader,
     ),
 }
 

@@ -11,18 +11,14 @@ class OllamaChat(RemoteModel):
     dialect = Dialect(
         provider="ollama",
         path="/api/chat",
-        media_type="application/x-ndjson",
         write_request=ollama_chat.write_request,
-        read_reply=ollama_chat.read_reply,
-        new_reader=ollama_chat.StreamReader,
+        new_reader=ollama_chat.AnswerReader,
     )
     raw_dialect = Dialect(
         provider="ollama",
         path="/api/generate",
-        media_type="application/x-ndjson",
         write_request=ollama_generate.write_request,
-        read_reply=ollama_generate.read_reply,
-        new_reader=ollama_generate.StreamReader,
+        new_reader=ollama_generate.AnswerReader,
     )
 
 

@@ -11,18 +11,14 @@ class OpenAIChat(RemoteModel):
     dialect = Dialect(
         provider="openai-chat",
         path="/chat/completions",
-        media_type="text/event-stream",
         write_request=openai_chat.write_request,
-        read_reply=openai_chat.read_reply,
-        new_reader=openai_chat.StreamReader,
+        new_reader=openai_chat.AnswerReader,
     )
     raw_dialect = Dialect(
         provider="openai-completions",
         path="/completions",
-        media_type="text/event-stream",
         write_request=openai_completions.write_request,
-        read_reply=openai_completions.read_reply,
-        new_reader=openai_completions.StreamReader,
+        new_reader=openai_completions.AnswerReader,
     )
 
 

@@ -20,10 +20,8 @@ class OpenAIResponses(RemoteModel):
     dialect = Dialect(
         provider="openai-responses",
         path="/responses",
-        media_type="text/event-stream",
         write_request=openai_responses.write_request,
-        read_reply=openai_responses.read_reply,
-        new_reader=openai_responses.StreamReader,
+        new_reader=openai_responses.AnswerReader,
     )
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[ModelEvent], None]:

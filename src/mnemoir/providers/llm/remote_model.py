@@ -1,37 +1,27 @@
 """The common base of all chat models behind HTTP; a dialect adds its paths and its functions of `wire`."""
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, nullcontext
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import aiohttp
 import structlog
 
-from mnemoir.core.errors import ProviderInvalidOutput
-from mnemoir.core.events import ModelEvent, Reply, as_events
+from mnemoir.core.errors import ProviderRefused
+from mnemoir.core.events import ModelEvent, Reply
 from mnemoir.core.messages import ModelRequest
 from mnemoir.ports.llm import Address, LastCalls
 from mnemoir.providers.llm.border import provider_errors
 from mnemoir.providers.llm.endpoint import Endpoint
 from mnemoir.providers.llm.exchange import Exchange
-from mnemoir.wire import upstream
+from mnemoir.providers.llm.refused_members import RefusedMembers
+from mnemoir.wire.answer_reader import AnswerReader
 
 _log = structlog.get_logger(__name__)
 _NO_LIMIT = nullcontext()
 
-
-class EventReader(Protocol):
-    """The interface of the StreamReaders of `wire`."""
-
-    finished: bool
-    passed_over: int  # unreadable events that a tolerant reader skipped
-
-    def feed(self, data: bytes) -> list[ModelEvent]:
-        """The events that `data` completes."""
-
-    def end(self) -> list[ModelEvent]:
-        """The remaining events at the end of the stream. Raises ProviderUnavailable for an incomplete answer."""
+T = TypeVar("T")
 
 
 class RequestWriter(Protocol):
@@ -43,20 +33,17 @@ class RequestWriter(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """A chat protocol: its path below the base URL, the media type of its streams, and its functions of `wire`.
+    """A chat protocol: its path below the base URL, and its functions of `wire`.
 
-    `stream_path` is the path of streamed calls, None when it is `path` too. With `takes_whole` a JSON object in
-    place of a stream is accepted as a whole answer.
+    `stream_path` is the path of streamed calls, None when it is `path` too. `new_reader` makes the one reader of an
+    answer, whole or streamed, from the media type of its body.
     """
 
     provider: str
     path: str
     stream_path: str | None = None
-    media_type: str
     write_request: RequestWriter
-    read_reply: Callable[[Mapping[str, Any]], Reply]
-    new_reader: Callable[[], EventReader]
-    takes_whole: bool = False
+    new_reader: Callable[[str], AnswerReader]
 
 
 class RemoteModel:
@@ -77,6 +64,7 @@ class RemoteModel:
         self._endpoint = endpoint
         self._call_limit = call_limit
         self._exchange = Exchange(endpoint, session)
+        self._refused = RefusedMembers(session, endpoint.base_url)
         self._addresses: dict[bool, Address] = {}
         self.last_calls = LastCalls()
 
@@ -101,62 +89,72 @@ class RemoteModel:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[ModelEvent], None]:
         """The answer's events as they arrive. Close the iterator (`contextlib.aclosing`) to end the upstream call."""
-        dialect, body = self._dialect_and_body(request, stream=True)
-        path = dialect.stream_path or dialect.path
+        dialect, request, body = self._dialect_and_body(request, stream=True)
         with self.last_calls.noting():  # outside the loop, so that it costs nothing per event
-            async with (
-                self._call_limit,
-                self._exchange.open_stream(path, body, for_client=request.for_client) as answer,
-            ):
-                if dialect.takes_whole and answer.media_type == "application/json":
-                    yield as_events(dialect.read_reply(upstream.decode(await answer.whole())))
-                    return
-                self._check_media_type(answer.media_type, dialect)
-                reader = dialect.new_reader()
+            async with self._call_limit, AsyncExitStack() as opened:
+                answer = await self._ask_server(
+                    body,
+                    request,
+                    lambda body: opened.enter_async_context(
+                        self._exchange.open_stream(
+                            dialect.stream_path or dialect.path, body, for_client=request.for_client
+                        )
+                    ),
+                )
+                reader = dialect.new_reader(answer.media_type)
                 async with aclosing(answer.pieces()) as pieces:
                     async for data in pieces:
                         events = reader.feed(data)
                         if events:
                             yield events
+                            reader.check()
                         if reader.finished:
                             await answer.settle()
                             break
                 events = reader.end()
                 if events:
                     yield events
-                if reader.passed_over:
-                    _log.warning("events passed over", server=self._endpoint.place, events=reader.passed_over)
+                    reader.check()
 
     async def ask(self, request: ModelRequest) -> Reply:
         """The whole answer, in one upstream call."""
-        dialect, body = self._dialect_and_body(request, stream=False)
+        dialect, request, body = self._dialect_and_body(request, stream=False)
+
+        def read(data: bytes, media_type: str) -> Reply:
+            return dialect.new_reader(media_type).read(data)
+
         with self.last_calls.noting():
             async with self._call_limit:
-                return await self._exchange.whole(
-                    dialect.path, body, dialect.read_reply, for_client=request.for_client
+                return await self._ask_server(
+                    body,
+                    request,
+                    lambda body: self._exchange.whole(dialect.path, body, read, for_client=request.for_client),
                 )
+
+    async def _ask_server(
+        self, body: dict[str, Any], request: ModelRequest, ask: Callable[[dict[str, Any]], Awaitable[T]]
+    ) -> T:
+        """What `ask` gives for the body; it is asked once more without members of ours that the server refuses."""
+        try:
+            return await ask(body)
+        except ProviderRefused as exc:
+            again = self._refused.body_after(exc, body, request)
+            if again is None:
+                raise
+            _log.info("members refused", server=self._endpoint.place, names=sorted(body.keys() - again.keys()))
+            return await ask(again)
 
     async def aclose(self) -> None:
         """Does nothing: the session is shared and its owner closes it."""
 
-    def _dialect_and_body(self, request: ModelRequest, *, stream: bool) -> tuple[Dialect, dict[str, Any]]:
-        """The dialect of a request, and its JSON body."""
+    def _dialect_and_body(
+        self, request: ModelRequest, *, stream: bool
+    ) -> tuple[Dialect, ModelRequest, dict[str, Any]]:
+        """The dialect of a request, the request with its model, and its JSON body."""
         dialect = self.raw_dialect if request.raw and self.raw_dialect is not None else self.dialect
         named = replace(request, model=self._endpoint.model) if request.model == "" else request
         with provider_errors(self._endpoint):
             body = dialect.write_request(named, stream=stream)
         if self._endpoint.stores_by_default and dialect.provider == "openai-chat":
             body.setdefault("store", False)
-        return dialect, body
-
-    def _check_media_type(self, media_type: str, dialect: Dialect) -> None:
-        """Raise ProviderInvalidOutput for HTML, which a proxy or a wrong port sends, and for JSON in place of events.
-
-        Other types pass, because not all servers send the correct one.
-        """
-        whole_json = media_type == "application/json" and dialect.media_type == "text/event-stream"
-        if media_type == "text/html" or whole_json:
-            raise ProviderInvalidOutput(
-                f"{self._endpoint.place} answered with {media_type} where a stream was asked for. "
-                "Check that the base URL points at the model's API."
-            )
+        return dialect, named, self._refused.trim(body, named)

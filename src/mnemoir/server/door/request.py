@@ -14,6 +14,7 @@ from starlette.types import Receive, Scope
 
 from mnemoir.core.errors import InvalidRequest, TooLarge
 from mnemoir.core.ids import new_request_id
+from mnemoir.wire.second_reading import with_whole_characters
 
 ASSETS = "/assets"  # the route of all files of the web UI
 _KEY = "mnemoir.visit"
@@ -108,18 +109,43 @@ async def read_json(scope: Scope, receive: Receive, most_bytes: int) -> Any:
     return parse_json(await read_body(scope, receive, most_bytes))
 
 
+async def read_model_json(scope: Scope, receive: Receive, most_bytes: int) -> tuple[Any, Sequence[str]]:
+    """The body of a request to a model as JSON, and what was odd about it.
+
+    Half of a surrogate pair is read as U+FFFD, as model servers do. Raises InvalidRequest (`invalid_json`) too.
+    """
+    body = await read_body(scope, receive, most_bytes)
+    try:
+        return parse_json(body), ()
+    except InvalidRequest:
+        whole = with_whole_characters(body)
+        if whole == body:
+            raise
+        return parse_json(whole), ("Half of a surrogate pair in the request was read as U+FFFD.",)
+
+
 def parse_json(body: bytes) -> Any:
     """`body` as JSON; raises InvalidRequest (`invalid_json`) for anything else, or for too deep a nesting."""
     try:
         parsed = orjson.loads(body)
     except orjson.JSONDecodeError as exc:
-        raise InvalidRequest(
-            f"The body is not valid JSON: {exc.msg} (line {exc.lineno}, column {exc.colno}).", code="invalid_json"
-        ) from None
+        raise _not_json(body, exc) from None
     # n levels need at least n brackets, so nearly every body is accepted without the walk
     if body.count(b"[") + body.count(b"{") > DEEPEST and _is_deeper(parsed, DEEPEST):
         raise InvalidRequest(f"The body is nested more than {DEEPEST} levels deep.", code="invalid_json")
     return parsed
+
+
+def _not_json(body: bytes, exc: orjson.JSONDecodeError) -> InvalidRequest:
+    try:
+        body.decode()
+    except UnicodeDecodeError as wrong:
+        return InvalidRequest(
+            f"The body is not UTF-8: its byte {wrong.start} begins no character. Send JSON in UTF-8.",
+            code="invalid_json",
+        )
+    place = f"line {exc.lineno}, column {exc.colno}"
+    return InvalidRequest(f"The body is not valid JSON: {exc.msg} ({place}).", code="invalid_json")
 
 
 def _is_deeper(value: object, levels: int) -> bool:

@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 from mnemoir.core.embeddings import EmbeddingReply, EmbeddingRequest
 from mnemoir.core.errors import InvalidRequest, MnemoirError
 from mnemoir.server.door.errors import failure
-from mnemoir.server.door.request import read_json, visit_of
+from mnemoir.server.door.request import read_model_json, visit_of
 from mnemoir.server.door.under_way import Departure
 from mnemoir.server.rest import Site
 from mnemoir.wire import ollama_embed, openai_embeddings
@@ -57,7 +57,8 @@ class EmbeddingRoute:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            request = self._dialect.read(await read_json(scope, receive, self._site.options.max_body_bytes))
+            body, _ = await read_model_json(scope, receive, self._site.options.max_body_bytes)
+            request = self._dialect.read(body)
             async with Departure(receive) as departure:
                 answer = await self._answer(request, visit_of(scope).request_id)
             visit_of(scope).left = departure.happened

@@ -19,6 +19,7 @@ class Respond(Node[NodeProperties]):
     async def run(self, step: Step) -> AsyncGenerator[Sequence[Event], None]:
         """The model's events as they come, or the whole answer in one batch."""
         model, turn = self.services.own_model(), step.run.turn
+        step.note_request()
         # the client's model name selected this workflow; the workflow determines the model that answers
         request = replace(turn.chat.request, messages=turn.messages, model=model.name, for_client=step.answers_client)
         if request.raw and not takes_raw(request, model.provider, self.services.forwarding):

@@ -108,7 +108,7 @@ test('a test that fails says why and what to do', async () => {
   played(AFTER, { ...TESTED, ok: false, dimension: null, problem: 'it cannot be reached', to_do: 'Start it.' });
   const form = await opened();
   await userEvent.click(form.getByRole('button', { name: 'Test' }));
-  expect(await form.findByText('No answer: it cannot be reached. Start it.')).toBeVisible();
+  expect(await form.findByText('It failed: it cannot be reached. Start it.')).toBeVisible();
 });
 
 test('what is set elsewhere is named with its place and cannot be changed', async () => {

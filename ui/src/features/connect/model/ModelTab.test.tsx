@@ -115,7 +115,7 @@ test('a test that fails says why and what to do', async () => {
   played(CONNECTED, { tested: { ...TESTED, ...problem } });
   open();
   await userEvent.click(await screen.findByRole('button', { name: 'Test' }));
-  expect(await screen.findByText('No answer: it refused the key (401). Enter a key for this address.')).toBeVisible();
+  expect(await screen.findByText('It failed: it refused the key (401). Enter a key for this address.')).toBeVisible();
 });
 
 test('a stored key is kept for its address and said to go with it', async () => {

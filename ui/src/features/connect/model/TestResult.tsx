@@ -28,7 +28,7 @@ export function TestResult<Data extends Tested>({ test, children }: TestResultPr
           </Group>
         ) : (
           <Failed>
-            No answer: {found.problem}. {found.to_do}
+            It failed: {found.problem}. {found.to_do}
           </Failed>
         ))}
     </div>

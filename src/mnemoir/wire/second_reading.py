@@ -1,0 +1,198 @@
+"""A second reading of JSON that the decoder refuses: its bytes are mended by one table, and decoded again.
+
+The table: half of a surrogate pair and bytes that are not UTF-8 become U+FFFD, and the numbers that JSON does not
+have become null. Where a character was cut between two pieces of an answer, a Seam puts its halves together.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import orjson
+
+from mnemoir.core.events import Finished, ModelEvent, Refusal, Text, Thinking
+
+MOST_BYTES = 1024 * 1024
+"""The longest data that is read a second time."""
+
+_TOKENS = re.compile(rb'"((?:[^"\\]++|\\.)*+)"(\s*+:)?|-?\b(?:NaN|Infinity)\b', re.DOTALL)
+_ODDITIES = re.compile(
+    rb"(?P<pair>\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
+    rb"|\\u(?P<half>[dD][89a-fA-F][0-9a-fA-F]{2})|(?P<escape>\\.)|(?P<beyond>[\x80-\xff]+)",
+    re.DOTALL,
+)
+_CONTINUATION = re.compile(rb"[\x80-\xbf]+")
+_ARGUMENTS = ("arguments", "input")
+_UNKNOWN = "\ufffd"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mended:
+    """JSON after a second reading. `lacks_a_number` is True where arguments of a call hold a number JSON lacks.
+
+    `head` and `tail` are halves of characters, as bytes, at the beginning and at the end of a text within.
+    """
+
+    value: Any  # JSON
+    lacks_a_number: bool = False
+    head: bytes = b""
+    tail: bytes = b""
+
+
+def read_again(data: bytes) -> Mended | None:
+    """`data` once it was mended; None where it is no JSON even then, or too long."""
+    if len(data) > MOST_BYTES:
+        return None
+    table = _Table(b"null")
+    try:
+        value = orjson.loads(_TOKENS.sub(table.mended_token, data))
+    except orjson.JSONDecodeError:
+        return None
+    lacks = False
+    if table.has_numbers:
+        other = orjson.loads(_TOKENS.sub(_Table(b'"NaN"').mended_token, data))
+        lacks = list(_arguments(value)) != list(_arguments(other))
+    return Mended(value=value, lacks_a_number=lacks, head=table.head, tail=table.tail)
+
+
+def mended_text(data: bytes) -> Any:
+    """`data` as JSON, mended where that is needed. Raises orjson.JSONDecodeError."""
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        mended = read_again(data)
+        if mended is None:
+            raise
+        return mended.value
+
+
+def with_whole_characters(data: bytes) -> bytes:
+    """JSON in UTF-8 with U+FFFD in place of each half of a surrogate pair."""
+    return _ODDITIES.sub(lambda odd: rb"\ufffd" if odd["half"] else odd[0], data)
+
+
+class _Table:
+    """The replacements, and what was found while they were made."""
+
+    def __init__(self, number: bytes) -> None:
+        self._number = number
+        self.has_numbers = False
+        self.head = b""
+        self.tail = b""
+
+    def mended_token(self, token: re.Match[bytes]) -> bytes:
+        text = token[1]
+        if text is None:
+            self.has_numbers = True
+            return self._number
+        is_name = token[2] is not None
+
+        def replace_odd(odd: re.Match[bytes]) -> bytes:
+            return self._replacement(
+                odd, is_first=not is_name and odd.start() == 0, is_last=not is_name and odd.end() == len(text)
+            )
+
+        return b'"%b"%b' % (_ODDITIES.sub(replace_odd, text), token[2] or b"")
+
+    def _replacement(self, odd: re.Match[bytes], *, is_first: bool, is_last: bool) -> bytes:
+        if odd["half"]:
+            half = chr(int(odd["half"], 16)).encode("utf-8", "surrogatepass")
+            self._keep(half if is_first else b"", half if is_last else b"")
+            return rb"\ufffd"
+        if not odd["beyond"]:
+            return odd[0]
+        begin = _CONTINUATION.match(odd[0])
+        self._keep(begin[0] if begin and is_first else b"", _begin_of_character(odd[0]) if is_last else b"")
+        return odd[0].decode("utf-8", "replace").encode()
+
+    def _keep(self, head: bytes, tail: bytes) -> None:
+        self.head, self.tail = self.head or head, tail or self.tail
+
+
+def _begin_of_character(data: bytes) -> bytes:
+    """The beginning of a character at the end of `data`; b"" where it ends with a whole one, or with no beginning."""
+    for length in (1, 2, 3):
+        try:
+            data[-length:].decode()
+        except UnicodeDecodeError as exc:
+            if exc.start == 0 and exc.reason == "unexpected end of data":
+                return data[-length:]
+    return b""
+
+
+def _arguments(value: object) -> Iterator[object]:
+    """All arguments of calls that are objects; walks without recursion."""
+    waiting = [value]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Mapping):
+            yield from (node[name] for name in _ARGUMENTS if isinstance(node.get(name), Mapping))
+            waiting += node.values()
+        elif isinstance(node, list):
+            waiting += node
+
+
+class Seam:
+    """Puts together the halves of a character that came in two pieces of a text; a half left alone is U+FFFD."""
+
+    def __init__(self) -> None:
+        self._half = b""
+        self._kind: type | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """True when half of a character waits for the next piece."""
+        return self._kind is not None
+
+    def join(self, events: Sequence[ModelEvent], mended: Mended | None) -> list[ModelEvent]:
+        """The events of one piece, whose `mended` data they were read from, None where it needed no mending."""
+        whole: list[ModelEvent] = []
+        for event in events:
+            if isinstance(event, Text | Thinking | Refusal):
+                text = self._text(event, mended)
+                whole += [replace(event, text=text)] if text else []
+            else:
+                if isinstance(event, Finished) and self._kind is not None:
+                    whole.append(self._kind(_UNKNOWN))
+                    self._kind = None
+                whole.append(event)
+        return whole
+
+    def _text(self, event: Text | Thinking | Refusal, mended: Mended | None) -> str:
+        text = event.text
+        if self._kind is event.__class__:
+            text = self._text_behind_half(text, mended)
+        if mended is not None and mended.tail and self._kind is None and text.endswith(_UNKNOWN):
+            self._half, self._kind = mended.tail, event.__class__
+            return text[:-1]
+        return text
+
+    def _text_behind_half(self, text: str, mended: Mended | None) -> str:
+        """The text behind the half that waits; "" where the character still lacks a part."""
+        head = mended.head if mended is not None else b""
+        kind, self._kind = self._kind, None
+        shown = _signs_for(head)
+        if not head or not text.startswith(shown):
+            return _UNKNOWN + text
+        whole = _character(self._half + head)
+        if whole is not None:
+            return whole + text[len(shown) :]
+        if text == shown and _begin_of_character(self._half + head) == self._half + head:
+            self._half, self._kind = self._half + head, kind
+            return ""
+        return _UNKNOWN + text
+
+
+def _signs_for(head: bytes) -> str:
+    """What a half at the beginning of a text became."""
+    return _UNKNOWN if head[:1] == b"\xed" else _UNKNOWN * len(head)
+
+
+def _character(data: bytes) -> str | None:
+    """The one character that two halves make; None where they make none."""
+    try:
+        text = data.decode("utf-8", "surrogatepass").encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+    except UnicodeDecodeError:
+        return None
+    return text if len(text) == 1 else None

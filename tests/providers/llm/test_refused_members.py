@@ -1,0 +1,116 @@
+"""A member of ours that a server refuses is left out: asked once more, and never again sent there."""
+
+from typing import Any
+
+import pytest
+
+from mnemoir.core.errors import ProviderRefused
+from mnemoir.core.messages import Extra, ModelRequest, Sampling, text_message
+from mnemoir.providers.llm.ollama_chat import OllamaChat
+from mnemoir.providers.llm.openai_chat import OpenAIChat
+from mnemoir.providers.llm.openai_responses import OpenAIResponses
+from tests.providers.llm.conftest import NewModel
+from tests.scripted_llm import Asked, ScriptedLLM, failure
+
+HELLO = (text_message("user", "Hello"),)
+LOCAL = {"chat_template_kwargs": {"enable_thinking": False}}
+
+
+def refuse(
+    llm: ScriptedLLM, name: str, status: int = 400, message: str = "Extra inputs: {} is not permitted"
+) -> None:
+    def has_it(asked: Asked) -> bool:
+        return name in (asked.body or {})
+
+    llm.rule(has_it, failure(status, message.format(name)))
+
+
+def request(**members: Any) -> ModelRequest:
+    return ModelRequest(messages=HELLO, **members)
+
+
+OURS = [
+    ("stream_options", 422, request(), {}),
+    ("max_completion_tokens", 400, request(model="o3-mini", sampling=Sampling(max_tokens=9)), {"max_tokens": 9}),
+    ("reasoning_effort", 400, request(model="gpt-5-mini", think=False), {}),
+    ("reasoning_effort", 400, request(reasoning_effort="medium", added=("reasoning_effort",)), {}),
+    (
+        *("chat_template_kwargs", 422),
+        request(extra=Extra(route="openai-chat", members=LOCAL), added=("chat_template_kwargs",)),
+        {},
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "status", "asked", "instead"), OURS)
+async def test_a_member_of_ours_is_left_out_after_one_refusal(
+    new_model: NewModel, llm: ScriptedLLM, name: str, status: int, asked: ModelRequest, instead: dict[str, Any]
+) -> None:
+    refuse(llm, name, status)
+    for count in (2, 3):  # the second call knows
+        model = new_model(OpenAIChat, tries=1)  # a new one, as after a change of settings
+        assert [event async for batch in model.stream(asked) for event in batch]
+        assert len(llm.requests) == count
+        assert name not in llm.requests[-1].body
+        assert instead.items() <= llm.requests[-1].body.items()
+
+
+async def test_responses_are_asked_again_without_store(new_model: NewModel, llm: ScriptedLLM) -> None:
+    refuse(llm, "store")
+    assert (await new_model(OpenAIResponses).ask(request())).text
+    assert "store" not in llm.requests[-1].body
+
+
+THEIRS = [
+    ("reasoning_effort", request(reasoning_effort="high")),
+    ("stream_options", request(extra=Extra(route="openai-chat", members={"stream_options": {"x": 1}}))),
+    ("chat_template_kwargs", request(extra=Extra(route="openai-chat", members=LOCAL))),
+    ("reasoning_effort", request(options={"reasoning_effort": "low"})),
+]
+
+
+@pytest.mark.parametrize(("name", "asked"), THEIRS)
+async def test_a_member_that_somebody_wrote_is_refused_in_the_servers_words(
+    new_model: NewModel, llm: ScriptedLLM, name: str, asked: ModelRequest
+) -> None:
+    refuse(llm, name)
+    with pytest.raises(ProviderRefused, match="is not permitted"):
+        _ = [batch async for batch in new_model(OpenAIChat).stream(asked)]
+    assert len(llm.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "message"), [(400, "something else"), (400, "my_stream_options_x"), (404, "{}"), (401, "{}")]
+)
+async def test_another_refusal_is_told_at_once(
+    new_model: NewModel, llm: ScriptedLLM, status: int, message: str
+) -> None:
+    refuse(llm, "stream_options", status, message)
+    with pytest.raises(ProviderRefused):
+        _ = [batch async for batch in new_model(OpenAIChat).stream(request())]
+    assert len(llm.requests) == 1
+
+
+async def test_another_model_and_another_address_are_asked_as_usual(new_model: NewModel, llm: ScriptedLLM) -> None:
+    refuse(llm, "stream_options")
+    _ = [batch async for batch in new_model(OpenAIChat).stream(request())]
+    llm.clear()
+    _ = [batch async for batch in new_model(OpenAIChat).stream(request(model="other"))]
+    assert "stream_options" in llm.requests[0].body
+    llm.clear()
+    _ = [batch async for batch in new_model(OpenAIChat, base_url=f"{llm.openai_url}/").stream(request())]
+    assert "stream_options" in llm.requests[0].body
+
+
+async def test_a_second_refusal_is_told(new_model: NewModel, llm: ScriptedLLM) -> None:
+    llm.rule(lambda _: True, failure(400, "stream_options and all else are wrong"))
+    with pytest.raises(ProviderRefused, match="all else"):
+        _ = [batch async for batch in new_model(OpenAIChat).stream(request())]
+    assert len(llm.requests) == 2
+
+
+async def test_a_protocol_without_such_members_is_asked_once(new_model: NewModel, llm: ScriptedLLM) -> None:
+    llm.rule(lambda _: True, failure(400, "stream_options is wrong"))
+    with pytest.raises(ProviderRefused):
+        await new_model(OllamaChat).ask(request())
+    assert len(llm.requests) == 1

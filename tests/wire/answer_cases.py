@@ -1,0 +1,9 @@
+"""All answers of models' servers that the tests know, with the verdict on each."""
+
+from collections.abc import Sequence
+
+from tests.wire.answer_kit import Case
+from tests.wire.answers_of_chat import CALLS, STREAMS, WHOLE
+from tests.wire.answers_of_others import kobold, ollama, responses, text_completions
+
+CASES: Sequence[Case] = (*STREAMS, *CALLS, *WHOLE, *text_completions(), *responses(), *ollama(), *kobold())

@@ -1,0 +1,89 @@
+"""Each answer has one verdict, however the network cuts it, and each error keeps the words of the server."""
+
+from collections.abc import Iterable
+
+import pytest
+
+from mnemoir.core.errors import ProviderError
+from mnemoir.core.events import Gathering, ModelEvent, Note
+from mnemoir.wire import openai_chat
+from tests.each_case import check_each
+from tests.wire.answer_cases import CASES
+from tests.wire.answer_kit import (
+    END,
+    HI,
+    READERS,
+    Case,
+    Verdict,
+    as_json,
+    chunk,
+    sse,
+    verdict_of_error,
+    verdict_of_reply,
+    whole,
+)
+
+
+def read(case: Case, pieces: Iterable[bytes]) -> tuple[Verdict, str]:
+    """The verdict on a body that comes in these pieces, and the message of its error."""
+    reader, gathering = READERS[case.protocol](case.media_type), Gathering()
+    try:
+        for piece in pieces:
+            gathering.take(reader.feed(piece))
+            reader.check()
+        gathering.take(reader.end())
+        reader.check()
+        return verdict_of_reply(gathering.reply()), ""
+    except ProviderError as exc:
+        return verdict_of_error(exc), exc.message
+
+
+def read_whole(case: Case) -> tuple[Verdict, str]:
+    try:
+        return verdict_of_reply(READERS[case.protocol](case.media_type).read(case.body)), ""
+    except ProviderError as exc:
+        return verdict_of_error(exc), exc.message
+
+
+def test_each_answer_has_its_verdict_and_each_error_its_words() -> None:
+    def check(case: Case) -> None:
+        verdict, message = read_whole(case)
+        assert verdict == case.verdict, message
+        assert case.words in message
+
+    check_each(CASES, check)
+
+
+def test_a_verdict_is_the_same_byte_by_byte() -> None:
+    def check(case: Case) -> None:
+        assert read(case, (case.body[n : n + 1] for n in range(len(case.body)))) == read_whole(case)
+
+    check_each(CASES, check)
+
+
+def test_what_was_said_before_an_error_is_given_before_it_is_raised() -> None:
+    reader = openai_chat.AnswerReader()
+    events = reader.feed(sse(HI, b"{oops", END))
+    assert [type(event).__name__ for event in events] == ["Text"]
+    with pytest.raises(ProviderError):
+        reader.check()
+    with pytest.raises(ProviderError):
+        reader.end()
+
+
+def events_of(body: bytes) -> list[ModelEvent]:
+    reader = openai_chat.AnswerReader()
+    return [*reader.feed(body), *reader.end()]
+
+
+def test_what_is_unreadable_behind_the_reason_is_noted_and_a_flood_of_it_is_not() -> None:
+    notes = [event for event in events_of(sse(HI, END, *[b"{oops"] * 50)) if isinstance(event, Note)]
+    assert len(notes) == 8
+    assert "{oops" in notes[0].text
+
+
+def test_an_unknown_part_is_named_in_a_note() -> None:
+    part = {"type": "hologram", "text": "x"}
+    for body in (sse(chunk({"content": [part]}), END), as_json(whole({"content": [part]}))):
+        (note,) = (event for event in events_of(body) if isinstance(event, Note))
+        assert "hologram" in note.text
