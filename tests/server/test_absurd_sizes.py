@@ -98,11 +98,12 @@ async def test_hostile_names_in_metadata_are_data(server):
     assert (await server.get(f"{MEMORIES}/mira"))["results"][0]["metadata"] == hostile
 
 
-async def test_a_single_word_of_nine_mebibytes_comes_back_as_it_was(server):
-    word = "x" * (9 * MIB)
-    said = {"messages": [{"role": "user", "content": word}], "user_id": "mira", "infer": False}
-    await server.post(MEMORIES, said)
-    assert (await server.get(f"{MEMORIES}/mira"))["results"][0]["memory"] == word
+async def test_a_single_word_of_nine_mebibytes_is_refused_and_of_one_comes_back_as_it_was(open_server):
+    server = await open_server({"memory.max_text_kib": 1024})
+    for size, status in ((9 * MIB, 413), (MIB, 200)):
+        said = {"messages": [{"role": "user", "content": "x" * size}], "user_id": "mira", "infer": False}
+        assert (await server.ask("POST", MEMORIES, said)).status == status
+    assert [one["memory"] for one in (await server.get(f"{MEMORIES}/mira"))["results"]] == ["x" * MIB]
 
 
 @pytest.mark.costly("it is about large texts")

@@ -20,6 +20,7 @@ from mnemoir.core.memories import (
 )
 from mnemoir.core.proposals import NO_STEP, Proposal, QueueStep
 from mnemoir.core.scope import Scope
+from mnemoir.core.usage import Stored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,15 +179,15 @@ class SpaceVectors(VectorBacklog, Protocol):
 class Room(Protocol):
     """Asked for room before memories are added."""
 
-    def __call__(self, scope: Scope, *, number: int) -> AbstractAsyncContextManager[None]:
-        """Hold room for so many more memories of the scope's user while the body stores them.
+    def __call__(self, scope: Scope, growth: Mapping[Stored, int]) -> AbstractAsyncContextManager[None]:
+        """Hold room for so much more of the scope's user while the body stores it.
 
         Raises QuotaExceeded.
         """
 
 
 @asynccontextmanager
-async def any_room(scope: Scope, *, number: int) -> AsyncIterator[None]:
+async def any_room(scope: Scope, growth: Mapping[Stored, int]) -> AsyncIterator[None]:
     """Room without a limit."""
     yield
 
@@ -254,6 +255,9 @@ class MemoryStore(VectorBacklog, Committer, Protocol):
 
     async def select_count(self, scope: Scope, wanted: ListFilter) -> int:
         """The number of memories that `select` gives without a limit."""
+
+    async def bytes_by_user(self, tenant: str) -> Mapping[str, int]:
+        """The bytes of the texts of current memories of each user of the tenant, as they are stored."""
 
     async def owners(self, tenant: str) -> list[OwnerSummary]:
         """All users of the tenant with current memories, ordered by project, then by name."""

@@ -187,6 +187,7 @@ class Memory(MemoryConfig):
     review: Annotated[Reviewed, BeforeValidator(lower_or_off)] = "off"
     learn_from: OutsideOrigins = ()
     quarantine: Annotated[Quarantine, BeforeValidator(lower_or_off)] = "rules"
+    max_text_kib: int = Field(default=32, ge=1, le=1024)
     search_timeout_s: Seconds = 2.0
 
 

@@ -100,7 +100,10 @@ def holding_of_facts(
         giving=give,
         owners=owners,
         counts=counts,
-        stored={"memories": partial(_memories_of_users, store)},
+        stored={
+            "memories": partial(_memories_of_users, store),
+            "memory_bytes": partial(_bytes_of_users, store),
+        },
         daily=daily,
         exchange=exchange,
         expire=expire,
@@ -112,6 +115,11 @@ async def _memories_of_users(store: MemoryStore, tenant: str, user: str | None) 
     for owner in await store.owners(tenant):
         counted[owner.user] += owner.memories if user in (None, owner.user) else 0
     return counted
+
+
+async def _bytes_of_users(store: MemoryStore, tenant: str, user: str | None) -> Amounts:
+    found = await store.bytes_by_user(tenant)
+    return found if user is None else {user: found.get(user, 0)}
 
 
 class FactExchange:

@@ -28,7 +28,6 @@ MOST_LISTED = 1000
 MOST_IDS = 200
 LONGEST_WORDS = 1000
 _LONGEST_PROMPT = 50_000
-_LONGEST_MEMORY = 100_000
 _TEXT_PARTS = ("text", "input_text", "output_text")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
@@ -195,7 +194,7 @@ class EditBody(Body):
     Sending the memory's own text confirms that it still holds, and renews it.
     """
 
-    memory: Annotated[str, Field(max_length=_LONGEST_MEMORY), AfterValidator(not_blank)] | None = None
+    memory: Annotated[str, AfterValidator(not_blank)] | None = None
     metadata: dict[str, Any] | None = None
     updated_at: Annotated[str, AfterValidator(_time)] | None = None
 
@@ -212,13 +211,13 @@ class MergeBody(Body):
     user_id: UserId
     ids: Annotated[list[str], Field(min_length=2, max_length=100)]
     keep: str
-    memory: Annotated[str, Field(max_length=_LONGEST_MEMORY), AfterValidator(not_blank)] | None = None
+    memory: Annotated[str, AfterValidator(not_blank)] | None = None
 
 
 class ProposalBody(Body):
     """`PATCH /api/memories/proposals/{id}`."""
 
-    memory: Annotated[str, Field(max_length=_LONGEST_MEMORY), AfterValidator(not_blank)]
+    memory: Annotated[str, AfterValidator(not_blank)]
 
 
 class ProposalsBody(Body):

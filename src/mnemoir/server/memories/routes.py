@@ -15,6 +15,7 @@ from fastapi import Depends, Header, Query, Request
 from mnemoir.core.errors import InvalidRequest, MnemoirError
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.scope import Scope as Owner
+from mnemoir.core.usage import OF_MEMORY
 from mnemoir.memory.facts import TokenLimits, unknown_memory
 from mnemoir.ports.memory_store import Project, Receipt
 from mnemoir.server.door.access import principal_of
@@ -170,7 +171,9 @@ async def add_memories(
     quotas = site.parts.chats.quotas
     if body.infer is not False:
         quotas.budget(scope)
-    await quotas.check(scope, "memories")  # before a model is asked
+    else:
+        site.parts.memory.facts.text_bound.check_turns([message.content for message in body.messages])
+    await quotas.check(scope, *OF_MEMORY)  # before a model is asked
     if body.dry_run:
         return await _plan_addition(site, scope, body, include_usage=include_usage)
     receipt = _receipt(key, body, scope)

@@ -18,6 +18,8 @@ from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Memory
 from mnemoir.core.proposals import Proposal
 from mnemoir.core.scope import Scope, entity_name
+from mnemoir.core.text import size_of
+from mnemoir.memory.facts.extract.requests import TextBound
 from mnemoir.memory.facts.holding import FACT, ToldMemory
 from mnemoir.memory.facts.review.proposal_holding import PROPOSAL
 from mnemoir.ports.holdings import Exchange
@@ -46,6 +48,7 @@ router = Routes(prefix="/api", tags=["transfer"])
 MOST_LINES = 10_000
 
 _Line = tuple[str, str, Any]  # the kind, the user, the record
+_NumberedLine = tuple[int, _Line]
 
 
 class ImportPlan(JsonObject):
@@ -56,12 +59,24 @@ class ImportPlan(JsonObject):
     results: list[AppliedChange]
 
 
+class LongLine(JsonObject):
+    """A line of an import whose text is too long: its number from 1, its id if it has one, and the text's bytes."""
+
+    line: int
+    id: str | None
+    size_bytes: int
+
+
 class ImportAnswer(Success):
-    """The number of lines that were added, and of those that existed already; with `dry_run`, would be."""
+    """The number of lines that were added, and of those that were not; with `dry_run`, would be.
+
+    Skipped are lines that existed already, and those of `too_long`.
+    """
 
     message: str
     imported: int
     skipped: int
+    too_long: NotRequired[Sequence[LongLine]]
     plans: NotRequired[list[ImportPlan]]
 
 
@@ -109,16 +124,23 @@ async def import_lines(
 ) -> Answer[ImportAnswer]:
     body = await read_body(request.scope, request.receive, site.options.max_body_bytes)
     exchanges, lines = _exchanges(site), defaultdict[tuple[str, str], list[Any]](list)
-    for kind, user, record in _read(body, exchanges):
+    read, too_long = _without_long(_read(body, exchanges), site.parts.memory.facts.text_bound)
+    for kind, user, record in read:
         lines[kind, user].append(record)
     if dry_run:
-        return Answer(await _plan_import(exchanges, project, lines))
+        return Answer(_with_long(await _plan_import(exchanges, project, lines), too_long))
     owners = {user: owner(project, user) for _, user in lines}  # before the first is added
     added = skipped = 0
     for (kind, user), records in lines.items():
         stored = await exchanges[kind].add(owners[user], records)
         added, skipped = added + stored, skipped + len(records) - stored
-    return Answer({"success": True, "message": f"Imported {added} memories", "imported": added, "skipped": skipped})
+    answer: ImportAnswer = {
+        "success": True,
+        "message": f"Imported {added} memories",
+        "imported": added,
+        "skipped": skipped,
+    }
+    return Answer(_with_long(answer, too_long))
 
 
 async def _plan_import(
@@ -134,6 +156,25 @@ async def _plan_import(
     total = sum(map(len, lines.values()))
     message = f"Nothing was stored; {count} memories would be added"
     return {"success": True, "message": message, "imported": count, "skipped": total - count, "plans": plans}
+
+
+def _without_long(lines: Sequence[_NumberedLine], bound: TextBound) -> tuple[list[_Line], list[LongLine]]:
+    """The lines whose text may come in, and the others."""
+    kept: list[_Line] = []
+    too_long: list[LongLine] = []
+    for number, line in lines:
+        record = line[2].memory if isinstance(line[2], Proposal) else line[2]
+        if isinstance(record, Memory) and not bound.holds(record.text):
+            too_long.append({"line": number, "id": record.id or None, "size_bytes": size_of(record.text)})
+        else:
+            kept.append(line)
+    return kept, too_long
+
+
+def _with_long(answer: ImportAnswer, too_long: Sequence[LongLine]) -> ImportAnswer:
+    if not too_long:
+        return answer
+    return {**answer, "skipped": answer["skipped"] + len(too_long), "too_long": too_long}
 
 
 def _exchanges(site: Site) -> dict[str, Exchange]:
@@ -160,7 +201,7 @@ def _line(kind: str, record: Any) -> Mapping[str, Any]:
     return {**(exported_json(record) if isinstance(record, Proposal) else record), "kind": kind}
 
 
-def _read(body: bytes, exchanges: dict[str, Exchange]) -> list[_Line]:
+def _read(body: bytes, exchanges: dict[str, Exchange]) -> list[_NumberedLine]:
     lines = [(number, line) for number, line in enumerate(body.splitlines(), start=1) if line.strip()]
     if len(lines) > MOST_LINES:
         raise InvalidRequest(f"The import has {len(lines)} lines. Send at most {MOST_LINES} at a time.")
@@ -170,7 +211,7 @@ def _read(body: bytes, exchanges: dict[str, Exchange]) -> list[_Line]:
         if kind == FACT and record.id and record.id in seen:
             raise Invalid([{"loc": ["body", number, "id"], "msg": "is there twice", "type": "value_error"}])
         seen.add(record.id if kind == FACT else "")
-    return read
+    return [(number, record) for (number, _), record in zip(lines, read, strict=True)]
 
 
 def _record(number: int, line: bytes, exchanges: dict[str, Exchange]) -> _Line:

@@ -2,12 +2,12 @@
 
 import math
 import operator
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Memory, has_members
 from mnemoir.core.scope import Scope
-from mnemoir.core.text import holds
+from mnemoir.core.text import holds, size_of
 from mnemoir.ports.memory_store import ListCursor, ListFilter, OwnerSummary, Project
 from mnemoir.ports.search_rows import MOST_CHANGES, Revision, SearchRow, SearchSnapshot
 from mnemoir.storage.files.contents import Contents, UserRows
@@ -55,6 +55,11 @@ def owners_of(project: Project, contents: Contents) -> list[OwnerSummary]:
         for user, held in sorted(contents.by_user.items())
         if held.rows
     ]
+
+
+def sizes_of(contents: Contents) -> Mapping[str, int]:
+    """The bytes of the texts of each user."""
+    return {user: sum(size_of(row.memory.text) for row in held.rows) for user, held in contents.by_user.items()}
 
 
 def _conditions(wanted: ListFilter, learned: Collection[MemoryId]) -> list[Condition]:

@@ -59,6 +59,11 @@ def owners(sql: Sql, tenant: str) -> list[OwnerSummary]:
     ]
 
 
+def bytes_by_user(sql: Sql, tenant: str) -> dict[str, int]:
+    """The bytes of the texts of current memories of each user of the tenant, as they are stored."""
+    return dict(sql.rows(_QUERIES["bytes_by_user"], tenant=tenant))
+
+
 def _conditions(sql: Sql, scope: Scope, wanted: ListFilter) -> dict[str, Any]:
     instants = {
         "now": wanted.visible.now,

@@ -55,6 +55,13 @@ SELECT DISTINCT memory_id FROM history
  WHERE scope_id = :scope_id
    AND source_id IN (SELECT id FROM sources WHERE scope_id = :scope_id AND session = :session);
 
+-- name: bytes_by_user
+-- The bytes of the texts of current memories of each user of a tenant, as they are stored; by looking at all.
+SELECT s.user, sum(octet_length(m.text))
+  FROM scopes AS s CROSS JOIN memories AS m ON m.scope_id = s.id AND m.valid_to IS NULL
+ WHERE s.tenant = :tenant
+ GROUP BY s.user;
+
 -- name: owners
 -- Every user of a tenant with current memories: project, name, how many, the last renewal; by project, then by name.
 SELECT s.project, s.user, count(*), max(m.effective_at)
