@@ -4243,7 +4243,9 @@ export interface components {
         };
         /**
          * ImportAnswer
-         * @description The number of lines that were added, and of those that existed already; with `dry_run`, would be.
+         * @description The number of lines that were added, and of those that were not; with `dry_run`, would be.
+         *
+         *     Skipped are lines that existed already, and those of `too_long`.
          */
         ImportAnswer: {
             /**
@@ -4257,6 +4259,8 @@ export interface components {
             imported: number;
             /** Skipped */
             skipped: number;
+            /** Too Long */
+            too_long?: components["schemas"]["LongLine"][];
             /** Plans */
             plans?: components["schemas"]["ImportPlan"][];
         };
@@ -4692,6 +4696,18 @@ export interface components {
             undo_of: string | null;
             /** Undone By */
             undone_by: string | null;
+        };
+        /**
+         * LongLine
+         * @description A line of an import whose text is too long: its number from 1, its id if it has one, and the text's bytes.
+         */
+        LongLine: {
+            /** Line */
+            line: number;
+            /** Id */
+            id: string | null;
+            /** Size Bytes */
+            size_bytes: number;
         };
         /**
          * May
