@@ -51,7 +51,7 @@ async def adoptable(
     user_id: str,
     from_user: Annotated[str | None, Query(description="else that of callers who name none")] = None,
 ) -> Answer[AdoptableAnswer]:
-    _, user = await caller_and_user(request, site, user_id)
+    _, user = await caller_and_user(request, site, user_id, "users.adopt")
     given = site.options.default_user if from_user is None else entity_name(from_user, "from_user")
     await asyncio.to_thread(_check_is_free, site, user, given)
     found = await site.parts.upkeep.adoption.look(user, given)
