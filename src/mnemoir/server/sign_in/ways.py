@@ -9,7 +9,6 @@ from fastapi import Request
 from mnemoir.access.sign_in.sessions import SignedIn
 from mnemoir.chats.memory_users import has_something
 from mnemoir.core.errors import Conflict, Forbidden, Unauthorized
-from mnemoir.core.scope import Principal
 from mnemoir.core.users import Invitation, User, comparable_name, password
 from mnemoir.server.door.sessions import signed_in_of
 from mnemoir.server.rest import Answer, Site
@@ -69,13 +68,7 @@ async def try_name(request: Request, site: Site, typed: str, *, device: str | No
         device = await asyncio.to_thread(_device_of, request, site, user)
     is_last = site.guard.rate_limits.try_sign_in(request.scope, name, device)
     if is_last and access.audit.is_on and access.users.are_there:
-        grant = None if user is None else user.grant
-        whose = (
-            Principal(key="anybody", roles=())
-            if grant is None
-            else Principal(key="anybody", roles=(), tenant=grant.tenant, user=grant.memory_user)
-        )
-        await access.audit.note(whose, "sign_in.locked", "" if user is None else user.id, address_of(request, site))
+        await access.audit.note_lockout(user, address_of(request, site))
     return Tried(name, device)
 
 
