@@ -90,8 +90,8 @@ async def open_parts(settings: Settings) -> Parts:
             return part
 
         served = open_tree(settings)
-        session = await opened.enter_async_context(new_session())
-        careful = await opened.enter_async_context(new_session(is_careful=True))
+        session = await opened.enter_async_context(new_session(settings.http.proxies))
+        careful = await opened.enter_async_context(new_session(settings.http.proxies, is_careful=True))
         models = await open_models(settings, served, session, careful, own)
         settings = models.settings
         encryption = own(Encryption(settings))

@@ -149,17 +149,19 @@ def make_strategy(
 
 def embedding_client(settings: Settings, embedding: EmbeddingModel) -> EmbeddingClient:
     """The client that embeds messages. Raises SettingsError and ProviderNotConfigured for what is not installed."""
-    chosen = settings.memory.vector_store
+    chosen, proxies = settings.memory.vector_store, settings.http.proxies
     made: EmbeddingClient
     if chosen.embedding_provider == "server":
         made = ModelEmbeddingClient(embedding)
     elif chosen.embedding_provider == "sentence-transformers":
         made = backend("sentence-transformers")(*_arguments_of(chosen.embedding_model))
     elif chosen.embedding_provider == "ollama":
-        made = backend("ollama-embeddings")(*_arguments_of(chosen.embedding_model), host=settings.llm.ollama_url)
+        made = backend("ollama-embeddings")(
+            *_arguments_of(chosen.embedding_model), host=settings.llm.ollama_url, proxies=proxies
+        )
     else:
         model = chosen.embedding_model or _OPENAI_MODEL
-        made = backend("http-embeddings")(model, settings.llm.base_url, api_key_env="OPENAI_API_KEY")
+        made = backend("http-embeddings")(model, settings.llm.base_url, api_key_env="OPENAI_API_KEY", proxies=proxies)
     return made
 
 

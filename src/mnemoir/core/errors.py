@@ -5,6 +5,7 @@ MnemoirError
 │   ├── NotFound          no such thing in the caller's scope
 │   ├── Conflict          it conflicts with stored data or with a running request
 │   ├── TooLarge          over a size limit
+│   │   └── MemoryTooLong the text of a memory, or of all in a request
 │   └── NotSupported      known to the protocol, not offered by this server
 ├── Unauthorized          no key, or a wrong one
 ├── IssuerUnavailable     an identity provider does not say who the caller is
@@ -74,6 +75,12 @@ class TooLarge(InvalidRequest):
     """The request exceeds a size limit, which the message names."""
 
     code = "payload_too_large"
+
+
+class MemoryTooLong(TooLarge):
+    """A text that is to become a memory, or all texts of one request, are longer than may come in."""
+
+    code = "memory_too_long"
 
 
 class NotSupported(InvalidRequest):

@@ -4,9 +4,11 @@ import asyncio
 import os
 import shutil
 import socket
-from collections.abc import Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
+
+import aiohttp
 
 from mnemoir.app import logs
 from mnemoir.cli.connection import is_mnemoir
@@ -20,6 +22,7 @@ from mnemoir.cli.diagnosis.file_checks import (
     joined_complaints,
 )
 from mnemoir.cli.diagnosis.issuer_checks import issuer_checks
+from mnemoir.cli.diagnosis.proxy_checks import check_proxies
 from mnemoir.core.errors import MnemoirError, ProviderError, SettingsError, StorageUnavailable
 from mnemoir.ports.embedding import EmbeddingModel, Passage
 from mnemoir.providers.http import new_session
@@ -60,7 +63,8 @@ def _checks_of(settings: Settings) -> Sequence[Check]:
         check_conversations,
         check_keys,
     ]
-    return [check_settings, *stored, *issuer_checks(settings), check_model, check_embedder, check_port]
+    proxies = [] if settings.http.proxies.are_none else [check_proxies]
+    return [check_settings, *stored, *issuer_checks(settings), check_model, check_embedder, *proxies, check_port]
 
 
 async def check_settings(settings: Settings) -> Finding:
@@ -139,7 +143,7 @@ async def check_model(settings: Settings) -> Finding:
     from mnemoir.models.reaching import plain_url, reach_model
     from mnemoir.models.roles import ChatRole
 
-    async with new_session() as session, new_session(is_careful=True) as careful:
+    async with _sessions(settings) as (session, careful):
         try:
             chosen = await ChatRole(settings, session, careful).open()
         except SettingsError as exc:
@@ -161,7 +165,7 @@ async def check_embedder(settings: Settings) -> Finding:
     from mnemoir.models.roles import EmbeddingRole
 
     try:
-        async with new_session() as session, new_session(is_careful=True) as careful:
+        async with _sessions(settings) as (session, careful):
             opened = await EmbeddingRole(settings, session, careful).open()
             settings = opened.settings
             found = await _embed_once(opened.model)
@@ -204,6 +208,14 @@ async def check_port(settings: Settings) -> Finding:
             found = f"{server.host}:{server.port}: {exc.strerror}"
             return Finding(check="port", state="fail", found=found, to_do="Choose another with --port.")
     return Finding(check="port", state="ok", found=f"{server.host}:{server.port} is free")
+
+
+@asynccontextmanager
+async def _sessions(settings: Settings) -> AsyncIterator[tuple[aiohttp.ClientSession, aiohttp.ClientSession]]:
+    """The sessions for addresses of the settings, and for those that were typed in."""
+    proxies = settings.http.proxies
+    async with new_session(proxies) as session, new_session(proxies, is_careful=True) as careful:
+        yield session, careful
 
 
 def _writable(check: str, path: Path, to_do: str) -> Finding:

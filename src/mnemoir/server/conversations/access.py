@@ -68,7 +68,7 @@ async def room_for(site: Site, scope: Owner, messages: int) -> AsyncIterator[Non
     """Room for so many messages, and their files, while the body stores them. Raises QuotaExceeded."""
     quotas = site.parts.chats.quotas
     await quotas.check(scope, "attachment_bytes", "disk_bytes")
-    async with quotas.adding(scope, "messages", messages):
+    async with quotas.adding(scope, {"messages": messages}):
         yield
     quotas.has_stored(scope, "attachment_bytes")
 
