@@ -238,7 +238,7 @@ class AnswerReader(answer_reader.AnswerReader):
         said = upstream.error_value(event.data) if event.name == b"error" else None
         if said is not None and upstream.member(said, "type") != "error":
             raise upstream.error_in_body(said)
-        self._frame(event.data, events)
+        self._take_frames((event.data,), events)
 
     def read_whole(self, body: dict[str, Any]) -> Reply:
         """See the base class."""

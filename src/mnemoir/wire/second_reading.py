@@ -137,13 +137,9 @@ class Seam:
     """Puts together the halves of a character that came in two pieces of a text; a half left alone is U+FFFD."""
 
     def __init__(self) -> None:
+        self.is_open = False  # half of a character waits for the next piece; no property, as every piece asks
         self._half = b""
         self._kind: type | None = None
-
-    @property
-    def is_open(self) -> bool:
-        """True when half of a character waits for the next piece."""
-        return self._kind is not None
 
     def join(self, events: Sequence[ModelEvent], mended: Mended | None) -> list[ModelEvent]:
         """The events of one piece, whose `mended` data they were read from, None where it needed no mending."""
@@ -157,6 +153,7 @@ class Seam:
                     whole.append(self._kind(_UNKNOWN))
                     self._kind = None
                 whole.append(event)
+        self.is_open = self._kind is not None
         return whole
 
     def _text(self, event: Text | Thinking | Refusal, mended: Mended | None) -> str:
