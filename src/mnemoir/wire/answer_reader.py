@@ -30,6 +30,7 @@ _FIELDS = (b"data:", b"event:", b"error:", b"retry:", b"id:", b":")
 _ALONE = re.compile(rb"\{[ \t\r]*\n")  # the first line of an object that is written over several lines
 _BEGUN_ALONE = re.compile(rb"\{[ \t\r]*")
 _HAS_FIELDS = re.compile(rb"^(?:data|event|error):", re.MULTILINE)
+_LONGEST_BRACE_LINE = 1024  # a brace and blanks: a flood of them is a line, which has a limit
 _MOST_OF_TEXT = 64 * 1024
 _MOST_NOTES = 8
 
@@ -170,7 +171,8 @@ class AnswerReader(ABC):
         if any(field.startswith(head) for field in _FIELDS):
             return None
         if head.startswith(b"{") and self.streams_lines:
-            return "object" if _ALONE.match(head) else None if _BEGUN_ALONE.fullmatch(head) else "lines"
+            is_begun = len(head) < _LONGEST_BRACE_LINE and _BEGUN_ALONE.fullmatch(head)
+            return "object" if _ALONE.match(head) else None if is_begun else "lines"
         if head.startswith((b"{", b"[")):
             return "object"
         return "page" if head.startswith(b"<") else "text"
