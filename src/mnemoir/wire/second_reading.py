@@ -87,6 +87,8 @@ class _Table:
         if text is None:
             self.has_numbers = True
             return self._number
+        if text.isascii() and b"\\u" not in text:
+            return token[0]
         is_name = token[2].endswith(b":")
 
         def replace_odd(odd: re.Match[bytes]) -> bytes:
