@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SERVING := $(VENV)/.serving
 READY := $(VENV)/.ready
+DOCS := $(VENV)/.docs
 CONFORMANCE ?= ../shared/conformance
 
 UI_FILES := $(shell find ui \( -name node_modules -o -name dist -o -name openapi.json \) -prune -o -type f -print) hatch_build.py
@@ -117,7 +118,7 @@ wheel: $(SERVING) $(UI_BUILT)
 release-check: wheel
 	@$(BIN)/python -m tools.release_check
 
-docs: $(READY)
+docs: $(DOCS)
 	@$(BIN)/python -m tools.docs_site
 
 bench: $(READY)
@@ -150,7 +151,16 @@ $(READY): $(SERVING) requirements/tests.lock
 	@$(BIN)/python -m tools.install tests
 	@touch $@
 
-$(SERVING): pyproject.toml requirements/serving.lock
+# what makes the site of docs/, and nothing of Mnemoir
+$(DOCS): requirements/docs.lock | $(BIN)/python
+	@$(BIN)/python -m tools.install docs
+	@touch $@
+
+$(SERVING): pyproject.toml requirements/serving.lock | $(BIN)/python
+	@$(BIN)/python -m tools.install serving
+	@touch $@
+
+$(BIN)/python:
 	@found=""; \
 	for python in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11 python; do \
 		if command -v "$$python" >/dev/null 2>&1 && \
@@ -162,9 +172,5 @@ $(SERVING): pyproject.toml requirements/serving.lock
 		echo "Mnemoir needs Python 3.11 or newer, and none was found. Install it, or name it: make PYTHON=/path/to/python3" >&2; \
 		exit 1; \
 	fi; \
-	if [ ! -x $(BIN)/python ]; then \
-		echo "Making $(VENV) with $$found" >&2; \
-		"$$found" -m venv $(VENV) || { rm -rf $(VENV); exit 1; }; \
-	fi
-	@$(BIN)/python -m tools.install serving
-	@touch $@
+	echo "Making $(VENV) with $$found" >&2; \
+	"$$found" -m venv $(VENV) || { rm -rf $(VENV); exit 1; }

@@ -2,6 +2,7 @@
 
     python -m tools.install serving     what `make serve` needs
     python -m tools.install tests       what tests, checks and builds need besides
+    python -m tools.install docs        what makes the site of docs/, without the checkout
 
 With `LOCKED=no` in the environment pip chooses releases itself, within what pyproject.toml allows. Needs the standard
 library only: it is what installs the rest.
@@ -30,6 +31,7 @@ class Part:
     size: str
     sign: str  # a module that is there once this was installed
     unlocked: tuple[str, ...]  # arguments of pip that say the same without a lock
+    with_checkout: bool = True
 
 
 PARTS = {
@@ -43,7 +45,17 @@ PARTS = {
         what="what tests and checks need besides",
         size="about 250 MB to fetch, 1 GB on the disk, some minutes",
         sign="pytest",
-        unlocked=("-r", "requirements/build.in", "-r", "requirements/pages.in", "-e", ".[test]"),
+        unlocked=(
+            *("-r", "requirements/build.in", "-r", "requirements/docs.in", "-r", "requirements/pages.in"),
+            *("-e", ".[test]"),
+        ),
+    ),
+    "docs": Part(
+        what="what makes a site of the documentation",
+        size="about 20 MB to fetch, 60 MB on the disk",
+        sign="mkdocs",
+        unlocked=("-r", "requirements/docs.in"),
+        with_checkout=False,
     ),
 }
 
@@ -55,6 +67,8 @@ def install(name: str, *, locked: bool) -> int:
     known = importlib.util.find_spec(part.sign) is not None
     _say(f"Installing {part.what}: {'what changed since' if known else part.size}")
     status = _fetch(*(("--require-hashes", "-r", str(lock)) if locked else part.unlocked))
+    if status == 0 and not part.with_checkout:
+        return 0
     if status == 0:
         return subprocess.run([*_PIP, "--quiet", "--no-deps", "--no-build-isolation", "-e", "."]).returncode
     _say("pip could not install that, and says why above. If the network failed, give the same command again.")

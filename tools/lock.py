@@ -10,11 +10,17 @@ from pathlib import Path
 
 REQUIREMENTS = Path(__file__).parents[1] / "requirements"
 LOWEST_PYTHON = "3.11"
-# in this order: the later ones take the versions of `serving`, for one environment holds them all
+# in this order: `tests` takes the versions of the others, for one environment holds them all
 INPUTS = {
     "serving": ("pyproject.toml", "requirements/build.in"),
     "pages": ("requirements/pages.in",),
-    "tests": ("pyproject.toml", "--extra", "test", "requirements/build.in", "requirements/pages.in"),
+    "docs": ("requirements/docs.in",),
+    "tests": (
+        "pyproject.toml",
+        "--extra",
+        "test",
+        *(f"requirements/{name}.in" for name in ("build", "docs", "pages")),
+    ),
 }
 
 
@@ -30,7 +36,8 @@ def _command(name: str) -> Iterator[str]:
     yield from ("--universal", "--python-version", LOWEST_PYTHON, "--generate-hashes", "--no-emit-index-url")
     yield from INPUTS[name]
     if name == "tests":
-        yield from ("--constraint", "requirements/serving.lock", "--constraint", "requirements/pages.lock")
+        for other in ("serving", "pages", "docs"):
+            yield from ("--constraint", f"requirements/{other}.lock")
     yield from ("--output-file", f"requirements/{name}.lock")
 
 

@@ -27,10 +27,10 @@ class Commands:
     """Runs `mnemoir conversations` for one user."""
 
     def __init__(self, user, home, capsys, environment):
-        self._user, self._home, self._capsys, self._environment = user, home, capsys, environment
+        self.user, self._home, self._capsys, self._environment = user, home, capsys, environment
 
     def __call__(self, name, *arguments, stdin=None):
-        given = ("conversations", name, *arguments, "--user", self._user)
+        given = ("conversations", name, *arguments, "--user", self.user)
         return run_here(*given, cwd=self._home, capsys=self._capsys, stdin=stdin, **self._environment)
 
     def json(self, *arguments):
@@ -189,3 +189,16 @@ def test_old_conversations_are_pruned(conversations):
     assert len(conversations.ids()) == 2
     assert sorted(conversations("prune", "--days", "0", "--yes").stdout.split()) == ["search", "tea/1"]
     assert conversations.ids() == []
+
+
+@both_ways
+def test_a_list_without_anything_says_so(conversations):
+    conversations.user = "nobody"
+    done = conversations("list")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "There are no conversations of 'nobody'." in done.stderr
+
+
+def test_nothing_is_said_of_a_server_to_whoever_names_the_data_directory(tmp_path, capsys):
+    done = run_here("conversations", "list", "--data-dir", "data", cwd=tmp_path, capsys=capsys)
+    assert (done.returncode, done.stderr) == (0, "There are no conversations of 'user'.\n")

@@ -63,11 +63,12 @@ def test_on_a_fresh_machine_only_the_missing_model_is_reported(doctor, tmp_path)
     assert not (tmp_path / "data").exists()
 
 
-def test_the_table_for_people_says_what_to_do_and_a_failure_ends_with_1(doctor):
-    done = doctor(HOST="0.0.0.0", COLUMNS="200")
+def test_the_lines_for_people_say_what_to_do_and_a_failure_ends_with_1(doctor, tmp_path):
+    done = doctor(HOST="0.0.0.0", COLUMNS="40")
     assert done.returncode == 1
     for told in ("what to do", "no API key is set", "OPENAI_API_KEY"):
         assert told in done.stdout
+    assert str(tmp_path / "data") in done.stdout  # whole, however narrow the terminal is
 
 
 def test_wrong_settings_are_the_only_finding(doctor):

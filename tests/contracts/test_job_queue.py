@@ -200,3 +200,42 @@ async def test_a_queue_moves_on_when_its_first_job_is_removed(jobs):
         await jobs.put(f"evt_{n}", "remember", {}, queue="mira")
     await jobs.remove(["evt_0", "evt_2"])
     assert (await claim(jobs)).id == "evt_1"
+
+
+async def test_jobs_that_failed_are_listed_newest_first(jobs, clock):
+    for n in range(3):
+        await jobs.put(f"evt_{n}", "remember", {"n": n})
+        clock.move(minutes=1)
+        await jobs.fail(await claim(jobs), f"no {n}")
+    assert [(job.id, job.state, job.error) for job in await jobs.failed_jobs(limit=2)] == [
+        ("evt_2", "FAILED", "no 2"),
+        ("evt_1", "FAILED", "no 1"),
+    ]
+    clock.move(days=8)
+    await jobs.drop_ended()
+    assert await jobs.failed_jobs(limit=9) == []
+
+
+async def test_a_job_that_failed_is_revived_before_later_ones_of_its_queue(jobs):
+    for n in range(3):
+        await jobs.put(f"evt_{n}", "remember", {"n": n}, queue="alex")
+    await jobs.fail(await claim(jobs), "no")
+    running = await claim(jobs)
+    assert running.id == "evt_1"
+    assert await jobs.revive("evt_0")
+    assert await claim(jobs) is None  # one at a time
+    await jobs.succeed(running, {})
+    again = await claim(jobs)
+    assert (again.id, again.payload, again.attempts) == ("evt_0", {"n": 0}, 2)
+    await jobs.succeed(again, {})
+    assert (await claim(jobs)).id == "evt_2"
+
+
+async def test_a_job_of_no_queue_is_revived_at_once_and_only_one_that_failed(jobs):
+    await jobs.put("evt_1", "remember", {})
+    assert not await jobs.revive("evt_1")
+    await jobs.fail(await claim(jobs), "no")
+    assert await jobs.revive("evt_1")
+    assert not await jobs.revive("evt_1")
+    assert not await jobs.revive("evt_nobody")
+    assert (await claim(jobs)).id == "evt_1"

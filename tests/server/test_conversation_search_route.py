@@ -34,7 +34,8 @@ async def filled(server):
 
 async def test_a_hit_tells_its_conversation_its_message_and_its_score(filled):
     (hit,) = (await filled.get(at("/search", q="E4711", mode="keyword", limit=1)))["results"]
-    assert hit.keys() == {"conversation_id", "title", "message", "score"}
+    assert hit.keys() == {"conversation_id", "title", "preview", "message", "score"}
+    assert (hit["title"], hit["preview"]) == (None, CODE)
     assert hit["conversation_id"] == "work"
     messages = (await filled.get(of("work", "/messages")))["results"]
     assert hit["message"] == messages[0]

@@ -123,6 +123,7 @@ admin      admin  workflows.change         POST   /api/workflows/kept/{path}
 admin      admin  workflows.change         PUT    /api/workflows/files/{path}
 manage     admin  -                        GET    /api/keys /api/tenants /api/audit /api/auth/clients /api/users
 manage     admin  -                        GET    /api/users/memory /api/invitations /api/model/found
+manage     admin  -                        GET    /api/users/{user_id}/adopt
 manage     admin  -                        POST   /api/keys /api/keys/{key_id}/rotate /api/users/{user_id}/reset
 manage     admin  -                        POST   /api/invitations /api/model/test /api/model/list
 manage     admin  -                        POST   /api/model/embedding/test /api/model/embedding/list
@@ -135,7 +136,8 @@ manage     admin  model.change             DELETE /api/model /api/model/embeddin
 manage     admin  users.adopt              POST   /api/users/{user_id}/adopt
 server     admin  -                        GET    /ready /metrics /api/status /api/status/latencies
 server     admin  -                        GET    /api/status/growth /api/clients
-server     admin  -                        POST   /api/status/check
+server     admin  -                        GET    /api/status/jobs
+server     admin  -                        POST   /api/status/check /api/status/jobs/{job_id}/retry
 server     admin  retention.run            POST   /api/retention/run
 """
 # routes on which no cookie counts, for which a cookie needs the page's token, and about a user named in their path

@@ -3,6 +3,7 @@
 import asyncio
 from urllib.parse import urlsplit
 
+from mnemoir.core.errors import InvalidRequest
 from mnemoir.models.latencies import MINUTES
 from tests.scripted_llm import Answer, failure
 from tests.server.server_kit import asks, error_of, hello
@@ -126,6 +127,43 @@ async def test_jobs_are_told_until_they_are_done(open_server, llm):
         server.parts.upkeep.background._woken.set()
         await asyncio.sleep(0.01)
     assert "given up" in (await server.get("/api/status"))["remarks"][0]["found"]
+
+
+async def test_a_job_that_was_given_up_is_listed_with_its_error_and_can_be_retried(open_server, llm):
+    server = await open_server(asks(llm))
+    known: list[str] = []
+
+    async def handler(job):
+        if not known:
+            raise InvalidRequest("Nobody knows that word.")
+        done.set()
+        return {}
+
+    done = asyncio.Event()
+    server.parts.upkeep.background.handle("odd", handler)
+    await server.parts.upkeep.background.put("odd", {}, job_id="evt_1")
+    while not (jobs := (await server.get("/api/status/jobs"))["results"]):
+        assert jobs == []
+    (job,) = jobs
+    assert (job["id"], job["kind"], job["attempts"]) == ("evt_1", "odd", 1)
+    assert job["error"] == "Nobody knows that word."
+    known.append("that word")
+    assert (await server.ask("POST", "/api/status/jobs/evt_1/retry")).status == 202
+    async with asyncio.timeout(60):
+        await done.wait()
+    assert (await server.get("/api/status/jobs"))["results"] == []
+    assert error_of(await server.ask("POST", "/api/status/jobs/evt_1/retry"))[:2] == (404, "job_not_found")
+
+
+async def test_an_operator_who_sees_no_contents_sees_no_errors_of_jobs(open_server, llm):
+    server = await open_server(asks(llm))
+    await server.parts.upkeep.jobs.put("evt_1", "no such kind", {"user": "mira"})
+    server.parts.upkeep.background._woken.set()
+    key = {"x_api_key": server.parts.access.api_keys.create(role="operator", by="test")[1]}
+    while not (jobs := (await server.get("/api/status/jobs", **key))["results"]):
+        server.parts.upkeep.background._woken.set()
+        await asyncio.sleep(0.01)
+    assert [job["error"] for job in jobs] == [None]
 
 
 async def test_storage_that_fails_is_told_and_fails_nothing(server):

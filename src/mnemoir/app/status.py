@@ -12,6 +12,7 @@ from typing import Literal
 from mnemoir import __version__
 from mnemoir.app.parts import Parts
 from mnemoir.chats.stock import Counts, Room, counts_of
+from mnemoir.chats.titles import writes_titles
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.models.endpoints import EndpointHealth
@@ -73,7 +74,10 @@ class MemoryLatency:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """The settings that decide what is remembered and kept; `decay_days` is None for no decay."""
+    """The settings that decide what is remembered and kept; `decay_days` is None for no decay.
+
+    `names_chats`: a model writes titles for chats of the web UI; else lists show their first words.
+    """
 
     default_project: str
     default_user: str
@@ -85,6 +89,7 @@ class Choices:
     strategy: str
     max_history_tokens: int
     keeps_runs: bool
+    names_chats: bool
     config_dir: str | None
     workflow_users: Sequence[str]
 
@@ -184,12 +189,12 @@ async def vector_backlog(parts: Parts) -> tuple[int, int]:
 
 async def _work(parts: Parts, counts: Counts, *, is_stored: bool) -> Work:
     jobs: Sequence[JobTally] = ()
-    vectors = None
+    vectors = last = None
     if is_stored:
         jobs = await parts.upkeep.jobs.tally()
         pending, total = await vector_backlog(parts)
         vectors = Progress(done=total - pending, of=total)
-    last = await parts.upkeep.pruning.last_run_at()
+        last = await parts.upkeep.pruning.last_run_at()
     days = parts.settings.memory.auto_prune_days
     following = None if days is None or last is None else to_text(last + timedelta(days=1))
     said = counts.embeddable
@@ -214,6 +219,7 @@ def _choices(parts: Parts, default_user: str) -> Choices:
         strategy=memory.strategy,
         max_history_tokens=memory.max_history_tokens,
         keeps_runs=parts.settings.runs.enabled,
+        names_chats=writes_titles(parts.settings),
         config_dir=None if workflows.config_dir is None else str(workflows.config_dir),
         workflow_users=list(parts.trees.workflows.users),
     )
@@ -308,4 +314,6 @@ def _remarks_of_work(work: Work, trouble: str) -> Iterator[Remark]:
     failed = sum(job.failed for job in work.jobs)
     if failed:
         found = f"{failed} background {'job was' if failed == 1 else 'jobs were'} given up in the last week."
-        yield Remark(about="work", state="warn", found=found, to_do="The log names each with its error.")
+        yield Remark(
+            about="work", state="warn", found=found, to_do="Status lists each with its error, to try it again."
+        )

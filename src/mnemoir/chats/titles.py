@@ -161,6 +161,12 @@ class EndpointNamer:
         return gathering.reply().text
 
 
+def writes_titles(settings: Settings) -> bool:
+    """Whether anybody is asked for titles: with a config tree only an endpoint that is named for it."""
+    chosen = settings.server
+    return chosen.generated_titles and (settings.workflows.config_dir is None or chosen.title_endpoint is not None)
+
+
 def choose_namer(
     settings: Settings, in_use: ModelInUse, served: Served | None, trials: Trials | None, quotas: Quotas
 ) -> Namer | None:
@@ -168,19 +174,17 @@ def choose_namer(
 
     Raises SettingsError for an endpoint that a served user does not have.
     """
-    chosen = settings.server
-    if not chosen.generated_titles:
+    endpoint = settings.server.title_endpoint
+    if not writes_titles(settings):
         return None
-    if served is None or trials is None:
+    if served is None or trials is None or endpoint is None:
         return ModelNamer(in_use, quotas)
-    if chosen.title_endpoint is None:
-        return None
     for name in served.users:
         try:
-            served.tree.user(name).endpoint(chosen.title_endpoint)
+            served.tree.user(name).endpoint(endpoint)
         except SettingsError as exc:
             raise SettingsError(f"server.title_endpoint: {exc.message}") from exc
-    return EndpointNamer(trials, chosen.title_endpoint)
+    return EndpointNamer(trials, endpoint)
 
 
 def title_in(answer: str) -> str:

@@ -208,7 +208,8 @@ async def connect(
             return
     if url:
         raise ProviderUnavailable(f"No server answers at {url}. Start it (`mnemoir serve`), or leave --url out.")
-    note(f"No server runs at {address}; working on {settings.storage.data_dir} directly.")
+    if not in_process:  # else the caller named the directory
+        note(f"No server runs at {address}; working on {settings.storage.data_dir} directly.")
     async with _open_app(settings, chats=chats) as app:
         yield InProcess(app, _headers_of(settings, "cli"))
 

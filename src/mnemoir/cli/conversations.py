@@ -41,6 +41,8 @@ def list_conversations(
     for one in answer["results"]:
         messages = count_with_noun(one["message_count"], "message")
         print_row(one["id"], _time(one["updated_at"]), messages, one["title"] or one["preview"] or "")
+    if not answer["results"]:
+        note(f"No more conversations of {user!r}." if after else f"There are no conversations of {user!r}.")
     if answer["next"]:
         note(f"More follow with --after {answer['next']}")
 

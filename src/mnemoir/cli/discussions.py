@@ -81,6 +81,8 @@ def list_discussions(
         return
     for one in answer["results"]:
         print_row(one["id"], one["updated_at"], _counts(one))
+    if not answer["results"]:
+        note("No more discussions have memories." if after else "No discussion has memories.")
     if answer["next"]:
         note(f"More follow with --after {shlex.quote(answer['next'])}")
 
@@ -115,6 +117,8 @@ def search(
         return
     for record in answer["results"]:
         print_row(record["id"], str(record["created_at"])[:10], record["text"])
+    if not answer["results"]:
+        note("Nothing was found.")
 
 
 @asks()

@@ -173,6 +173,8 @@ def changes(
     for change in answer["results"]:
         for row in change["rows"]:
             print_row(change["created_at"], change["id"], row["event"], row["new_memory"] or row["old_memory"] or "")
+    if not answer["results"]:
+        note(f"Nothing {'more ' if cursor else ''}has changed in the memories of {user!r}.")
 
 
 @asks()

@@ -32,6 +32,8 @@ def list_runs(
     for run in answer["results"]:
         named = [run[name] for name in ("workflow", "category", "question", "error") if run[name]]
         print_row(run["id"], run["started_at"], f"{run['status']:<9}", f"{_ms(run['duration_ms']):>10}", *named)
+    if not answer["results"]:
+        note("There are no such runs." if status or words or before else "There are no runs.")
     if answer["next"]:
         note(f"Older runs follow with --before {answer['next']}.")
 

@@ -102,6 +102,12 @@ class Background:
         self._woken.set()
         return job_id
 
+    async def revive(self, job_id: JobId) -> bool:
+        """Try a job again that was given up. False where there is none of that id."""
+        is_back = await self._jobs.revive(job_id)
+        self._woken.set()
+        return is_back
+
     async def drop_ended(self) -> None:
         """Delete the jobs that ended more than a week ago. Raises StorageUnavailable."""
         await self._jobs.drop_ended()

@@ -89,6 +89,12 @@ class JobQueue(Protocol):
     async def drop_ended(self) -> None:
         """Delete the jobs that ended more than a week ago, with results and errors."""
 
+    async def failed_jobs(self, *, limit: int) -> list[Job]:
+        """The newest `limit` jobs that failed within the last week, newest first."""
+
+    async def revive(self, job_id: JobId) -> bool:
+        """Set a FAILED job to PENDING, due now and before later ones of its queue; False for any other."""
+
     async def get(self, job_id: JobId) -> Job | None:
         """The job, in any state; None for an unknown id."""
 

@@ -7,6 +7,7 @@ adoption.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from mnemoir.core.errors import Conflict, InvalidRequest, MnemoirError, NotSuppo
 from mnemoir.core.scope import Scope
 from mnemoir.core.users import User
 from mnemoir.memory.background import Background
-from mnemoir.ports.holdings import OpenHolding
+from mnemoir.ports.holdings import Amounts, OpenHolding
 from mnemoir.storage.sql.adoptions import Adoptions, BegunAdoption
 from mnemoir.storage.sql.holds import Holds
 
@@ -102,6 +103,20 @@ class Adoption:
             await self._holds.refuse(Scope(tenant=tenant, project="", user=name))
         async with self._one_by_one:
             return await self._give_projects(tenant, own, given, user.grant.projects)
+
+    async def look(self, user: User, given: str) -> Amounts:
+        """How many `memories` and `conversations` are kept under the memory user `given`, for `adopt` to give."""
+        tenant, mine = user.grant.tenant, user.grant.projects
+        found = Counter[str](memories=0, conversations=0)
+        projects = [name for name in await self._everybody.projects_of(tenant, given) if mine is None or name in mine]
+        for holding in self._holdings:
+            if "memories" in holding.stored:
+                found["memories"] += (await holding.stored["memories"](tenant, given)).get(given, 0)
+            if holding.giving is None or holding.count is None:
+                continue
+            for project in projects:
+                found.update(await holding.count(Scope(tenant=tenant, project=project, user=given)))
+        return {name: found[name] for name in ("memories", "conversations")}
 
     async def _give_projects(self, tenant: str, own: str, given: str, mine: Sequence[str] | None) -> Adopted:
         done: dict[str, list[str]] = {}

@@ -73,6 +73,20 @@ async def test_memories_and_conversations_are_given_with_their_history(open_hous
     assert "When is my lesson?" in str(messages)
 
 
+async def test_how_much_there_is_to_give_is_told_before_it_is_given(open_house):
+    server, anna = await open_house()
+    path = f"/api/users/{anna.user['id']}/adopt"
+    there = told(await anna.ask("GET", path))
+    assert (there["from_user"], there["conversations"]) == ("user", 1)
+    key = {"x_api_key": server.parts.access.api_keys.create(role="admin", by="test")[1]}
+    lists = [await server.get(f"/api/memories?user_id=user&project={name}", **key) for name in ("default", "kitchen")]
+    assert there["memories"] == sum(one["total"] for one in lists) > 1
+    told(await adopted(server, anna, "anna"))
+    assert told(await anna.ask("GET", path)) == {"from_user": "user", "memories": 0, "conversations": 0}
+    nobody = told(await anna.ask("GET", f"{path}?from_user=nobody"))
+    assert nobody == {"from_user": "nobody", "memories": 0, "conversations": 0}
+
+
 async def test_nothing_is_left_where_it_was_and_what_is_said_there_is_apart(open_house):
     server, anna = await open_house()
     key = {"x_api_key": server.parts.access.api_keys.create(role="admin", by="test")[1]}

@@ -1,12 +1,16 @@
 """`mnemoir doctor`: runs all checks and prints the findings with the steps to take."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mnemoir.cli.output import Config, DataDir, Json, print_json
 from mnemoir.cli.session import run
+
+if TYPE_CHECKING:
+    from mnemoir.cli.diagnosis.file_checks import Finding
 
 
 def doctor(
@@ -30,21 +34,21 @@ def doctor(
     if as_json:
         print_json({"checks": [asdict(finding) for finding in findings]})
     else:
-        _print_table([asdict(finding) for finding in findings])
+        _print(findings)
     if any(finding.state == "fail" for finding in findings):
         raise typer.Exit(1)
 
 
-def _print_table(rows: list[dict[str, Any]]) -> None:
+def _print(findings: Sequence["Finding"]) -> None:
+    """Print a line for each check, and one below it for what to do. None is folded: paths can be copied."""
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table("check", "state")
-    for title in ("found", "what to do"):
-        table.add_column(title, overflow="fold")  # long paths are folded, not cut
+    console = Console(highlight=False, soft_wrap=True)
+    width = max((len(finding.check) for finding in findings), default=0)
     colours = {"ok": "green", "warn": "yellow", "fail": "bold red"}
-    for row in rows:
-        state = Text(row["state"], style=colours[row["state"]])
-        table.add_row(row["check"], state, Text(row["found"]), Text(row["to_do"]))  # Text: no markup
-    Console(highlight=False).print(table)
+    for finding in findings:
+        state = Text(f"{finding.state:<4}  ", style=colours[finding.state])
+        console.print(state + Text(f"{finding.check:<{width}}  {finding.found}"))  # Text: no markup
+        if finding.to_do:
+            console.print(Text(" " * (width + 8) + f"what to do: {finding.to_do}"))

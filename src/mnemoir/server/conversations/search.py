@@ -17,7 +17,7 @@ from mnemoir.core.conversations import ROOT, Role, StoredMessage
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.ports.log import Log
 from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, lacking, missing, open_conversations
-from mnemoir.server.conversations.answers import MessageAnswer, message_json
+from mnemoir.server.conversations.answers import MessageAnswer, first_words, message_json
 from mnemoir.server.door.routing import RouteAsSent
 from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, JsonObject, Question, Routes, Site, SiteHere, whole_number
@@ -31,13 +31,14 @@ Mode = Literal["hybrid", "semantic", "keyword"]
 
 
 class FoundMessage(JsonObject):
-    """A message that was found, and the title of its conversation.
+    """A message that was found, and the title of its conversation or, as in lists, its first words.
 
     `likely` is false for one that shares no word with the question and is hardly like it.
     """
 
     conversation_id: str
     title: str | None
+    preview: str
     message: MessageAnswer
     score: float
     likely: NotRequired[Literal[False]]
@@ -125,11 +126,13 @@ def _hits_json(log: Log, hits: Sequence[SearchHit]) -> FoundMessages:
 
     sessions = {id: log.get_session(id) for id in {hit.session_id for hit in hits}}
     titles = {id: session.metadata.title for id, session in sessions.items() if session}
+    begun = first_words(log, [id for id, session in sessions.items() if session])
 
     def hit_json(hit: SearchHit, stored: StoredMessage) -> FoundMessage:
         found: FoundMessage = {
             "conversation_id": hit.session_id,
             "title": titles.get(hit.session_id),
+            "preview": begun.get(hit.session_id, ""),
             "message": message(stored),
             "score": hit.score,
         }

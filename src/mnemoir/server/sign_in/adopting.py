@@ -1,10 +1,10 @@
-"""`POST /api/users/{id}/adopt`: gives what is kept under a memory user to a person."""
+"""`/api/users/{id}/adopt`: gives what is kept under a memory user to a person, or tells how much that is."""
 
 import asyncio
 from collections.abc import Sequence
 from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends, Query, Request
 
 from mnemoir.core.errors import Conflict
 from mnemoir.core.scope import entity_name
@@ -33,6 +33,29 @@ class AdoptAnswer(JsonObject):
     to_user: str | None
     memories: Sequence[str]
     conversations: Sequence[str]
+
+
+class AdoptableAnswer(JsonObject):
+    """How much is kept under a memory user, that could be given."""
+
+    from_user: str
+    memories: int
+    conversations: int
+
+
+@router.get("/users/{user_id}/adopt", summary="How much is kept under a memory user and could be given to a user")
+@says("manage")
+async def adoptable(
+    request: Request,
+    site: SiteHere,
+    user_id: str,
+    from_user: Annotated[str | None, Query(description="else that of callers who name none")] = None,
+) -> Answer[AdoptableAnswer]:
+    _, user = await caller_and_user(request, site, user_id, "users.adopt")
+    given = site.options.default_user if from_user is None else entity_name(from_user, "from_user")
+    await asyncio.to_thread(_check_is_free, site, user, given)
+    found = await site.parts.upkeep.adoption.look(user, given)
+    return kept_out({"from_user": given, "memories": found["memories"], "conversations": found["conversations"]})
 
 
 @router.post("/users/{user_id}/adopt", summary="Give what is kept under a memory user to a user who has nothing yet")

@@ -255,5 +255,7 @@ async def first_code(request: Request, site: SiteHere) -> Answer[CodePrinted]:
         raise Conflict(f"There are users already: {instead}.", code="has_users")
     site.guard.rate_limits.try_sign_in(request.scope, "")
     code = await asyncio.to_thread(site.parts.access.users.invite_first)
-    print(f"Code for the first admin, for ten minutes: {code}", file=sys.stderr, flush=True)  # noqa: T201
+    line = f"Code for the first admin, for ten minutes: {code}"
+    rule = "=" * len(line)
+    print(f"\n{rule}\n{line}\n{rule}\n", file=sys.stderr, flush=True)  # noqa: T201
     return kept_out({"printed": True}, 202)

@@ -30,6 +30,7 @@ class PasswordBody(Body):
 class Person(JsonObject):
     """A user as they see themselves. `projects` and `configs` are null for all; `operator` is besides the role."""
 
+    id: str
     name: str
     tenant: str
     role: Role
@@ -49,6 +50,7 @@ class SignedInAnswer(JsonObject):
 def person_json(user: User) -> Person:
     """The record of a user for themselves."""
     return {
+        "id": user.id,
         "name": user.name,
         "tenant": user.grant.tenant,
         "role": user.grant.role,

@@ -1,5 +1,5 @@
 """Routes of operation: health, status, metrics."""
 
-from mnemoir.server.status import operations, routes
+from mnemoir.server.status import jobs, operations, routes
 
-ROUTERS = (operations.router, routes.router)
+ROUTERS = (operations.router, routes.router, jobs.router)

@@ -119,6 +119,17 @@ class SqlJobQueue:
         """Give the job up; payload and error are kept for a week to inspect. False when another has the lease."""
         return await self._end("fail_job", job, error=error)
 
+    async def failed_jobs(self, *, limit: int) -> list[Job]:
+        """The jobs that were given up within the week, newest first."""
+        rows = await self._db.read(None, lambda sql: sql.rows(_QUERIES["failed_jobs"], limit=limit))
+        return [_job(*row) for row in rows]
+
+    async def revive(self, job_id: JobId) -> bool:
+        """Put a job that was given up back, due at once. False for one that is unknown or in another state."""
+        now = self._clock()
+        values: dict[str, Value] = {"id": job_id, "due_at": now.timestamp(), "now": to_text(now)}
+        return await self._db.write(None, lambda sql: sql.run(_QUERIES["revive_job"], **values) == 1)
+
     async def drop_ended(self) -> None:
         """Delete the jobs that ended more than a week ago, with results and errors."""
         before = (self._clock() - _ENDED_KEPT).timestamp()

@@ -1,4 +1,4 @@
-import { screen, waitFor, within } from '@testing-library/react';
+import { act, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { http, HttpResponse } from 'msw';
 import { renderAt } from '@/shared/testing/render';
@@ -129,6 +129,34 @@ test('a search shows what each stage gave', async () => {
   expect(bars).toHaveTextContent('Words1.20');
   expect(bars).toHaveTextContent('Meaning0.40');
   expect(screen.getByTitle(/date: no date named/)).toHaveTextContent('1 found, best first');
+});
+
+test('a search begins as one types, keeps the field and its focus, and goes back in one step', async () => {
+  const asked = serveMemories([memory('a', 'Rows every morning'), memory('b', 'Lives in Graz')]);
+  const { router } = renderAt('/memories', <MemoriesPage />);
+  await screen.findByText('Lives in Graz');
+  const box = screen.getByRole('searchbox', { name: 'Search memories' });
+  await userEvent.type(box, 'which sport');
+  await waitFor(() => expect(router.state.location.search).toBe('?q=which+sport'));
+  expect(await screen.findByText('1 found, best first')).toBeVisible();
+  expect(box).toHaveFocus();
+  await userEvent.type(box, 's ');
+  await waitFor(() => expect(router.state.location.search).toBe('?q=which+sports'));
+  expect(box).toHaveValue('which sports ');
+  await waitFor(() => expect(asked.at(-1)).toMatchObject({ method: 'POST', body: { query: 'which sports' } }));
+  await act(() => router.navigate(-1));
+  expect(await screen.findByText('2 memories')).toBeVisible();
+  expect(box).toHaveValue('');
+});
+
+test('what was found for other words is not said to be found for these', async () => {
+  serveMemories([memory('a', 'Rows every morning')]);
+  renderAt('/memories?q=sport', <MemoriesPage />);
+  await screen.findByText('1 found, best first');
+  server.use(http.post('*/api/memories/search', () => new Promise<never>(() => undefined)));
+  await userEvent.type(screen.getByRole('searchbox', { name: 'Search memories' }), ' xylophone');
+  expect(await screen.findByText('Searching…')).toBeVisible();
+  expect(screen.queryByText('1 found, best first')).toBeNull();
 });
 
 test('what has nothing in common with the question stands below a line', async () => {

@@ -48,3 +48,48 @@ test('whoever is given new secrets may go on with the identity provider instead'
   expect(await screen.findByRole('button', { name: 'Continue with Home' })).toBeVisible();
   expect(screen.getByText(/^The one before counts until then/)).toBeVisible();
 });
+
+describe('the first admin is asked whose the memories of before are', () => {
+  const anna = { id: 'u1', name: 'anna', tenant: 'default', role: 'admin', operator: true, memory_user: 'anna' };
+
+  async function join(before: { memories: number; conversations: number }) {
+    openLink({ role: 'admin', operator: true, by: 'terminal' });
+    server.use(
+      http.post('*/api/auth/join', () =>
+        HttpResponse.json({ user: { ...anna, projects: null, configs: null }, csrf: 'c', recovery_codes: ['a-b'] }),
+      ),
+      http.get('*/api/users/u1/adopt', () => HttpResponse.json({ from_user: 'user', ...before })),
+    );
+    await userEvent.type(await screen.findByRole('textbox', { name: 'Name' }), 'anna');
+    await userEvent.type(screen.getByLabelText('Password'), 'correct horse battery');
+    await userEvent.click(screen.getByRole('button', { name: 'Continue with this password' }));
+    await screen.findByRole('heading', { name: 'Welcome, anna' });
+  }
+
+  test('and takes them', async () => {
+    const asked: unknown[] = [];
+    await join({ memories: 4, conversations: 1 });
+    expect(await screen.findByText(/^This server has 4 memories and 1 chat from before sign-in/)).toBeVisible();
+    server.use(
+      http.post('*/api/users/u1/adopt', async ({ request }) => {
+        asked.push(await request.json());
+        return HttpResponse.json({ from_user: 'user', to_user: 'anna', memories: ['default'], conversations: [] });
+      }),
+    );
+    await userEvent.click(screen.getByRole('button', { name: 'They are mine' }));
+    expect(await screen.findByText('They are yours now.')).toBeVisible();
+    expect(asked).toEqual([{ from_user: 'user' }]);
+  });
+
+  test('or leaves them', async () => {
+    await join({ memories: 1, conversations: 0 });
+    expect(await screen.findByText(/^This server has 1 memory from/)).toBeVisible();
+    await userEvent.click(screen.getByRole('button', { name: 'Leave them' }));
+    expect(screen.getByText(/^They stay where they are/)).toBeVisible();
+  });
+
+  test('but not where there is nothing', async () => {
+    await join({ memories: 0, conversations: 0 });
+    expect(screen.queryByText(/before sign-in/)).toBeNull();
+  });
+});

@@ -5,6 +5,7 @@ import { ApiError } from '@/shared/api/errors';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { Words } from '@/shared/components/Words';
 import { type Invitation, type Joined, useInvitation } from '@/shared/data/signIn';
+import { FromBefore } from './FromBefore';
 import { JoinForm } from './JoinForm';
 import classes from './JoinPage.module.css';
 import { RecoveryCodes } from './RecoveryCodes';
@@ -21,7 +22,7 @@ export function JoinPage() {
     <main className={classes.page}>
       <div className={classes.card}>
         {joined ? (
-          <Welcome joined={joined} />
+          <Welcome joined={joined} isFirst={invitation.data?.by === BY_CODE} />
         ) : (
           <>
             {!token && (
@@ -126,13 +127,17 @@ function purposeOf({ role, operator, memory_user: user, projects, configs, tenan
   return `${[MAY[role], ...limits].join(', ')}.${also}`;
 }
 
-function Welcome({ joined: { user, recovery_codes: codes } }: { joined: Joined }) {
+/** Who invites by a code: nobody, for nobody was there. */
+const BY_CODE = 'terminal';
+
+function Welcome({ joined: { user, recovery_codes: codes }, isFirst }: { joined: Joined; isFirst: boolean }) {
   return (
     <Stack gap="md">
       <Title order={1} size="h3">
         Welcome, <Words limit={64}>{user.name}</Words>
       </Title>
       <RecoveryCodes codes={codes} />
+      {isFirst && <FromBefore user={user} />}
       {/* links of the browser: the page begins anew, as this user */}
       <Group gap="xs" justify="flex-end">
         {user.role === 'admin' && (

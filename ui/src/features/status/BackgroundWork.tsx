@@ -1,12 +1,11 @@
 import { Group, Progress, Stack, Table, Text } from '@mantine/core';
 import { Time } from '@/shared/components/Time';
 import type { Status } from '@/shared/data/status';
+import { FailedJobs, jobName } from './FailedJobs';
 import { percent, plural } from './format';
 import { Section } from './Section';
 
 type Work = Status['work'];
-
-const JOBS: Record<string, string> = { remember: 'Learning from chats', add: 'Adding memories' };
 
 /** What goes on behind the requests, with how far it is. */
 export function BackgroundWork({ work }: { work: Work }) {
@@ -20,6 +19,7 @@ export function BackgroundWork({ work }: { work: Work }) {
           waiting="Made when the user's conversations are next opened."
         />
         <Jobs jobs={work.jobs} />
+        {work.jobs.some(job => job.failed > 0) && <FailedJobs />}
         <Pruning pruning={work.pruning} />
       </Stack>
     </Section>
@@ -82,7 +82,7 @@ function Jobs({ jobs }: { jobs: Work['jobs'] }) {
         {jobs.map(job => (
           <Table.Tr key={job.kind}>
             <Table.Th scope="row" fw={500}>
-              {JOBS[job.kind] ?? job.kind}
+              {jobName(job.kind)}
             </Table.Th>
             <Table.Td ta="right">{job.waiting.toLocaleString()}</Table.Td>
             <Table.Td ta="right">{job.running.toLocaleString()}</Table.Td>

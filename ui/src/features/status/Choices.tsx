@@ -24,12 +24,17 @@ export function Choices({ choices }: { choices: Status['choices'] }) {
           ['Chats kept', kept(choices)],
           ['Models see', choices.history === 'server' ? 'the stored window' : 'what the app sends'],
           ['Window', `${choices.strategy}, ${choices.max_history_tokens.toLocaleString()} tokens`],
+          ['Titles of chats', choices.names_chats ? 'written by the model' : unnamed(choices)],
           ['Runs recorded', choices.keeps_runs ? 'yes' : 'no'],
           ...tree,
         ]}
       />
     </Section>
   );
+}
+
+function unnamed(choices: Status['choices']): string {
+  return choices.config_dir ? 'their first words: server.title_endpoint is not set' : 'their first words';
 }
 
 function kept(choices: Status['choices']): string {

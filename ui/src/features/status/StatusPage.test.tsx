@@ -1,4 +1,4 @@
-import { screen, within } from '@testing-library/react';
+import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { http, HttpResponse } from 'msw';
 import type { Endpoint, GrowthDay, LatencySeries, Status } from '@/shared/data/status';
@@ -67,6 +67,7 @@ const STATUS: Status = {
     strategy: 'simple',
     max_history_tokens: 4096,
     keeps_runs: true,
+    names_chats: true,
     config_dir: null,
     workflow_users: [],
   },
@@ -93,6 +94,7 @@ function answers(status: Status, days: GrowthDay[] = DAYS) {
   server.use(
     http.get('*/api/status/growth', () => HttpResponse.json({ days })),
     http.get('*/api/status', () => HttpResponse.json(status)),
+    http.get('*/api/status/jobs', () => HttpResponse.json({ results: [] })),
     http.get('*/api/status/latencies', () => HttpResponse.json(SERIES)),
   );
 }
@@ -108,6 +110,12 @@ test('a server that is well shows its parts, its counts and its settings', async
   expect(screen.getByRole('link', { name: 'Memories' })).toHaveAttribute('href', '/memories');
   expect(screen.getByRole('region', { name: 'Disk usage' })).toHaveTextContent('memories2 KiB');
   expect(screen.getByRole('region', { name: 'Settings in use' })).toHaveTextContent('those with a session ID');
+});
+
+test('with a config tree it says why chats have no titles', async () => {
+  answers({ ...STATUS, choices: { ...STATUS.choices, config_dir: '/tree', names_chats: false } });
+  renderAt('/status', <StatusPage />);
+  expect(await screen.findByText('their first words: server.title_endpoint is not set')).toBeVisible();
 });
 
 test('what is still being counted is no zero', async () => {
@@ -140,6 +148,32 @@ test('background work shows how far it is', async () => {
   const bar = await screen.findByRole('progressbar', { name: 'Vectors of memories' });
   expect(bar).toHaveAttribute('aria-valuenow', '25');
   expect(screen.getByRole('row', { name: 'Learning from chats 4 1 2' })).toBeVisible();
+});
+
+test('jobs that were given up are listed with their errors, and tried again', async () => {
+  const job = { kind: 'remember', attempts: 3, created_at: NOW, failed_at: NOW };
+  let left = [
+    { ...job, id: 'evt_1', error: 'The model is away.' },
+    { ...job, id: 'evt_2', attempts: 1, error: null },
+  ];
+  const asked: string[] = [];
+  answers(STATUS);
+  server.use(
+    http.get('*/api/status/jobs', () => HttpResponse.json({ results: left })),
+    http.post('*/api/status/jobs/:id/retry', ({ params }) => {
+      asked.push(String(params.id));
+      left = left.filter(one => one.id !== params.id);
+      return HttpResponse.json({ id: params.id }, { status: 202 });
+    }),
+  );
+  renderAt('/status', <StatusPage />);
+  const list = await screen.findByRole('list', { name: 'Given up' });
+  const [first = list, second] = within(list).getAllByRole('listitem');
+  expect(first).toHaveTextContent(/^Learning from chats, given up .* after 3 tries.*The model is away\./);
+  expect(second).toHaveTextContent('after 1 try');
+  await userEvent.click(within(first).getByRole('button', { name: 'Retry' }));
+  await waitFor(() => expect(within(list).getAllByRole('listitem')).toHaveLength(1));
+  expect(asked).toEqual(['evt_1']);
 });
 
 test('the times are told in a table as well', async () => {

@@ -140,6 +140,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/status/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The background jobs that were given up in the last week */
+        get: operations["failed_jobs_api_status_jobs_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/status/jobs/{job_id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Try a background job again that was given up */
+        post: operations["retry_api_status_jobs__job_id__retry_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/me": {
         parameters: {
             query?: never;
@@ -731,7 +765,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** How much is kept under a memory user and could be given to a user */
+        get: operations["adoptable_api_users__user_id__adopt_get"];
         put?: never;
         /** Give what is kept under a memory user to a user who has nothing yet */
         post: operations["adopt_api_users__user_id__adopt_post"];
@@ -2732,6 +2767,18 @@ export interface components {
             conversations: string[];
         };
         /**
+         * AdoptableAnswer
+         * @description How much is kept under a memory user, that could be given.
+         */
+        AdoptableAnswer: {
+            /** From User */
+            from_user: string;
+            /** Memories */
+            memories: number;
+            /** Conversations */
+            conversations: number;
+        };
+        /**
          * AllForgottenAnswer
          * @description All conversations of a user that were forgotten.
          */
@@ -3050,6 +3097,8 @@ export interface components {
         /**
          * Choices
          * @description The settings that decide what is remembered and kept; `decay_days` is None for no decay.
+         *
+         *     `names_chats`: a model writes titles for chats of the web UI; else lists show their first words.
          */
         Choices: {
             /** Default Project */
@@ -3072,6 +3121,8 @@ export interface components {
             max_history_tokens: number;
             /** Keeps Runs */
             keeps_runs: boolean;
+            /** Names Chats */
+            names_chats: boolean;
             /** Config Dir */
             config_dir: string | null;
             /** Workflow Users */
@@ -3781,6 +3832,32 @@ export interface components {
             backups: components["schemas"]["BackupHolding"][];
         };
         /**
+         * FailedJob
+         * @description A job that was given up. `error`, which may quote a user, is null for callers who see no contents.
+         */
+        FailedJob: {
+            /** Id */
+            id: string;
+            /** Kind */
+            kind: string;
+            /** Attempts */
+            attempts: number;
+            /** Created At */
+            created_at: string;
+            /** Failed At */
+            failed_at: string;
+            /** Error */
+            error: string | null;
+        };
+        /**
+         * FailedJobs
+         * @description The newest that were given up within the last week, newest first.
+         */
+        FailedJobs: {
+            /** Results */
+            results: components["schemas"]["FailedJob"][];
+        };
+        /**
          * FailedProposal
          * @description A proposal that was not approved, and why; it still waits unless it is gone.
          */
@@ -3893,7 +3970,7 @@ export interface components {
         };
         /**
          * FoundMessage
-         * @description A message that was found, and the title of its conversation.
+         * @description A message that was found, and the title of its conversation or, as in lists, its first words.
          *
          *     `likely` is false for one that shares no word with the question and is hardly like it.
          */
@@ -3902,6 +3979,8 @@ export interface components {
             conversation_id: string;
             /** Title */
             title: string | null;
+            /** Preview */
+            preview: string;
             message: components["schemas"]["MessageAnswer"];
             /** Score */
             score: number;
@@ -5201,6 +5280,8 @@ export interface components {
          * @description A user as they see themselves. `projects` and `configs` are null for all; `operator` is besides the role.
          */
         Person: {
+            /** Id */
+            id: string;
             /** Name */
             name: string;
             /** Tenant */
@@ -5620,6 +5701,14 @@ export interface components {
             counts: {
                 [key: string]: number;
             };
+        };
+        /**
+         * RetriedJob
+         * @description The job waits for a worker, or for its turn.
+         */
+        RetriedJob: {
+            /** Id */
+            id: string;
         };
         /**
          * RollingSummaryAnswer
@@ -8462,6 +8551,66 @@ export interface operations {
             };
         };
     };
+    failed_jobs_api_status_jobs_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FailedJobs"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    retry_api_status_jobs__job_id__retry_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetriedJob"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
     me_api_me_get: {
         parameters: {
             query?: never;
@@ -9708,6 +9857,40 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    adoptable_api_users__user_id__adopt_get: {
+        parameters: {
+            query?: {
+                /** @description else that of callers who name none */
+                from_user?: string | null;
+            };
+            header?: never;
+            path: {
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdoptableAnswer"];
+                };
             };
             /** @description An error, with its code */
             default: {

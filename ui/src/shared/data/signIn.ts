@@ -70,11 +70,13 @@ export function useSignOut() {
   });
 }
 
+const invitationOf = (token: string) => unwrap(client.POST('/api/auth/invitation', { body: { token } }));
+
 /** What an invitation is for. */
 export function useInvitation(token: string) {
   return useQuery({
     queryKey: ['invitation', token],
-    queryFn: () => unwrap(client.POST('/api/auth/invitation', { body: { token } })),
+    queryFn: () => invitationOf(token),
     enabled: token !== '',
     staleTime: Infinity,
     refetchOnWindowFocus: false, // tries are counted
@@ -108,4 +110,9 @@ async function newPasskey(token: string, name: string) {
 /** Has the server print a code for the first admin in its terminal; it is the token of an invitation. */
 export function usePrintCode() {
   return useMutation({ mutationFn: () => unwrap(client.POST('/api/auth/first-code')) });
+}
+
+/** Asks whether a code is that of the terminal. A wrong one counts as a try. */
+export function useCheckCode() {
+  return useMutation({ mutationFn: invitationOf });
 }

@@ -2,6 +2,7 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tansta
 import { client, unwrap } from '@/shared/api/client';
 import type { components } from '@/shared/api/schema';
 import { useMay } from './access';
+import { useChange } from './change';
 
 export type Status = components['schemas']['Status'];
 export type Endpoint = Status['endpoints'][number];
@@ -31,6 +32,7 @@ export const CLIENT_NAMES: Record<ClientKind, string> = {
 };
 
 const STATUS = ['status'];
+const FAILED_JOBS = ['failed jobs'];
 const STATUS_MS = 3_000;
 const LATENCIES_MS = 5_000;
 const GROWTH_MS = 60_000; // the server counts no more often
@@ -54,6 +56,23 @@ export function useCheck() {
     mutationFn: () => unwrap(client.POST('/api/status/check')),
     onSuccess: status => queries.setQueryData(STATUS, status),
   });
+}
+
+/** The background jobs that were given up in the last week, newest first. */
+export function useFailedJobs() {
+  return useQuery({
+    queryKey: FAILED_JOBS,
+    queryFn: async () => (await unwrap(client.GET('/api/status/jobs'))).results,
+    refetchInterval: STATUS_MS,
+  });
+}
+
+/** Has the server try such a job again. */
+export function useRetryJob() {
+  return useChange(
+    (id: string) => unwrap(client.POST('/api/status/jobs/{job_id}/retry', { params: { path: { job_id: id } } })),
+    [FAILED_JOBS, STATUS],
+  );
 }
 
 /** How long recalls and writes took: by the minute for an hour, by quarters of an hour for a day. */

@@ -53,6 +53,15 @@ export function useRemoveUser() {
   );
 }
 
+/** How much is kept under the memory user of callers who name none, such as all that was said before anybody signed in. */
+export function useAdoptable(id: string, enabled: boolean) {
+  return useQuery({
+    queryKey: ['adoptable', id],
+    queryFn: () => unwrap(client.GET('/api/users/{user_id}/adopt', { params: { path: { user_id: id } } })),
+    enabled,
+  });
+}
+
 /** Gives what is kept under a memory user to a person who has nothing yet. */
 export function useAdopt() {
   return useChange(

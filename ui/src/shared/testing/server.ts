@@ -20,6 +20,8 @@ export const server = setupServer(
   http.get('*/api/ui', () =>
     HttpResponse.json({ version: '0.0.0', project: 'default', user: 'user', needs_key: false }),
   ),
+  http.get('*/api/memories', () => HttpResponse.json({ results: [], total: 0, next: null })),
+  http.get('*/api/runs', () => HttpResponse.json({ results: [], next: null })),
   http.get('*/api/auth', () => HttpResponse.json(NOBODY)),
   http.get('*/api/workflows', () => HttpResponse.json({ root: null, users: [], models: [], files: [] })),
   http.get('*/api/conversations/:id/answers', () => HttpResponse.json({ results: [] })),

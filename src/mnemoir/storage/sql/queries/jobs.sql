@@ -74,6 +74,20 @@ UPDATE jobs
  WHERE id = :id AND state = 'RUNNING' AND attempts = :attempts
 RETURNING queue;
 
+-- name: failed_jobs
+-- The newest jobs that were given up, newest first; by index jobs_ended.
+SELECT {job} FROM jobs WHERE ended_at IS NOT NULL AND state = 'FAILED' ORDER BY ended_at DESC LIMIT :limit;
+
+-- name: revive_job
+-- Put a job that was given up back into its queue, before later ones; no row when it is in another state; by the unique
+-- key and index jobs_in_queue.
+UPDATE jobs
+   SET state = 'PENDING', ended_at = NULL, due_at = :due_at, updated_at = :now,
+       waits_for = CASE WHEN queue <> '' AND EXISTS (SELECT 1 FROM jobs AS other
+                                                      WHERE other.queue = jobs.queue AND other.ended_at IS NULL)
+                        THEN 'turn' ELSE 'worker' END
+ WHERE id = :id AND state = 'FAILED';
+
 -- name: retry_job
 -- Put a leased job back until a time; no row is changed when the lease is another's.
 UPDATE jobs

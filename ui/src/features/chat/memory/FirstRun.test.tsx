@@ -56,6 +56,14 @@ test('the suggestion that speaks of remembering says that it switches memory on,
   expect(stored()).toEqual(['true', 'true']);
 });
 
+test('whoever is known already is not offered to tell something that may be wrong of them', async () => {
+  conversation(answered);
+  server.use(http.get('*/api/memories', () => HttpResponse.json({ results: [], total: 200, next: null })));
+  renderAt('/', <ChatPage />);
+  expect(await screen.findByRole('button', { name: 'What do you know about me?' })).toBeVisible();
+  await waitFor(() => expect(screen.queryByRole('button', { name: /vegetarian/ })).toBeNull());
+});
+
 test('a suggestion that does not say so leaves memory off', async () => {
   conversation(answered);
   renderAt('/', <ChatPage />);

@@ -86,3 +86,22 @@ test('after an error the next message leaves the failed question marked', async 
   await screen.findByText('Green tea.');
   expect(screen.getByText('Not answered.')).toBeVisible();
 });
+
+test('why a question has no answer is told also after the page is loaded anew, with its run', async () => {
+  const { put } = conversation(() => streamed());
+  put('user', 'Which tea?');
+  const run = { id: 'run_1', question: 'Which tea?', error: 'The model is gone.' };
+  server.use(
+    http.get('*/api/runs', ({ request }) => {
+      const { searchParams } = new URL(request.url);
+      const isAsked = searchParams.get('conversation') === 'failed' && searchParams.get('status') === 'failed';
+      return HttpResponse.json({
+        results: isAsked ? [{ ...run, id: 'run_2', question: 'Other' }, run] : [],
+        next: null,
+      });
+    }),
+  );
+  renderAt('/?conversation=failed', <ChatPage />);
+  expect(await screen.findByText('The model is gone.')).toBeVisible();
+  expect(screen.getByRole('link', { name: 'Open run' })).toHaveAttribute('href', '/runs?id=run_1');
+});

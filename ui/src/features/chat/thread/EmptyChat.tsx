@@ -5,6 +5,8 @@ import { useMay } from '@/shared/data/access';
 import { useHealth } from '@/shared/data/about';
 import { useOllamaFound } from '@/shared/data/languageModel';
 import { useMemoryUse } from '@/shared/data/memoryUse';
+import { useHasMemories } from '@/shared/data/memories/list';
+import { useScope } from '@/shared/data/scope';
 import { change, useSettings } from '@/shared/settings/settings';
 import { writeDraft } from '../composer/drafts';
 import classes from './EmptyChat.module.css';
@@ -19,6 +21,7 @@ export function EmptyChat({ talk }: { talk: Talk }) {
   const usesMemory = useMemoryUse();
   const { data: health } = useHealth();
   const mayWrite = useMay().write;
+  const knowsAnything = useHasMemories(useScope(), mayWrite && usesMemory); // an example is no fact about somebody
   const isNew = talk.place.conversation === '';
   return (
     <div className={classes.frame}>
@@ -36,7 +39,7 @@ export function EmptyChat({ talk }: { talk: Talk }) {
         {health?.llm === 'missing' && <NoModel />}
         {mayWrite && (
           <Stack gap="xs">
-            {usesMemory && <ToRemember talk={talk} />}
+            {usesMemory && knowsAnything === false && <ToRemember talk={talk} />}
             {ASKING.map(text => (
               <Suggestion key={text} onClick={() => writeDraft(talk.place, text)}>
                 {text}

@@ -16,13 +16,7 @@ interface FailureProps {
 export function Failure({ turn, talk }: FailureProps) {
   const runId = turn.runId || (turn.error instanceof ApiError && turn.error.runId);
   return (
-    <Alert
-      color="red"
-      variant="light"
-      role="alert"
-      icon={<TbAlertCircle aria-hidden />}
-      title={turn.isKept ? 'The answer was cut off' : 'The message was not sent'}
-    >
+    <Alert color="red" variant="light" role="alert" icon={<TbAlertCircle aria-hidden />} title={titleOf(turn)}>
       <Stack gap="xs">
         <Text size="sm" component="div">
           <Words limit={2_000}>{messageOf(turn.error)}</Words>
@@ -55,4 +49,9 @@ export function Failure({ turn, talk }: FailureProps) {
       </Stack>
     </Alert>
   );
+}
+
+function titleOf({ isKept, text }: Turn): string {
+  if (!isKept) return 'The message was not sent';
+  return text ? 'The answer was cut off' : 'No answer';
 }

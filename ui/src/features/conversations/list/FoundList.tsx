@@ -8,6 +8,7 @@ import { Words } from '@/shared/components/Words';
 import { type FoundMessage, useFoundMessages } from '@/shared/data/conversations/found';
 import { useAddress } from '../address';
 import { wordsOf } from '@/shared/messages/content';
+import { plainWords } from '@/shared/text/plain';
 import classes from './List.module.css';
 
 const MOST_FOUND = 100;
@@ -26,7 +27,7 @@ export function FoundList() {
   return (
     <>
       <Text size="xs" c="dimmed" px="md" pb={4} role="status">
-        {found.length === 1 ? '1 message' : `${found.length} messages`}, best first
+        {inWords(found)}
       </Text>
       <VirtualRows
         items={found}
@@ -55,16 +56,29 @@ interface RowProps {
   isChosen: boolean;
 }
 
-function Row({ hit: { conversation_id: id, title, message }, query, to, isChosen }: RowProps) {
+function inWords(found: readonly FoundMessage[]): string {
+  const likely = found.filter(isLikely).length;
+  const rest = found.length - likely;
+  if (likely === 0) return `No matches; ${rest} less likely`;
+  const told = `${likely === 1 ? '1 message' : `${likely} messages`}, best first`;
+  return rest ? `${told}; ${rest} less likely` : told;
+}
+
+function isLikely(hit: FoundMessage): boolean {
+  return hit.likely !== false;
+}
+
+function Row({ hit, query, to, isChosen }: RowProps) {
+  const { conversation_id: id, title, preview, message } = hit;
   return (
     <Link to={to} className={classes.entry ?? ''} aria-current={isChosen ? 'page' : undefined}>
       <span className={classes.preview}>
-        <Words limit={120}>{title || id}</Words>
+        <Words limit={120}>{title || preview || id}</Words>
       </span>
       <span className={classes.excerpt}>
         <Excerpt
           className={classes.words}
-          text={wordsOf(message.content)}
+          text={plainWords(wordsOf(message.content))}
           query={query}
           room={EXCERPT}
           mark={word => <mark className={classes.match}>{word}</mark>}
@@ -79,6 +93,7 @@ function Row({ hit: { conversation_id: id, title, message }, query, to, isChosen
           </>
         )}
         {!message.on_thread && ' · on another branch'}
+        {!isLikely(hit) && ' · less likely'}
       </Text>
     </Link>
   );

@@ -40,7 +40,7 @@ export function Found({ place, owner, onOpen, onDelete }: ListParts) {
       <Shown
         rows={rows}
         total={rows.length}
-        told={inWords(rows.length, hits?.filter(isLikely).length ?? 0)}
+        told={search.isPlaceholderData ? 'Searching…' : inWords(rows.length, hits?.filter(isLikely).length ?? 0)}
         hint={stagesInWords(search.data.stages)}
         view="table"
         owner={owner}

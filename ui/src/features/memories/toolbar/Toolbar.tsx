@@ -4,7 +4,7 @@ import { Words } from '@/shared/components/Words';
 import { useMay } from '@/shared/data/access';
 import { useDialog } from '@/shared/hooks/useDialog';
 import { RemoveSourceDialog } from '../dialogs/RemoveSourceDialog';
-import type { Place } from '../place';
+import type { Place, usePlace } from '../place';
 import { Filters } from './Filters';
 import { OwnerPicker } from './OwnerPicker';
 import { SearchBox } from './SearchBox';
@@ -12,7 +12,7 @@ import classes from './toolbar.module.css';
 
 interface ToolbarProps {
   place: Place;
-  go: (changes: Partial<Place>) => void;
+  go: ReturnType<typeof usePlace>['go'];
 }
 
 /** What is looked for; whose memories and how the list is narrowed, behind one button. */
@@ -25,7 +25,7 @@ export function Toolbar({ place, go }: ToolbarProps) {
   const hasSource = place.origin !== '' || place.source !== '';
   return (
     <Group gap="xs" className={classes.row}>
-      <SearchBox key={place.q} place={place} go={go} />
+      <SearchBox place={place} go={go} />
       <Popover position="bottom-end" shadow="md" trapFocus returnFocus>
         <Popover.Target>
           <Button

@@ -1,8 +1,9 @@
 import { Button, Group, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useState } from 'react';
 import { serverUrl } from '@/shared/api/client';
+import { ApiError } from '@/shared/api/errors';
 import { ErrorState } from '@/shared/components/states';
-import { usePrintCode } from '@/shared/data/signIn';
+import { useCheckCode, usePrintCode } from '@/shared/data/signIn';
 import { AppsWithoutKey } from '../AppsWithoutKey';
 
 /** Of a server that lets everybody in: what changes once people sign in, and the beginning of it. */
@@ -32,14 +33,18 @@ export function TurnOnSignIn() {
   );
 }
 
-/** Goes on where invitations lead, for the code is one. */
+/** Goes on where invitations lead, for the code is one. A wrong one stays at its field, to be put right. */
 function CodeForm() {
   const [code, setCode] = useState('');
+  const check = useCheckCode();
   return (
     <form
       onSubmit={event => {
         event.preventDefault();
-        window.location.assign(`${serverUrl}/join#${encodeURIComponent(code.trim())}`);
+        const typed = code.trim();
+        check.mutate(typed, {
+          onSuccess: () => window.location.assign(`${serverUrl}/join#${encodeURIComponent(typed)}`),
+        });
       }}
     >
       <Stack gap="sm">
@@ -50,16 +55,25 @@ function CodeForm() {
           <TextInput
             label="Code"
             value={code}
-            onChange={event => setCode(event.currentTarget.value)}
+            onChange={event => {
+              setCode(event.currentTarget.value);
+              check.reset();
+            }}
+            error={check.error && wrong(check.error)}
             autoComplete="one-time-code"
             autoCapitalize="none"
             spellCheck={false}
           />
-          <Button type="submit" disabled={!code.trim()}>
+          <Button type="submit" disabled={!code.trim()} loading={check.isPending}>
             Continue
           </Button>
         </Group>
       </Stack>
     </form>
   );
+}
+
+function wrong(error: Error): string {
+  if (!(error instanceof ApiError && error.status === 404)) return error.message;
+  return 'That code does not match. Look at it in the terminal once more; after some wrong ones it ends.';
 }

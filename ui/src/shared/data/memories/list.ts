@@ -76,6 +76,16 @@ export function useMemoryList(scope: Scope, conditions: Conditions, enabled: boo
   return { ...list, memories: useResults(list.data), total: list.data?.pages[0]?.total ?? 0 };
 }
 
+/** Whether anything is remembered of the user in the project; undefined until that is known. */
+export function useHasMemories(scope: Scope, enabled: boolean): boolean | undefined {
+  const { data } = useQuery({
+    queryKey: [...keys.list(scope), 'any'],
+    queryFn: ({ signal }) => pageOf({ ...inScope(scope), hidden: 'with' as const, limit: 1 }, signal),
+    enabled,
+  });
+  return data && data.total > 0;
+}
+
 /** What memories have in common: the origin of their words, the conversation they were learned in; "" for any. */
 export type MemorySource = Pick<Conditions, 'origin' | 'source'>;
 

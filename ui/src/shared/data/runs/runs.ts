@@ -1,6 +1,6 @@
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { client, unwrap } from '@/shared/api/client';
-import type { components } from '@/shared/api/schema';
+import type { components, paths } from '@/shared/api/schema';
 import { useResults } from '../pages';
 import { runKeys as keys } from './keys';
 
@@ -21,13 +21,17 @@ export interface RunFilters {
 
 const PAGE = 100;
 
+type Query = paths['/api/runs']['get']['parameters']['query'];
+
+const pageOf = (query: Query) => unwrap(client.GET('/api/runs', { params: { query } }));
+
 /** Newest first, page by page. */
 export function useRuns(filters: RunFilters) {
   const list = useInfiniteQuery({
     queryKey: keys.list(filters),
     queryFn: ({ pageParam }) => {
       const query = { limit: PAGE, ...(pageParam && { before: pageParam }), ...given(filters) };
-      return unwrap(client.GET('/api/runs', { params: { query } }));
+      return pageOf(query);
     },
     initialPageParam: '',
     getNextPageParam: page => page.next,
@@ -39,4 +43,16 @@ export function useRuns(filters: RunFilters) {
 function given({ status, ...texts }: RunFilters) {
   const filled = Object.fromEntries(Object.entries(texts).filter(([, text]) => text.trim()));
   return status ? { status, ...filled } : filled;
+}
+
+/** The runs of a conversation that failed, newest first. */
+export function useFailedRuns(conversation: string, enabled: boolean) {
+  return useQuery({
+    queryKey: keys.failed(conversation),
+    queryFn: async () => {
+      const query = { limit: PAGE, status: 'failed' as const, conversation };
+      return (await pageOf(query)).results;
+    },
+    enabled,
+  });
 }
