@@ -70,6 +70,9 @@ def responses() -> Iterator[Case]:
     end = {"type": "response.completed", "response": answer}
     yield case("plain", sse(hi, end), SAID)
     yield case("whole", as_json(answer), SAID)
+    yield case("no pieces", sse(end), SAID)
+    empty = {"status": "completed", "output": [{"type": "message", "content": None}]}
+    yield case("a message of nothing", as_json(empty), Verdict())
     yield case("cut", sse(hi), BROKEN_OFF)
     yield case("unreadable", sse(hi, b"{oops", end), UNREADABLE)
     yield case(
