@@ -196,6 +196,17 @@ def test_an_import_larger_than_one_request_is_complete(memories, user, tmp_path)
     assert memories.json("list", "--user", user, "--limit", "1")["total"] == 450
 
 
+def test_a_line_with_too_long_a_memory_is_named_by_its_place_in_the_file(memories, user, tmp_path):
+    line = {"user_id": user, "created_at": "2026-01-01T00:00:00Z"}
+    told = [*(f"Owns boat number {n}" for n in range(250)), "x" * 32769]
+    file = tmp_path / "in.jsonl"
+    file.write_text("\n\n".join(json.dumps(line | {"memory": text}) for text in told))
+    done = memories("import", str(file), "--json")
+    long = {"line": 501, "id": None, "size_bytes": 32769}
+    assert json.loads(done.stdout) == {"imported": 250, "skipped": 1, "too_long": [long]}
+    assert "Line 501 is too long a memory: 32,769 bytes." in done.stderr
+
+
 @pytest.mark.parametrize(("line", "said"), [("{", "Line 2 is not valid JSON"), ("[]", "Line 2 is not a JSON object")])
 def test_an_invalid_line_is_named(memories, tmp_path, line, said):
     file = tmp_path / "in.jsonl"

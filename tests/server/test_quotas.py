@@ -39,6 +39,37 @@ async def test_a_user_adds_memories_up_to_the_quota_and_again_after_deleting_one
     assert len((await server.get("/api/memories?user_id=mira"))["results"]) == 3
 
 
+@pytest.mark.parametrize("backend", ["sqlite", "file"])
+async def test_texts_of_memories_have_so_many_bytes_and_no_more(open_server, tmp_path, backend):
+    storage = {"storage.backend": backend, "storage.workspace_root": str(tmp_path / "work")}
+    server = await open_server({"quotas.user.memory_bytes": 100} | storage)
+    first = (await server.post(MEMORIES, fact("ü" * 30)))["results"][0]["id"]
+    refused = await server.ask("POST", MEMORIES, fact("z" * 41))
+    assert refusal(refused) == (403, "quota_exceeded", "memory_bytes", 60, 100, True)
+    second = (await server.post(MEMORIES, fact("z" * 40)))["results"][0]["id"]
+    grown = await server.ask("PATCH", f"{MEMORIES}/{second}?user_id=mira", {"memory": "z" * 41})
+    assert refusal(grown)[:3] == (403, "quota_exceeded", "memory_bytes")
+    assert (await server.ask("PATCH", f"{MEMORIES}/{second}?user_id=mira", {"memory": "z" * 39})).status == 200
+    await server.post(MEMORIES, fact("y" * 100, "noa"))
+    assert (await server.ask("DELETE", f"{MEMORIES}/{first}?user_id=mira")).status == 200
+    await server.post(MEMORIES, fact("x" * 61))
+
+
+async def test_of_forty_texts_at_once_as_many_bytes_are_stored_as_the_quota_leaves(open_server):
+    server = await open_server({"quotas.user.memory_bytes": 1000})
+    answers = await asyncio.gather(*(server.ask("POST", MEMORIES, fact(f"{n:0100}")) for n in range(40)))
+    assert sorted(answer.status for answer in answers) == [200] * 10 + [403] * 30
+
+
+async def test_a_chat_beyond_the_bytes_of_memories_is_kept_and_nothing_is_learned(open_server, llm):
+    server = await open_server(asks(llm) | {"quotas.user.memory_bytes": 5})
+    await server.post(MEMORIES, fact("I row"))
+    chat = hello(user="mira", conversation_id="talk", memoryEnabled=True)
+    answer = await server.ask("POST", CHAT, chat)
+    assert (answer.status, answer.headers["x-mnemoir-degraded"]) == (200, "quota-memory_bytes")
+    assert (await server.ask("GET", f"{TALKS}/talk?user_id=mira")).status == 200
+
+
 async def test_the_users_of_a_tenant_share_its_quota(open_server):
     server = await open_server({"quotas.tenant.memories": 3})
     await server.post(MEMORIES, fact("one", "mira"))
@@ -54,7 +85,7 @@ async def test_an_import_that_does_not_fit_stores_nothing(open_server):
         for n in range(3)
     ]
     sent = b"\n".join(map(orjson.dumps, lines))
-    assert (await server.ask("POST", "/api/import?user_id=mira", sent)).status == 403
+    assert (await server.ask("POST", "/api/import", sent)).status == 403
     assert (await server.get("/api/memories?user_id=mira"))["results"] == []
     assert (await server.ask("POST", TALKS, talk("first", 4))).status == 201
     exported = await server.ask("GET", f"{TALKS}/export?user_id=mira")

@@ -23,6 +23,7 @@ from mnemoir.core.owning import Own
 from mnemoir.settings import Settings
 from mnemoir.storage.sql.engine import Engine
 from mnemoir.storage.sql.usage import SqlUsage
+from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,12 +50,14 @@ class Access:
         self.tokens.start()
 
 
-async def open_access(settings: Settings, careful: aiohttp.ClientSession, database: Engine, own: Own) -> Access:
+async def open_access(
+    settings: Settings, careful: aiohttp.ClientSession, database: Engine, identity: DirectoryIdentity, own: Own
+) -> Access:
     """Open all of it; issuers are asked with the `careful` session. Raises SettingsError and StorageUnavailable.
 
-    `database` has what was used.
+    `database` has what was used; the file of keys must be of the directory of that `identity`.
     """
-    file = own(AccessFile(settings))
+    file = own(AccessFile(settings, identity=identity))
     audit = own(Audit(settings, file))
     tenants = Tenants(file)
     documents = Documents(careful)

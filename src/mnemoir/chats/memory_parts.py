@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from mnemoir.access.opening import Access
@@ -14,6 +13,7 @@ from mnemoir.core.owning import Own
 from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background, Handler
 from mnemoir.memory.facts import Facts, FactSettings
+from mnemoir.memory.facts.extract.requests import TextBound
 from mnemoir.memory.reembedding import Reembedding, terms_renewal, vectors_in
 from mnemoir.models.model_parts import Models
 from mnemoir.ports.holdings import OpenHolding
@@ -82,9 +82,8 @@ def open_memory(
 ) -> Memory:
     """Open it; `cells` encrypt what is kept beside the `database`. Parts to be closed are passed to `own`."""
     packs = PackFiles(settings.storage.data_dir / MEMORY_PACKS, cells)
-    room = partial(quotas.adding, what="memories")
     pending, waiting = asyncio.Event(), {space.name: asyncio.Event() for space in models.spaces}
-    store, project_settings = _storage(settings, database, packs, pending.set, models.spaces, waiting, room)
+    store, project_settings = _storage(settings, database, packs, pending.set, models.spaces, waiting, quotas.adding)
     personal_data, personal_holding = make_personal_data(
         settings, models.rules, project_settings, database, access.file
     )
@@ -221,4 +220,5 @@ def _fact_settings(settings: Settings) -> FactSettings:
         review=settings.memory.review,
         learn_from=settings.memory.learn_from,
         quarantine=settings.memory.quarantine,
+        text_bound=TextBound(settings.memory.max_text_kib),
     )

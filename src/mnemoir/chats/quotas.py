@@ -5,7 +5,7 @@ is checked before a model is asked, so the last chat may go over it.
 """
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from mnemoir.core.events import Reply
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.messages import ModelRequest
 from mnemoir.core.scope import Scope, acting
-from mnemoir.core.usage import BUDGETS, QUOTAS, Budget, Limits, Quota, Stored, end_of
+from mnemoir.core.usage import BUDGETS, OF_MEMORY, QUOTAS, Budget, Limits, Quota, Stored, end_of
 from mnemoir.ports.llm import ChatModel
 from mnemoir.settings import Settings
 
@@ -31,6 +31,7 @@ BothLimits = tuple[Limits, Limits]  # of a user, and of its tenant
 asked_for: ContextVar[Scope | None] = ContextVar("asked_for", default=None)
 _NAMES: dict[Quota, str] = {
     "memories": "memories",
+    "memory_bytes": "bytes of memories",
     "messages": "stored messages",
     "attachment_bytes": "bytes of attachments",
     "disk_bytes": "bytes on disk",
@@ -118,7 +119,7 @@ class Quotas:
             return [what for what in limited if await self._lacking(scope, what, 1) is not None]
         async with self._deciding.hold(scope.tenant):  # of several at once, each counts those before it
             found = [what for what in limited if await self._lacking(scope, what, _room_for(what)) is not None]
-            if all(what == "memories" for what in found):
+            if all(what in OF_MEMORY for what in found):
                 room.enter_context(self._stored.expecting("messages", scope.tenant, scope.user, OF_A_TURN))
         return found
 
@@ -130,15 +131,18 @@ class Quotas:
                 raise _quota_error(lacking)
 
     @asynccontextmanager
-    async def adding(self, scope: Scope, what: Stored, number: int) -> AsyncIterator[None]:
-        """Room for so many more while the body stores them. Raises QuotaExceeded."""
-        if not number or self._stored is None or not self._is_limited(scope, what):
+    async def adding(self, scope: Scope, growth: Mapping[Stored, int]) -> AsyncIterator[None]:
+        """Room for so much more while the body stores it. Raises QuotaExceeded."""
+        limited = {what: number for what, number in growth.items() if number and self._is_limited(scope, what)}
+        if not limited or self._stored is None:
             yield
             return
         with ExitStack() as room:
             async with self._deciding.hold(scope.tenant):  # of several at once, each counts those before it
-                await self.check(scope, what, more=number)
-                room.enter_context(self._stored.adding(what, scope.tenant, scope.user, number))
+                for what, number in limited.items():
+                    await self.check(scope, what, more=number)
+                for what, number in limited.items():
+                    room.enter_context(self._stored.adding(what, scope.tenant, scope.user, number))
             yield
 
     def has_stored(self, scope: Scope, what: Stored, number: int = 1) -> None:

@@ -18,7 +18,7 @@ from mnemoir.core.usage import Stored
 from mnemoir.ports.holdings import Amounts, OpenHolding
 
 _COUNT_AGAIN_S = 5.0
-_MEASURE_AGAIN_S = 60.0  # the folders of a thousand users are many files
+_MEASURE_AGAIN_S = 60.0  # the folders of a thousand users are many files, and their memories many rows
 _MOST_MEASURED = 1000  # users whose files were measured lately, of each kind
 _MEASURED: tuple[Stored, ...] = ("attachment_bytes", "disk_bytes")
 
@@ -57,7 +57,7 @@ class StoredAmounts:
         """How much of something each user has who has any."""
         cached = self._counted.get((what, tenant))
         if cached is None:
-            for_s = _MEASURE_AGAIN_S if what in _MEASURED else _COUNT_AGAIN_S
+            for_s = _MEASURE_AGAIN_S if what in (*_MEASURED, "memory_bytes") else _COUNT_AGAIN_S
             cached = self._counted[what, tenant] = Cached(partial(self._count, what, tenant), for_s=for_s)
         count = await _value(cached, fresh=fresh)
         return count.found + count.added + self._coming.get((tenant, what), Counter())

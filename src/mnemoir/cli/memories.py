@@ -214,16 +214,21 @@ def import_memories(
 ) -> None:
     """Import memories from JSON lines; existing ones are skipped."""
     done = run(import_lines(session, file, user, dry_run=dry_run))
-    counts = {"imported": done.added, "skipped": done.skipped}
+    counts: dict[str, object] = {"imported": done.added, "skipped": done.skipped}
+    if done.too_long:
+        counts["too_long"] = done.too_long
+    for line in done.too_long:
+        note(f"Line {line['line']} is too long a memory: {line['size_bytes']:,} bytes. It was skipped.")
+    there = done.skipped - len(done.too_long)
     if not dry_run:
         session.printed_as_json(counts)
-        note(f"Imported {count_with_noun(done.added, 'memory')}; there already: {done.skipped}.")
+        note(f"Imported {count_with_noun(done.added, 'memory')}; there already: {there}.")
         return
     plans = [plan for plan in done.plans if plan["plan_id"] is not None]
     if not session.printed_as_json({**counts, "plans": plans}):
         for plan in plans:
             _print_applied(plan["results"])
-    told = f"To be imported: {count_with_noun(done.added, 'memory')}; there already: {done.skipped}."
+    told = f"To be imported: {count_with_noun(done.added, 'memory')}; there already: {there}."
     note(told + _how_to_apply([plan["plan_id"] for plan in plans]))
 
 

@@ -26,17 +26,20 @@ _MOST_BYTES = 256 * 1024 * 1024  # more than any server takes at once
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportCounts:
-    """The number of memories added, and of those that existed already; the plans of a dry run."""
+    """The number of memories added, and of those that were not; the plans of a dry run.
+
+    Of the latter, `too_long` are the lines whose text may not come in, by the server's shape; all others exist.
+    """
 
     added: int
     skipped: int
     plans: tuple[Mapping[str, Any], ...] = ()
+    too_long: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Batch:
-    first: int  # line number in the file
-    last: int
+    numbers: tuple[int, ...]  # of its lines in the file
     lines: tuple[bytes, ...]
 
 
@@ -58,7 +61,7 @@ async def export_lines(session: Session, file: Path | None, user: str | None) ->
 
 async def import_lines(session: Session, file: Path, user: str | None, *, dry_run: bool = False) -> ImportCounts:
     """Import all memories of `file`, for `user` if given, else for the user each line names; or plan that."""
-    added, skipped, plans = 0, 0, list[Mapping[str, Any]]()
+    added, skipped, plans, too_long = 0, 0, list[Mapping[str, Any]](), list[Mapping[str, Any]]()
     query = {"dry_run": "true"} if dry_run else {}
     with progress("Importing", _count_lines(file)) as step:
         async with session.connect_to_server() as connection:
@@ -67,32 +70,40 @@ async def import_lines(session: Session, file: Path, user: str | None, *, dry_ru
                 added += answer.added
                 skipped += answer.skipped
                 plans += answer.plans
+                too_long += answer.too_long
                 step(len(batch.lines))
-    return ImportCounts(added=added, skipped=skipped, plans=tuple(plans))
+    return ImportCounts(added=added, skipped=skipped, plans=tuple(plans), too_long=tuple(too_long))
 
 
 async def _send(connection: "Connection", target: str, batch: _Batch) -> ImportCounts:
     try:
         answer = await connection.ask("POST", target, b"\n".join(batch.lines))
     except InvalidRequest as exc:
-        raise InvalidRequest(f"Lines {batch.first} to {batch.last}: {exc.message}", code=exc.code) from exc
-    return ImportCounts(added=answer["imported"], skipped=answer["skipped"], plans=tuple(answer.get("plans", ())))
+        raise InvalidRequest(
+            f"Lines {batch.numbers[0]} to {batch.numbers[-1]}: {exc.message}", code=exc.code
+        ) from exc
+    too_long = [{**one, "line": batch.numbers[one["line"] - 1]} for one in answer.get("too_long", ())]
+    return ImportCounts(
+        added=answer["imported"],
+        skipped=answer["skipped"],
+        plans=tuple(answer.get("plans", ())),
+        too_long=tuple(too_long),
+    )
 
 
 def _batches(file: Path, user: str | None) -> Iterator[_Batch]:
     """The file's lines in batches of one request. Raises InvalidRequest that names a line without a JSON object."""
-    lines: list[bytes] = []
-    first = last = size = 0
+    lines, numbers, size = list[bytes](), list[int](), 0
     for number, line in _numbered_lines(file):
         record = _record(number, line, user)
         if lines and (len(lines) == _BATCH_LINES or size + len(record) > _BATCH_BYTES):
-            yield _Batch(first=first, last=last, lines=tuple(lines))
-            lines, size = [], 0
-        first, last = (first if lines else number), number
+            yield _Batch(numbers=tuple(numbers), lines=tuple(lines))
+            lines, numbers, size = [], [], 0
+        numbers.append(number)
         lines.append(record)
         size += len(record) + 1
     if lines:
-        yield _Batch(first=first, last=last, lines=tuple(lines))
+        yield _Batch(numbers=tuple(numbers), lines=tuple(lines))
 
 
 def _record(number: int, line: bytes, user: str | None) -> bytes:

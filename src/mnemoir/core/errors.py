@@ -5,6 +5,7 @@ MnemoirError
 │   ├── NotFound          no such thing in the caller's scope
 │   ├── Conflict          it conflicts with stored data or with a running request
 │   ├── TooLarge          over a size limit
+│   │   └── MemoryTooLong the text of a memory, or of all in a request
 │   └── NotSupported      known to the protocol, not offered by this server
 ├── Unauthorized          no key, or a wrong one
 ├── IssuerUnavailable     an identity provider does not say who the caller is
@@ -15,6 +16,7 @@ MnemoirError
 ├── Cancelled             the client cancelled the request by another one
 ├── StorageUnavailable    the store cannot be read or written now
 │   ├── StorageBusyError  another writer held the lock through all retries
+│   ├── StorageDamaged    a file is damaged, missing, emptied, or of another data directory
 │   └── KeyUnavailable    the key of encrypted data is missing, wrong or destroyed
 │       └── KeyDestroyed  it was destroyed, for good
 ├── SettingsError         a setting or a configuration file is wrong
@@ -73,6 +75,12 @@ class TooLarge(InvalidRequest):
     """The request exceeds a size limit, which the message names."""
 
     code = "payload_too_large"
+
+
+class MemoryTooLong(TooLarge):
+    """A text that is to become a memory, or all texts of one request, are longer than may come in."""
+
+    code = "memory_too_long"
 
 
 class NotSupported(InvalidRequest):
@@ -151,6 +159,12 @@ class StorageBusyError(StorageUnavailable):
     """Another writer held the lock of the file through all retries."""
 
     code = "storage_busy"
+
+
+class StorageDamaged(StorageUnavailable):
+    """What was asked for is, or was, in a file that is damaged, missing, emptied, or of another data directory."""
+
+    code = "storage_damaged"
 
 
 class KeyUnavailable(StorageUnavailable):

@@ -7,7 +7,8 @@ from enum import Enum
 from typing import Any, Final, Literal, NamedTuple
 
 from mnemoir.core.ids import ChangeId, MemoryId
-from mnemoir.core.text import digest
+from mnemoir.core.text import digest, size_of
+from mnemoir.core.usage import Stored
 
 Kind = Literal["fact", "message"]
 ChangeEvent = Literal["ADD", "UPDATE", "DELETE"]
@@ -61,6 +62,19 @@ class Memory:
         if self.given_origin is not None:
             return self.given_origin
         return "user" if self.kind == "fact" else origin_of_role(self.role)
+
+
+def has_members(metadata: Mapping[str, Any] | None, wanted: Mapping[str, Any]) -> bool:
+    """Whether metadata have each wanted member, with the same value or, where a list is wanted, one of its values."""
+    return all(
+        name in (metadata or {}) and _is_one_of((metadata or {})[name], value) for name, value in wanted.items()
+    )
+
+
+def _is_one_of(value: object, wanted: object) -> bool:
+    values = [wanted, *wanted] if isinstance(wanted, list) else [wanted]
+    # JSON has true and 1 as two values, which are equal here
+    return any(value == one and isinstance(value, bool) == isinstance(one, bool) for one in values)
 
 
 def origin_of_role(role: str | None) -> Origin:
@@ -220,9 +234,22 @@ class Revert:
 Change = Add | Update | Remove | Restore | Revert
 
 
-def added_by(changes: Sequence[Change]) -> int:
-    """The number of memories that the changes may add, as they add or restore one."""
-    return sum(isinstance(change, Add | Restore) for change in changes)
+def growth_of(changes: Sequence[Change]) -> Mapping[Stored, int]:
+    """How many memories the changes may add, as they add or restore one, and how many bytes of texts."""
+    added = sum(isinstance(change, Add | Restore) for change in changes)
+    return {"memories": added, "memory_bytes": sum(max(_growth_of(change), 0) for change in changes)}
+
+
+def _growth_of(change: Change) -> int:
+    match change:
+        case Add():
+            return size_of(change.memory.text)
+        case Restore():
+            return size_of(change.expected)
+        case Update():
+            return size_of(change.text) - size_of(change.expected)
+        case _:
+            return 0
 
 
 def lacks_vector(changes: Sequence[Change]) -> bool:

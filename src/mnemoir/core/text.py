@@ -70,6 +70,11 @@ CONTEXT_MESSAGES = 2
 STRETCH_S = 3600.0  # earlier messages belong to another conversation
 
 
+def size_of(text: str) -> int:
+    """The bytes of a text in UTF-8."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
 def normalise(text: str) -> str:
     """The normal form of a text: without differences of case, width, spacing and closing punctuation."""
     folded = unicodedata.normalize("NFKC", text).casefold()

@@ -8,9 +8,10 @@ from typing import Literal, get_args
 
 from mnemoir.core.errors import InvalidRequest
 
-Stored = Literal["memories", "messages", "attachment_bytes", "disk_bytes"]
+Stored = Literal["memories", "memory_bytes", "messages", "attachment_bytes", "disk_bytes"]
 Budget = Literal["tokens_day", "tokens_month"]
 Quota = Literal[Stored, Budget, "concurrent_chats"]
+OF_MEMORY: tuple[Stored, ...] = ("memories", "memory_bytes")
 STORED: tuple[Stored, ...] = get_args(Stored)
 BUDGETS: tuple[Budget, ...] = get_args(Budget)
 QUOTAS: tuple[Quota, ...] = (*STORED, *BUDGETS, "concurrent_chats")

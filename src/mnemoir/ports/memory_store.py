@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from mnemoir.core.ids import ChangeId, MemoryId
 from mnemoir.core.memories import (
@@ -20,6 +20,7 @@ from mnemoir.core.memories import (
 )
 from mnemoir.core.proposals import NO_STEP, Proposal, QueueStep
 from mnemoir.core.scope import Scope
+from mnemoir.core.usage import Stored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +51,8 @@ class ListFilter:
 
     `since` (inclusive) and `until` (exclusive) bound the time named by `by`: `created_at`, or the last renewal.
     `session` selects memories learned in that session, as `Provenance` and metadata (`session_id`) name it; `words`
-    selects memories that contain this text, ignoring case. Ties are ordered by id in the same direction; unreadable
+    selects memories that contain this text, ignoring case; `metadata` those with each of its members, by value or one
+    of a list of values. Ties are ordered by id in the same direction; unreadable
     times come last.
     """
 
@@ -62,6 +64,7 @@ class ListFilter:
     until: datetime | None = None
     session: str | None = None
     words: str | None = None
+    metadata: Mapping[str, Any] | None = None
     ids: Sequence[MemoryId] | None = None
     by: Literal["created", "updated"] = "created"
     ascending: bool = False
@@ -176,15 +179,15 @@ class SpaceVectors(VectorBacklog, Protocol):
 class Room(Protocol):
     """Asked for room before memories are added."""
 
-    def __call__(self, scope: Scope, *, number: int) -> AbstractAsyncContextManager[None]:
-        """Hold room for so many more memories of the scope's user while the body stores them.
+    def __call__(self, scope: Scope, growth: Mapping[Stored, int]) -> AbstractAsyncContextManager[None]:
+        """Hold room for so much more of the scope's user while the body stores it.
 
         Raises QuotaExceeded.
         """
 
 
 @asynccontextmanager
-async def any_room(scope: Scope, *, number: int) -> AsyncIterator[None]:
+async def any_room(scope: Scope, growth: Mapping[Stored, int]) -> AsyncIterator[None]:
     """Room without a limit."""
     yield
 
@@ -252,6 +255,9 @@ class MemoryStore(VectorBacklog, Committer, Protocol):
 
     async def select_count(self, scope: Scope, wanted: ListFilter) -> int:
         """The number of memories that `select` gives without a limit."""
+
+    async def bytes_by_user(self, tenant: str) -> Mapping[str, int]:
+        """The bytes of the texts of current memories of each user of the tenant, as they are stored."""
 
     async def owners(self, tenant: str) -> list[OwnerSummary]:
         """All users of the tenant with current memories, ordered by project, then by name."""

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from mnemoir.core.errors import ProviderError, ProviderInvalidOutput
 from mnemoir.core.memories import IndexEntry
 from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passage
-from mnemoir.search.terms import TERMS_VERSION, terms_and_forms_of
+from mnemoir.search.terms import TERMS_VERSION, beginning_of, terms_and_forms_of
 
 Asks = Callable[[str, bool], bool]  # whether a text needs a vector, and whether it is a message
 Item = TypeVar("Item")
@@ -171,12 +171,15 @@ class Indexing:
         return self._embedding.name
 
     async def entries(self, passages: Sequence[Passage], *, are_messages: bool = False) -> list[IndexEntry]:
-        """One entry per passage; with words only, and no model, when the embedding model fails."""
+        """One entry per passage; with words only, and no model, when the embedding model fails.
+
+        Of a long text the first words count.
+        """
         try:
             entries = await self.with_vectors(passages)
         except ProviderError:
             entries = await _off_the_loop(
-                passages, lambda: [IndexEntry(terms=terms_and_forms_of(p.text)) for p in passages]
+                passages, lambda: [IndexEntry(terms=terms_and_forms_of(beginning_of(p.text))) for p in passages]
             )
         if not self._asks:
             return entries
@@ -185,6 +188,7 @@ class Indexing:
 
     async def with_vectors(self, passages: Sequence[Passage]) -> list[IndexEntry]:
         """One entry per passage. Raises ProviderError when the embedding model fails."""
+        passages = await _off_the_loop(passages, lambda: [_cut(passage) for passage in passages])
         entries: list[IndexEntry] = []
         for start in range(0, len(passages), _AT_ONCE):
             entries += await self._with_vectors(passages[start : start + _AT_ONCE])
@@ -199,10 +203,15 @@ class Indexing:
         return frozenset(name for name, asks in self._asks.items() if asks(text, is_message))
 
 
-async def _off_the_loop(passages: Sequence[Passage], make: Callable[[], list[IndexEntry]]) -> list[IndexEntry]:
+async def _off_the_loop(passages: Sequence[Passage], make: Callable[[], list[Made]]) -> list[Made]:
     """Run `make` in a thread, unless there is too little work for a thread to pay off."""
     is_little = sum(len(passage.text) for passage in passages) <= _LITTLE
     return make() if is_little else await asyncio.to_thread(make)
+
+
+def _cut(passage: Passage) -> Passage:
+    text = beginning_of(passage.text)
+    return passage if text is passage.text else replace(passage, text=text)
 
 
 def _entry(text: str, embedding: Embedding, model: str) -> IndexEntry:

@@ -24,6 +24,7 @@ import re
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import cast
 
 import apsw
@@ -43,6 +44,9 @@ _UNSPACED = re.compile(
     "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uaa60-\uaa7f\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]+)"
 )
 
+_WORD = re.compile(_UNSPACED.pattern.removesuffix("+)") + r")|[^\W\d_]+|\d+")
+MOST_WORDS = 8000
+
 # Characters that mostly serve grammar in Chinese and Japanese, alone or side by side.
 _STOP_CHARACTERS = frozenset("的了是我你您他她它们這这那在有不也都和与吗嗎呢啊吧么麼个個之就のはがをにでとも")
 Slots = NDArray[np.int32]
@@ -52,6 +56,17 @@ MOST_COUNTED = np.iinfo(np.uint16).max
 _STAND_FOR_ONE = 3  # terms of a query for one word
 _OTHER = "\0"  # before a form, as no word has it
 _FORMS_END = b"forms"  # the end of stored terms with other forms, behind their number; of words alone, one in 10^12
+
+
+def beginning_of(text: str) -> str:
+    """The part of a memory's text that its terms and vectors are made of: its first 8,000 words.
+
+    A character of a script without spaces counts as a word.
+    """
+    if len(text) <= MOST_WORDS:
+        return text
+    last = next(islice(_WORD.finditer(text), MOST_WORDS - 1, None), None)
+    return text if last is None else text[: last.end()]
 
 
 def terms_of(text: str) -> bytes:

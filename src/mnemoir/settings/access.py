@@ -97,6 +97,7 @@ class Quota(Section):
     """The most that one user, or one tenant, may have and use; None is no limit. Days and months are those of UTC."""
 
     memories: Most = None
+    memory_bytes: Most = None
     messages: Most = None
     attachment_bytes: Most = None
     disk_bytes: Most = None

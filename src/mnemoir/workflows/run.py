@@ -11,7 +11,7 @@ from mnemoir.core.ids import new_message_uid, new_run_id
 from mnemoir.core.messages import ChatRequest, Message
 from mnemoir.core.runs import MemorySkip, NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
-from mnemoir.core.usage import Stored
+from mnemoir.core.usage import OF_MEMORY, Stored
 from mnemoir.wire.app_prompts import typed_text
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.workflow import WorkflowDefinition
@@ -110,7 +110,7 @@ class Caller:
     @property
     def is_recorded(self) -> bool:
         """True when messages are stored, if they may be: there is room for them."""
-        return self.may_be_kept and not any(what != "memories" for what in self.used_up)
+        return self.may_be_kept and all(what in OF_MEMORY for what in self.used_up)
 
     @property
     def recalls(self) -> bool:
@@ -120,7 +120,7 @@ class Caller:
     @property
     def learns(self) -> bool:
         """True when memories are derived: for a person's turn that asks for memory and may be stored."""
-        return self.memory and self.may_be_kept and "memories" not in self.used_up
+        return self.memory and self.may_be_kept and not any(what in OF_MEMORY for what in self.used_up)
 
     @property
     def _is_a_turn(self) -> bool:

@@ -32,6 +32,8 @@ WHOLE_TABLE |= {
     "memories.added",
     "jobs.tally_jobs",
     "people.names",
+    "conversation_marks.marked",
+    "conversation_marks.unmark_all",
     "sealing.any_keyed",
     "sealing.share",
 }
@@ -221,9 +223,9 @@ WORDS = "|".join(
         - {"state"}
     )
 )
-COMPARED = re.compile(
+COMPARED = re.compile(  # the length of a cell tells no word
     rf"\b(?:{WORDS})\b\s*(?:=|<|>|IS\b|IN\b|LIKE\b)(?! NOT NULL| NULL)|(?:=|<|>|\bIS|\bNOT|\bIN \(SELECT|\bLIKE)\s+"
-    rf"(?:\w+\.)?(?:{WORDS})\b|\w+\((?:\w+\.)?(?:{WORDS})\b(?=[,)]|\s)"
+    rf"(?:\w+\.)?(?:{WORDS})\b|\b(?!octet_length\()\w+\((?:\w+\.)?(?:{WORDS})\b(?=[,)]|\s)"
 )
 SET = re.compile(r"(?:\bSET|,)\s+\w+ = (?:excluded\.\w+|:\w+|NULL)|INSERT INTO \w+\s+\([^)]*\)")
 

@@ -76,7 +76,8 @@ class Facts:
     ) -> None:
         """`used` gets each answer of the model, and whose facts it is about, also when the add then fails."""
         self.personal = FactPolicy(personal, store)
-        self.review = Review(store, proposals, indexing, self.personal, clock)
+        self.text_bound = defaults.text_bound
+        self.review = Review(store, proposals, indexing, self.personal, self.text_bound, clock)
         self._remembering = Remembering(
             store=store,
             review=self.review,
@@ -94,7 +95,7 @@ class Facts:
         self._defaults = defaults
         self._used = used
         self._clock = clock
-        self.curation = Curation(store, indexing, self.personal)
+        self.curation = Curation(store, indexing, self.personal, self.text_bound)
         self.plans = Plans(store, clock)
         self.undoing = Undoing(store, indexing)
         self._same_request = KeyedLock()

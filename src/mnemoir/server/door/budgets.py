@@ -14,7 +14,7 @@ from mnemoir.core.clock import utc_now
 from mnemoir.core.errors import QuotaExceeded
 from mnemoir.core.messages import TextPart
 from mnemoir.core.scope import Scope as Owner
-from mnemoir.core.usage import Stored
+from mnemoir.core.usage import OF_MEMORY, Stored
 from mnemoir.server.door.rate_limits import Headers, headers_of, remaining_share
 from mnemoir.server.door.request import visit_of
 from mnemoir.workflows.run import Caller
@@ -31,7 +31,7 @@ async def within_quotas(scope: Scope, quotas: Quotas, caller: Caller, room: Exit
     if not any(limits):
         return caller
     check_budgets(scope, quotas, caller.scope, limits)
-    of_memory: Sequence[Stored] = ("memories",) if caller.learns else ()
+    of_memory: Sequence[Stored] = OF_MEMORY if caller.learns else ()
     wanted = (*of_memory, *(_OF_MESSAGES if caller.may_be_kept else ()))
     used_up = await quotas.used_up(caller.scope, wanted, limits, room)
     if needs_room:

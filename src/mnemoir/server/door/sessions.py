@@ -16,7 +16,7 @@ from starlette.requests import cookie_parser
 from starlette.types import Scope
 
 from mnemoir.access.sign_in.sessions import Sessions, SignedIn
-from mnemoir.core.errors import Forbidden
+from mnemoir.core.errors import Forbidden, InvalidRequest
 from mnemoir.server.door.options import ServerOptions
 from mnemoir.server.door.origins import is_foreign, is_this_machine
 from mnemoir.server.door.request import header
@@ -148,12 +148,24 @@ class SessionCookies:
         return None
 
     def _tokens(self, scope: Scope, kind: str = "") -> Iterator[str]:
-        sent = header(scope, b"cookie")
-        if sent is None or "mnemoir" not in sent:
+        """The tokens in the cookies of this server. Raises InvalidRequest for two cookies of one name.
+
+        Another site of the same domain can add the second one, and which of them counts would be its choice.
+        """
+        sent = [value.decode("latin-1") for name, value in scope["headers"] if name == b"cookie"]
+        if not any("mnemoir" in cookies for cookies in sent):
             return
-        cookies = cookie_parser(sent)
-        values = (cookies.get(name + kind, "") for name in (_SECURE_NAME, self._plain_name))
-        yield from (value for value in values if _TOKEN.fullmatch(value))
+        pairs = [pair.partition("=")[0].strip() for cookies in sent for pair in cookies.split(";")]
+        cookies = cookie_parser("; ".join(sent))
+        for name in (_SECURE_NAME + kind, self._plain_name + kind):
+            if pairs.count(name) > 1:
+                raise InvalidRequest(
+                    f"The request has {pairs.count(name)} cookies named {name}. Delete the cookies of this site, and "
+                    "sign in again.",
+                    code="several_cookies",
+                )
+            if _TOKEN.fullmatch(value := cookies.get(name, "")):
+                yield value
 
 
 def csrf_of(token: str) -> str:

@@ -18,6 +18,8 @@ from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Memory
 from mnemoir.core.proposals import Proposal
 from mnemoir.core.scope import Scope, entity_name
+from mnemoir.core.text import size_of
+from mnemoir.memory.facts.extract.requests import TextBound
 from mnemoir.memory.facts.holding import FACT, ToldMemory
 from mnemoir.memory.facts.review.proposal_holding import PROPOSAL
 from mnemoir.ports.holdings import Exchange
@@ -37,6 +39,7 @@ from mnemoir.server.memories.answers import (
 )
 from mnemoir.server.memories.bodies import ImportedMemory, ImportedProposal
 from mnemoir.server.memories.lists import UserQuery
+from mnemoir.server.memories.narrowing import Narrowing, NarrowingHere
 from mnemoir.server.memories.proposals import exported_json
 from mnemoir.server.rest import Answer, JsonObject, ProjectHere, Routes, Site, SiteHere, validated_body
 
@@ -45,6 +48,7 @@ router = Routes(prefix="/api", tags=["transfer"])
 MOST_LINES = 10_000
 
 _Line = tuple[str, str, Any]  # the kind, the user, the record
+_NumberedLine = tuple[int, _Line]
 
 
 class ImportPlan(JsonObject):
@@ -55,12 +59,24 @@ class ImportPlan(JsonObject):
     results: list[AppliedChange]
 
 
+class LongLine(JsonObject):
+    """A line of an import whose text is too long: its number from 1, its id if it has one, and the text's bytes."""
+
+    line: int
+    id: str | None
+    size_bytes: int
+
+
 class ImportAnswer(Success):
-    """The number of lines that were added, and of those that existed already; with `dry_run`, would be."""
+    """The number of lines that were added, and of those that were not; with `dry_run`, would be.
+
+    Skipped are lines that existed already, and those of `too_long`.
+    """
 
     message: str
     imported: int
     skipped: int
+    too_long: NotRequired[Sequence[LongLine]]
     plans: NotRequired[list[ImportPlan]]
 
 
@@ -81,15 +97,15 @@ class ExportedMemory(MemoryRecord):
         }
     },
 )
-@says("read", act="memories.export")
-async def export(site: SiteHere, project: ProjectHere, user: UserQuery = None) -> Response:
+@says("read", act="memories.export", exact=True)
+async def export(site: SiteHere, project: ProjectHere, part: NarrowingHere, user: UserQuery = None) -> Response:
     exchanges, named = _exchanges(site), user or bound_user()
     owners = [  # looked up before the answer begins, so that a failure gets an error status
         (kind, scope)
         for kind, exchange in exchanges.items()
         for scope in (await exchange.users(project) if named is None else [owner(project, named)])
     ]
-    return StreamingResponse(_lines(exchanges, owners), media_type="application/x-ndjson")
+    return StreamingResponse(_lines(exchanges, owners, part), media_type="application/x-ndjson")
 
 
 @router.post(
@@ -99,7 +115,7 @@ async def export(site: SiteHere, project: ProjectHere, user: UserQuery = None) -
         "requestBody": {"required": True, "content": {"application/x-ndjson": {"schema": {"type": "string"}}}}
     },
 )
-@says("admin", act="memories.import")
+@says("admin", act="memories.import", exact=True, reads_body=True)
 async def import_lines(
     request: Request,
     site: SiteHere,
@@ -108,16 +124,23 @@ async def import_lines(
 ) -> Answer[ImportAnswer]:
     body = await read_body(request.scope, request.receive, site.options.max_body_bytes)
     exchanges, lines = _exchanges(site), defaultdict[tuple[str, str], list[Any]](list)
-    for kind, user, record in _read(body, exchanges):
+    read, too_long = _without_long(_read(body, exchanges), site.parts.memory.facts.text_bound)
+    for kind, user, record in read:
         lines[kind, user].append(record)
     if dry_run:
-        return Answer(await _plan_import(exchanges, project, lines))
+        return Answer(_with_long(await _plan_import(exchanges, project, lines), too_long))
     owners = {user: owner(project, user) for _, user in lines}  # before the first is added
     added = skipped = 0
     for (kind, user), records in lines.items():
         stored = await exchanges[kind].add(owners[user], records)
         added, skipped = added + stored, skipped + len(records) - stored
-    return Answer({"success": True, "message": f"Imported {added} memories", "imported": added, "skipped": skipped})
+    answer: ImportAnswer = {
+        "success": True,
+        "message": f"Imported {added} memories",
+        "imported": added,
+        "skipped": skipped,
+    }
+    return Answer(_with_long(answer, too_long))
 
 
 async def _plan_import(
@@ -135,15 +158,41 @@ async def _plan_import(
     return {"success": True, "message": message, "imported": count, "skipped": total - count, "plans": plans}
 
 
+def _without_long(lines: Sequence[_NumberedLine], bound: TextBound) -> tuple[list[_Line], list[LongLine]]:
+    """The lines whose text may come in, and the others."""
+    kept: list[_Line] = []
+    too_long: list[LongLine] = []
+    for number, line in lines:
+        record = line[2].memory if isinstance(line[2], Proposal) else line[2]
+        if isinstance(record, Memory) and not bound.holds(record.text):
+            too_long.append({"line": number, "id": record.id or None, "size_bytes": size_of(record.text)})
+        else:
+            kept.append(line)
+    return kept, too_long
+
+
+def _with_long(answer: ImportAnswer, too_long: Sequence[LongLine]) -> ImportAnswer:
+    if not too_long:
+        return answer
+    return {**answer, "skipped": answer["skipped"] + len(too_long), "too_long": too_long}
+
+
 def _exchanges(site: Site) -> dict[str, Exchange]:
     return {one.name: one.exchange for one in site.parts.upkeep.holdings if one.exchange is not None}
 
 
-async def _lines(exchanges: dict[str, Exchange], owners: Sequence[tuple[str, Scope]]) -> AsyncIterator[bytes]:
+async def _lines(
+    exchanges: dict[str, Exchange], owners: Sequence[tuple[str, Scope]], part: Narrowing
+) -> AsyncIterator[bytes]:
     for kind, scope in owners:
         async for page in exchanges[kind].pages(scope):
-            lines = (orjson.dumps(_line(kind, record), option=orjson.OPT_APPEND_NEWLINE) for record in page)
-            yield b"".join(lines)
+            told = (_line(kind, record) for record in page if part.is_all or _is_of(part, record))
+            yield b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in told)
+
+
+def _is_of(part: Narrowing, record: Any) -> bool:
+    """Whether a record is a memory of the part, or proposes one."""
+    return isinstance(record, (ToldMemory, Proposal)) and part.holds(record.memory)
 
 
 def _line(kind: str, record: Any) -> Mapping[str, Any]:
@@ -152,7 +201,7 @@ def _line(kind: str, record: Any) -> Mapping[str, Any]:
     return {**(exported_json(record) if isinstance(record, Proposal) else record), "kind": kind}
 
 
-def _read(body: bytes, exchanges: dict[str, Exchange]) -> list[_Line]:
+def _read(body: bytes, exchanges: dict[str, Exchange]) -> list[_NumberedLine]:
     lines = [(number, line) for number, line in enumerate(body.splitlines(), start=1) if line.strip()]
     if len(lines) > MOST_LINES:
         raise InvalidRequest(f"The import has {len(lines)} lines. Send at most {MOST_LINES} at a time.")
@@ -162,7 +211,7 @@ def _read(body: bytes, exchanges: dict[str, Exchange]) -> list[_Line]:
         if kind == FACT and record.id and record.id in seen:
             raise Invalid([{"loc": ["body", number, "id"], "msg": "is there twice", "type": "value_error"}])
         seen.add(record.id if kind == FACT else "")
-    return read
+    return [(number, record) for (number, _), record in zip(lines, read, strict=True)]
 
 
 def _record(number: int, line: bytes, exchanges: dict[str, Exchange]) -> _Line:

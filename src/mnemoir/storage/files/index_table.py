@@ -14,7 +14,7 @@ from mnemoir.core.atomic_file import Stamp
 from mnemoir.core.clock import midnight
 from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.ports.memory_store import Project, StoreCounts
-from mnemoir.search.terms import TERMS_VERSION, terms_and_forms_of
+from mnemoir.search.terms import TERMS_VERSION, beginning_of, terms_and_forms_of
 from mnemoir.storage.files.contents import Contents, EntryOf
 from mnemoir.storage.files.rows import Key, Row, key_of, text_hash
 from mnemoir.storage.planning import seconds_of
@@ -75,8 +75,12 @@ def entries_of(sql: Sql, project: Project) -> EntryOf:
     def entry_of(memory: Memory) -> IndexEntry:
         hashed, terms_by, entry = stored.get(key_of(memory), (b"", None, None))
         if entry is None or hashed != text_hash(memory.text):
-            return IndexEntry(terms=terms_and_forms_of(memory.text))
-        return entry if terms_by == TERMS_VERSION else replace(entry, terms=terms_and_forms_of(memory.text))
+            return IndexEntry(terms=terms_and_forms_of(beginning_of(memory.text)))
+        return (
+            entry
+            if terms_by == TERMS_VERSION
+            else replace(entry, terms=terms_and_forms_of(beginning_of(memory.text)))
+        )
 
     return entry_of
 

@@ -2,12 +2,12 @@
 
 import math
 import operator
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import Memory
+from mnemoir.core.memories import Memory, has_members
 from mnemoir.core.scope import Scope
-from mnemoir.core.text import holds
+from mnemoir.core.text import holds, size_of
 from mnemoir.ports.memory_store import ListCursor, ListFilter, OwnerSummary, Project
 from mnemoir.ports.search_rows import MOST_CHANGES, Revision, SearchRow, SearchSnapshot
 from mnemoir.storage.files.contents import Contents, UserRows
@@ -57,6 +57,11 @@ def owners_of(project: Project, contents: Contents) -> list[OwnerSummary]:
     ]
 
 
+def sizes_of(contents: Contents) -> Mapping[str, int]:
+    """The bytes of the texts of each user."""
+    return {user: sum(size_of(row.memory.text) for row in held.rows) for user, held in contents.by_user.items()}
+
+
 def _conditions(wanted: ListFilter, learned: Collection[MemoryId]) -> list[Condition]:
     conditions: list[Condition] = []
     if wanted.hidden != "with":
@@ -74,6 +79,8 @@ def _conditions(wanted: ListFilter, learned: Collection[MemoryId]) -> list[Condi
     if wanted.words is not None:
         is_in = holds(wanted.words)
         conditions.append(lambda row: is_in(row.memory.text))
+    if (metadata := wanted.metadata) is not None:
+        conditions.append(lambda row: has_members(row.memory.metadata, metadata))
     if wanted.since is not None or wanted.until is not None:
         since = -math.inf if wanted.since is None else wanted.since.timestamp()
         until = math.inf if wanted.until is None else wanted.until.timestamp()

@@ -10,6 +10,7 @@ the request fails, and may be repeated.
 A superseded memory is not kept: the file holds only what is current.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -28,7 +29,7 @@ from mnemoir.core.memories import (
     Memory,
     Provenance,
     Restore,
-    added_by,
+    growth_of,
     lacks_vector,
     waits_of,
 )
@@ -56,7 +57,7 @@ from mnemoir.storage.files.backlog import Backlog
 from mnemoir.storage.files.changing import Changing, Unbroken, Wish, current, standing_in
 from mnemoir.storage.files.contents import Contents, ScopeOfFile
 from mnemoir.storage.files.index_table import synced_stamps
-from mnemoir.storage.files.lists import FileSearchSnapshot, behind, meeting, owners_of, select
+from mnemoir.storage.files.lists import FileSearchSnapshot, behind, meeting, owners_of, select, sizes_of
 from mnemoir.storage.files.open_project import OpenProjects
 from mnemoir.storage.files.rows import Row, is_shown
 from mnemoir.storage.files.spaces import FileSpaceVectors
@@ -126,7 +127,7 @@ class FileMemoryStore:
             restored=_restored_ids(changes),
         )
         if changes:
-            async with self._room(scope, number=added_by(changes)):
+            async with self._room(scope, growth_of(changes)):
                 applied = await self._change(wish)
             if lacks_vector(changes):
                 self._note_pending()
@@ -201,6 +202,18 @@ class FileMemoryStore:
             return [one for each in here for one in owners_of(each, current(self._open[each], sql))]
 
         return await self._db.read(None, owner_summaries)
+
+    async def bytes_by_user(self, tenant: str) -> Mapping[str, int]:
+        """The bytes of the texts of memories of each user of the tenant."""
+
+        def sizes(sql: Sql) -> Counter[str]:
+            counted = Counter[str]()
+            for each in projects(self._root):
+                if each.tenant == tenant:
+                    counted.update(sizes_of(current(self._open[each], sql)))
+            return counted
+
+        return await self._db.read(None, sizes)
 
     async def same_text(self, scope: Scope, hashes: Sequence[bytes]) -> dict[bytes, Memory]:
         """Facts of the scope by content hash, decayed ones included."""

@@ -14,7 +14,7 @@ from mnemoir.core.memories import (
     LoggedChange,
     Memory,
     Provenance,
-    added_by,
+    growth_of,
     lacks_vector,
 )
 from mnemoir.core.proposals import NO_STEP, QueueStep
@@ -109,7 +109,7 @@ class SqlMemoryStore(SqlBacklog):
             return applied, commit.waits
 
         is_wanted = bool(changes or receipt or queue != NO_STEP)
-        async with self._room(scope, number=added_by(changes)):
+        async with self._room(scope, growth_of(changes)):
             applied, waits = await self._db.write(scope, apply_changes) if is_wanted else ([], set())
         if lacks_vector(changes):
             self._note_pending()
@@ -165,6 +165,10 @@ class SqlMemoryStore(SqlBacklog):
     async def owners(self, tenant: str) -> list[OwnerSummary]:
         """Every user of the tenant with current memories, sorted by project, then by name."""
         return await self._db.read(None, lambda sql: lists.owners(sql, tenant))
+
+    async def bytes_by_user(self, tenant: str) -> Mapping[str, int]:
+        """The bytes of the texts of current memories of each user of the tenant, as they are stored."""
+        return await self._db.read(None, lambda sql: lists.bytes_by_user(sql, tenant))
 
     async def same_text(self, scope: Scope, hashes: Sequence[bytes]) -> dict[bytes, Memory]:
         """Current facts of the scope by content hash, decayed ones included."""

@@ -2,6 +2,7 @@ import { bytes } from './bytes';
 
 const NAMES: Record<string, string> = {
   memories: 'Memories',
+  memory_bytes: 'Texts of memories',
   messages: 'Messages',
   attachment_bytes: 'Attachments',
   disk_bytes: 'Disk',

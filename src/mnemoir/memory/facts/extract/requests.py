@@ -5,17 +5,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from mnemoir.core.errors import Conflict, NotFound
+from mnemoir.core.errors import Conflict, MemoryTooLong, NotFound
 from mnemoir.core.events import Usage
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import FOREIGN, Applied, Hit, Memory, Origin, origin_of_role
 from mnemoir.core.proposals import Proposal
-from mnemoir.core.text import estimate_tokens
+from mnemoir.core.text import estimate_tokens, size_of
 from mnemoir.ports.memory_store import Receipt, RedeemedReceipt
 from mnemoir.ports.project_settings import Quarantine, Reviewed
 
 MOST_FACTS = 100  # of one add; an answer with more is a model failure
 MOST_CHARACTERS = 2000  # of one fact
+MOST_AT_ONCE = 2**20  # bytes of all texts that one request keeps word for word
 NOTHING_FOUND = "nothing_found"  # the reason kept with the receipt of an add that had nothing to remember
 
 
@@ -137,6 +138,37 @@ def unknown_memory(memory_id: MemoryId) -> NotFound:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class TextBound:
+    """How long a memory's text may be that comes in, in KiB of UTF-8. What is stored may be longer, and stays so."""
+
+    most_kib: int = 32
+
+    def holds(self, text: str) -> bool:
+        """Whether a text is short enough."""
+        return size_of(text) <= self.most_kib * 1024
+
+    def check(self, text: str, field: str = "memory") -> None:
+        """Raise MemoryTooLong for a text that is too long."""
+        if not self.holds(text):
+            raise MemoryTooLong(
+                f"{field} is a memory of {size_of(text):,} bytes, and one may have {self.most_kib * 1024:,} "
+                "(memory.max_text_kib). Shorten it, or keep it in several memories.",
+                field=field,
+            )
+
+    def check_turns(self, texts: Sequence[str]) -> None:
+        """Raise MemoryTooLong where one text that is to be kept word for word, or all together, are too long."""
+        for number, text in enumerate(texts):
+            self.check(text, f"messages.{number}.content")
+        if (total := sum(map(size_of, texts))) > MOST_AT_ONCE:
+            raise MemoryTooLong(
+                f"The messages are memories of {total:,} bytes together, and one request may bring {MOST_AT_ONCE:,}. "
+                "Send them in several requests.",
+                field="messages",
+            )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactSettings:
     """The server's own settings; a project may set `decay_days`, `search_limit` and `review` over them.
@@ -160,6 +192,7 @@ class FactSettings:
     alike_floor: float = 0.2
     learn_from: Collection[Origin] = ()
     quarantine: Quarantine = "rules"
+    text_bound: TextBound = TextBound()
 
 
 def earlier_result(earlier: RedeemedReceipt, receipt: Receipt) -> AddResult:

@@ -17,6 +17,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.decide.decay import is_expired
 from mnemoir.memory.facts.decide.personal import FactPolicy
+from mnemoir.memory.facts.extract.requests import TextBound
 from mnemoir.memory.facts.review.gate import Gate
 from mnemoir.ports.embedding import Passage
 from mnemoir.ports.memory_store import MemoryStore, Project, StaleChange
@@ -50,9 +51,16 @@ class Review:
     """Raises NotFound, Conflict and InvalidRequest; nothing is changed then."""
 
     def __init__(
-        self, store: MemoryStore, queue: ProposalStore, indexing: Indexing, personal: FactPolicy, clock: Clock
+        self,
+        store: MemoryStore,
+        queue: ProposalStore,
+        indexing: Indexing,
+        personal: FactPolicy,
+        bound: TextBound,
+        clock: Clock,
     ) -> None:
         self.personal = personal
+        self._bound = bound
         self._store = store
         self._queue = queue
         self._indexing = indexing
@@ -75,13 +83,15 @@ class Review:
         return await self._queue.count(scope.owner)
 
     async def edit(self, project: Project, proposal_id: ProposalId, text: str, user: str | None = None) -> Proposal:
-        """Give a proposal another text; it still waits."""
+        """Give a proposal another text; it still waits. Raises MemoryTooLong, too."""
         scope, proposal = await self._find_proposal(project, proposal_id, user)
         if proposal.event == "DELETE":
             raise InvalidRequest(
                 f"Proposal {proposal_id} is to delete a memory and has no text. Approve or refuse it.",
                 code="proposal_without_text",
             )
+        if text != proposal.memory.text:
+            self._bound.check(text)
         text = await self.personal.text(scope, text)
         if not await self._queue.rewrite(scope, proposal, text):
             raise _outdated_conflict([proposal], "It was settled or edited meanwhile.")

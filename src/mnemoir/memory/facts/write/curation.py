@@ -26,7 +26,7 @@ from mnemoir.core.memories import (
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.decide.personal import FactPolicy
-from mnemoir.memory.facts.extract.requests import unknown_memory
+from mnemoir.memory.facts.extract.requests import TextBound, unknown_memory
 from mnemoir.ports.memory_store import MemoryStore, Project, StaleChange
 from mnemoir.search.indexing import Indexing, fact_passage
 
@@ -47,8 +47,10 @@ class Edit:
 class Curation:
     """Edits, restores and merges memories. Raises NotFound, Conflict and InvalidRequest; nothing is changed then."""
 
-    def __init__(self, store: MemoryStore, indexing: Indexing, personal: FactPolicy) -> None:
+    def __init__(self, store: MemoryStore, indexing: Indexing, personal: FactPolicy, bound: TextBound) -> None:
+        """Texts beyond the bound are refused by MemoryTooLong, but for the one that a memory has."""
         self._store = store
+        self._bound = bound
         self._personal = personal
         self._indexing = indexing
 
@@ -58,6 +60,8 @@ class Curation:
         memory = await self._current(scope, memory_id)
         if edit.as_of is not None and from_text(edit.as_of) != from_text(_renewed_at(memory)):
             raise _change_conflict(memory_id)
+        if edit.text is not None and edit.text != memory.text:
+            self._bound.check(edit.text)
         text = memory.text if edit.text is None else await self._personal.text(scope, edit.text)
         reason = "confirmed" if text == memory.text else "edit"
         return await self._rewrite(scope, memory, text, reason=reason, metadata=edit.metadata)
@@ -94,6 +98,8 @@ class Curation:
         kept, *others = [
             await self._current(scope, each) for each in (keep, *sorted(each for each in set(ids) if each != keep))
         ]
+        if text is not None and text != kept.text:
+            self._bound.check(text)
         wanted = kept.text if text is None else await self._personal.text(scope, text)
         await self._refuse_same_text(scope, wanted, apart_from=ids)
         changes: list[Change] = [

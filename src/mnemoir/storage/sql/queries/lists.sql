@@ -45,11 +45,22 @@ SELECT seq FROM memories WHERE {wanted};
 -- Numbers and texts of the current memories of a scope, in no order.
 SELECT seq, text FROM memories WHERE scope_id = :scope_id AND valid_to IS NULL;
 
+-- name: metadata_of_each
+-- Numbers and metadata of the current memories of a scope that have any, in no order.
+SELECT seq, metadata FROM memories WHERE scope_id = :scope_id AND valid_to IS NULL AND metadata IS NOT NULL;
+
 -- name: learned_in
 -- The memories of a scope that were made or changed by what was said in a session, unsorted.
 SELECT DISTINCT memory_id FROM history
  WHERE scope_id = :scope_id
    AND source_id IN (SELECT id FROM sources WHERE scope_id = :scope_id AND session = :session);
+
+-- name: bytes_by_user
+-- The bytes of the texts of current memories of each user of a tenant, as they are stored; by looking at all.
+SELECT s.user, sum(octet_length(m.text))
+  FROM scopes AS s CROSS JOIN memories AS m ON m.scope_id = s.id AND m.valid_to IS NULL
+ WHERE s.tenant = :tenant
+ GROUP BY s.user;
 
 -- name: owners
 -- Every user of a tenant with current memories: project, name, how many, the last renewal; by project, then by name.
