@@ -17,7 +17,8 @@ async def house(open_server):
 
 def code_in(terminal: str) -> str:
     """The code that was printed last."""
-    return re.findall(r"Code for the first admin, for ten minutes: (\S+)", terminal)[-1]
+    *_, last = re.finditer(r"Code for the first admin, for ten minutes: (\S+)", terminal)
+    return last[1]
 
 
 def acts_of(server: Server, name: str) -> str:
