@@ -33,7 +33,7 @@ def read_reply(body: Json) -> Reply:
     results = body.get("results")
     result = results[0] if isinstance(results, list) and results else None
     if not isinstance(result, Mapping):
-        raise upstream.unusable("no text")
+        raise upstream.no_answer("no text", body)
     usage = Usage(
         input_tokens=upstream.count(result.get("prompt_tokens")),
         output_tokens=upstream.count(result.get("completion_tokens")),
