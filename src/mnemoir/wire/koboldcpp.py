@@ -51,6 +51,8 @@ class AnswerReader(answer_reader.AnswerReader):
     Only events named `message` count, and those named `error` are errors.
     """
 
+    names_events = True
+
     def __init__(self, media_type: str = "") -> None:
         super().__init__(media_type)
         self._reason: object = None
