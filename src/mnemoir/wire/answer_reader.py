@@ -43,6 +43,7 @@ class AnswerReader(ABC):
     """
 
     streams_lines: ClassVar[bool] = False
+    names_events: ClassVar[bool] = False  # the names of events count, not only `error`
 
     def __init__(self, media_type: str = "") -> None:
         self.finished = False
@@ -159,11 +160,14 @@ class AnswerReader(ABC):
             return
         self._form = self._form_of(head)
         if self._form in ("events", "lines"):
-            self._frames = SseReader() if self._form == "events" else NdjsonReader()
+            self._frames = self._sse_reader() if self._form == "events" else NdjsonReader()
             self._body = bytearray()
             self._take_frames(self._frames.feed(head), events)
         elif self._form in ("page", "text"):
             self._take(b"", events)
+
+    def _sse_reader(self) -> SseReader:
+        return SseReader(by_name=self.names_events)
 
     def _form_of(self, head: bytes) -> Form | None:
         if head.startswith(_FIELDS):
@@ -205,7 +209,7 @@ class AnswerReader(ABC):
             mended = read_again(data)
             if mended is None:
                 if _HAS_FIELDS.search(data):
-                    self._frames = SseReader()
+                    self._frames = self._sse_reader()
                     self._take_frames(self._frames.feed(data), events)
                 return
             body = mended.value

@@ -33,7 +33,7 @@ def read_reply(body: Json) -> Reply:
     results = body.get("results")
     result = results[0] if isinstance(results, list) and results else None
     if not isinstance(result, Mapping):
-        raise upstream.unusable("no text")
+        raise upstream.no_answer("no text", body)
     usage = Usage(
         input_tokens=upstream.count(result.get("prompt_tokens")),
         output_tokens=upstream.count(result.get("completion_tokens")),
@@ -50,6 +50,8 @@ class AnswerReader(answer_reader.AnswerReader):
 
     Only events named `message` count, and those named `error` are errors.
     """
+
+    names_events = True
 
     def __init__(self, media_type: str = "") -> None:
         super().__init__(media_type)

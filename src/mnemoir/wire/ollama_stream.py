@@ -161,7 +161,7 @@ class LineReader(AnswerReader):
             self._has_answer = True
             self._read_parts(parts, events)
         elif done is not True:
-            raise upstream.unusable("no message")
+            raise upstream.no_answer("no message", body)
         self._tells_done = self._tells_done or done is not None
         if done is True:
             self._finish(body, events)

@@ -138,6 +138,11 @@ def unusable(what: str) -> ProviderInvalidOutput:
     return ProviderInvalidOutput(f"The model's server sent an answer with {what}.")
 
 
+def no_answer(what: str, body: Mapping[str, Any]) -> ProviderInvalidOutput:
+    """The error for an object that is no answer, with its beginning, which may be an error in a shape of its own."""
+    return unusable(f"{what}: {excerpt(orjson.dumps(body))}")
+
+
 def count(value: object) -> int:
     """A token count: whole, not negative; a number in a string counts, anything else is 0."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 16:
