@@ -31,6 +31,8 @@ SHORT_TOKENS: Final = 32
 """Tokens up to which padding is cheap: passages below this length share a slice, however long they are."""
 READ_AHEAD: Final = 32
 """Number of passages of a request that are tokenized at once and sorted by length."""
+READ_CHARACTERS: Final = 8192
+"""Characters after which no further passage is: long ones take some milliseconds each, which a query would wait."""
 
 
 class Tokenized(Protocol):
@@ -76,7 +78,11 @@ class _Request(Generic[Tokens]):
         """Tokenize the next passages when no tokenized one is left; the longest come first and set the padding."""
         if self.tokenized:
             return
-        chunk = range(self.unread, min(self.unread + READ_AHEAD, len(self.passages)))
+        end, characters = self.unread, 0
+        while end < min(self.unread + READ_AHEAD, len(self.passages)) and characters < READ_CHARACTERS:
+            characters += len(self.passages[end].text) + len(self.passages[end].context)
+            end += 1
+        chunk = range(self.unread, end)
         read = [(number, encoder.read(self.passages[number])) for number in chunk]
         self.tokenized.extend(sorted(read, key=lambda entry: -len(entry[1])))
         self.unread = chunk.stop
@@ -193,8 +199,12 @@ class _Worker(Generic[Tokens]):
         """Embed one round. An error fails the requests of its slice only."""
         self._waiting = [request for request in self._waiting if request.is_open and request.has_more]
         self._waiting.sort(key=lambda request: request.due)
+        ready = 0
         for request in self._waiting:
+            if ready >= ROUND_TOKENS:
+                break  # what is due later is read when its turn comes
             self._read_ahead(request)
+            ready += sum(len(tokens) for _, tokens in request.tokenized)
         slices = self._slices()
         if self._encoder is None or not slices:
             return
