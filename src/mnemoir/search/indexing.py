@@ -13,7 +13,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -32,6 +31,7 @@ _CONTEXT_VERSION = 1  # to be raised with any change of the context of facts or 
 _AT_ONCE = 256  # passages
 _MOST_TOKENS = 4096  # of passages at once: the vectors of so many take 6 MiB before they are packed
 _LONGEST_OF_ONE = 256  # tokens of a passage; larger windows are cut by few models, and take as much memory
+_IN_TURN = 4  # passages after which those of another request have their turn
 _LITTLE = 2000  # characters: about a millisecond; one text of five million would hold the loop for 0.7 s
 # one thread, in which the texts of all requests take turns: several would hold the interpreter, and with it the loop
 _long_texts = ThreadPoolExecutor(1, thread_name_prefix="mnemoir-terms")
@@ -184,10 +184,9 @@ class Indexing:
         try:
             entries = await self.with_vectors(passages)
         except ProviderError:
-            entries = [
-                await _off_the_loop(one, lambda each: IndexEntry(terms=terms_and_forms_of(beginning_of(each.text))))
-                for one in passages
-            ]
+            entries = await _off_the_loop(
+                passages, lambda one: IndexEntry(terms=terms_and_forms_of(beginning_of(one.text)))
+            )
         if not self._asks:
             return entries
         pairs = list(zip(passages, entries, strict=True))
@@ -196,27 +195,29 @@ class Indexing:
     async def with_vectors(self, passages: Sequence[Passage]) -> list[IndexEntry]:
         """One entry per passage. Raises ProviderError when the embedding model fails."""
         entries: list[IndexEntry] = []
-        for some in _few_at_once([await _off_the_loop(passage, _cut) for passage in passages]):
+        for some in _few_at_once(await _off_the_loop(passages, _cut)):
             entries += await self._with_vectors(some)
         return entries
 
     async def _with_vectors(self, passages: Sequence[Passage]) -> list[IndexEntry]:
         made, model = await self._embedding.embed(passages), self._embedding.name
-        return [
-            await _off_the_loop(passage, partial(_entry, embedding=embedding, model=model))
-            for passage, embedding in zip(passages, made, strict=True)
-        ]
+        embeddings = iter(made)
+        return await _off_the_loop(passages, lambda one: _entry(one, next(embeddings), model))
 
     def _waits(self, text: str, is_message: bool) -> frozenset[str]:
         """The further spaces in which a new text needs a vector."""
         return frozenset(name for name, asks in self._asks.items() if asks(text, is_message))
 
 
-async def _off_the_loop(passage: Passage, make: Callable[[Passage], Made]) -> Made:
-    """What is made of a passage, in a thread unless there is too little work for one to pay off."""
-    if len(passage.text) <= _LITTLE:
-        return make(passage)
-    return await asyncio.get_running_loop().run_in_executor(_long_texts, make, passage)
+async def _off_the_loop(passages: Sequence[Passage], make: Callable[[Passage], Made]) -> list[Made]:
+    """What is made of each passage, in order, in a thread unless there is too little work for one to pay off."""
+    if sum(len(passage.text) for passage in passages) <= _LITTLE:
+        return [make(passage) for passage in passages]
+    made: list[Made] = []
+    for start in range(0, len(passages), _IN_TURN):
+        some = passages[start : start + _IN_TURN]
+        made += await asyncio.get_running_loop().run_in_executor(_long_texts, lambda: [make(one) for one in some])  # noqa: B023  # awaited here
+    return made
 
 
 def _few_at_once(passages: Sequence[Passage]) -> Iterator[Sequence[Passage]]:
