@@ -189,8 +189,8 @@ class Indexing:
             )
         if not self._asks:
             return entries
-        pairs = list(zip(passages, entries, strict=True))
-        return [replace(entry, waits=self._waits(p.text, are_messages)) for p, entry in pairs]
+        waits = await _off_the_loop(passages, lambda one: self._waits(one.text, are_messages))
+        return [replace(entry, waits=each) for entry, each in zip(entries, waits, strict=True)]
 
     async def with_vectors(self, passages: Sequence[Passage]) -> list[IndexEntry]:
         """One entry per passage. Raises ProviderError when the embedding model fails."""
