@@ -172,7 +172,7 @@ def test_a_file_of_keys_that_is_gone_lets_nobody_in_and_no_new_one_is_made(open_
         file.unlink()
     clock.ticks += 1
     for asks in (lambda: keys.are_required(is_local=True), lambda: keys.principal(text)):
-        with pytest.raises(StorageUnavailable, match="is gone"):
+        with pytest.raises(StorageUnavailable, match="is missing"):
             asks()
     assert not (tmp_path / "data" / ACCESS_FILE).exists()
 

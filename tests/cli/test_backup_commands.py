@@ -260,6 +260,18 @@ def test_a_damaged_file_is_not_shared_and_what_a_killed_one_left_is_removed(mnem
     assert mnemoir("backup", "verify", "kept/20260302T090000Z").returncode == 0
 
 
+@pytest.mark.parametrize("link", ["conversations/default", "conversations/default/user", "notes"])
+def test_a_link_to_a_folder_is_not_followed_and_told_wherever_it_lies(mnemoir, data, tmp_path, link):
+    (data / "notes").mkdir()
+    (data / "conversations/default/user/objects").mkdir(parents=True)
+    (data / "conversations/default/user/objects/picture").write_text("A cup.")
+    (data / link).rename(tmp_path / "elsewhere")
+    (data / link).symlink_to(tmp_path / "elsewhere")
+    left_out = create(mnemoir, "backup")["left_out"]
+    assert f"{data / link} is a link, and links are not followed." in left_out
+    assert [path for path in contents(tmp_path / "backup/data") if path.startswith(f"{link}/")] == []
+
+
 def test_what_lies_elsewhere_is_told(mnemoir, data, tmp_path):
     (tmp_path / "mine.yaml").write_text("log:\n  level: info\n")
     (data / "discussions").mkdir(exist_ok=True)

@@ -10,6 +10,8 @@ from tests.cli.chat_server import asking, piped, told
 from tests.cli.command_process import run, run_here
 from tests.remembering_model import is_extraction
 from tests.scripted_llm import Answer, failure
+from tests.server.served_tree import answering
+from tests.server.served_tree import served as served_tree
 from tests.serving import free_port
 
 
@@ -169,3 +171,18 @@ def test_a_chat_without_a_server_calls_the_model_and_recalls_facts(llm, tmp_path
     done = piped(*arguments, said="Which bicycle do I ride?\n", **here)
     assert (done.returncode, done.stdout) == (0, "Understood.\n")
     assert ["Rides a red bicycle." in one.prompt for one in llm.requests if one.body.get("stream")] == [True]
+
+
+@pytest.mark.parametrize("users", ["Ann", "Ann,Ben"])
+def test_the_first_model_of_a_server_of_several_tree_users_answers_and_is_named(llm, tmp_path, capsys, users):
+    told = {"customWorkflowOverride": True, "customWorkflow": "Chat"}
+    settings = served_tree(
+        tmp_path, llm.url, files={"Users/ben.json": told, "Workflows/Ben/Chat.json": [answering()]}
+    )
+    tree = {
+        "MNEMOIR_WORKFLOWS__CONFIG_DIR": settings["workflows.config_dir"],
+        "MNEMOIR_WORKFLOWS__USERS": users,
+    }
+    done = piped("--data-dir", "data", cwd=tmp_path, capsys=capsys, said="Hello.\n", **tree)
+    assert (done.returncode, done.stdout) == (0, "Understood.\n"), done.stderr
+    assert ("Ann answers; --model names another one" in done.stderr) == ("," in users)

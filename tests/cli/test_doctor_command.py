@@ -5,7 +5,7 @@ import json
 import apsw
 import pytest
 
-from mnemoir.cli.diagnosis import checks
+from mnemoir.cli.diagnosis import checks, proxy_checks
 from mnemoir.settings import load_settings
 from mnemoir.storage.sqlite import open_database
 from tests.cli.command_process import run_here
@@ -48,6 +48,7 @@ def test_on_a_fresh_machine_only_the_missing_model_is_reported(doctor, tmp_path)
     assert {check: finding["state"] for check, finding in found.items()} == {
         "settings": "ok",
         "data directory": "ok",
+        "identity": "ok",
         "database": "ok",
         "discussions": "ok",
         "conversations": "ok",
@@ -151,3 +152,28 @@ async def test_an_embedder_out_of_reach_fails(settings):
         settings(MNEMOIR_EMBEDDING__PROVIDER="openai", MNEMOIR_EMBEDDING__BASE_URL=address)
     )
     assert finding.state == "fail"
+
+
+async def test_it_is_told_through_which_proxy_each_server_is_asked_without_the_password(settings):
+    proxies = {
+        "HTTPS_PROXY": "http://me:hidden-314@proxy.example:3128",
+        "NO_PROXY": "direct.example",
+        "MEMORY_LLM_PROVIDER": "openai-chat",
+        "OPENAI_API_KEY": "key-of-the-model",
+        "OPENAI_BASE_URL": "https://models.example/v1",
+        "MEMORY_MANAGEMENT_URL": "https://direct.example/api/memories",
+        "MNEMOIR_EMBEDDING__PROVIDER": "openai",
+        "MNEMOIR_EMBEDDING__BASE_URL": "https://10.1.2.3/v1",
+        "MNEMOIR_AUTH__JWT": json.dumps([{"issuer": "https://issuer.example", "audience": "mnemoir"}]),
+    }
+    finding = await proxy_checks.check_proxies(settings(**proxies))
+    assert (finding.state, finding.found) == (
+        "ok",
+        "directly: embedding model, memory service; "
+        "through http://proxy.example:3128: language model, keys of issuer.example",
+    )
+
+
+def test_without_a_proxy_there_is_no_word_of_any(doctor):
+    told = json.loads(doctor("--json").stdout)["checks"]
+    assert "proxies" not in [finding["check"] for finding in told]

@@ -10,7 +10,7 @@ import pytest
 import requests
 
 from tests.cli.command_process import Done, run_here
-from tests.serving import ServerProcess
+from tests.serving import ServerProcess, free_port
 
 
 @pytest.fixture
@@ -112,6 +112,39 @@ def test_a_running_server_needs_keys_from_the_first_one_on_until_they_are_switch
         await_status(401, asked)
         log = server.log.read_text()
     assert key not in log
+
+
+@pytest.mark.costly("it runs programs")
+def test_keys_and_people_are_those_of_the_server_that_runs_at_the_address_of_the_settings(mnemoir, tmp_path) -> None:
+    with ServerProcess(tmp_path / "data") as server:
+        there = {"MNEMOIR_SERVER__PORT": str(server.port), "MNEMOIR_STORAGE__DATA_DIR": str(tmp_path / "other")}
+        first = mnemoir("keys", "create", "--role", "admin", "--json", over=False, **there)
+        assert f"Changed in the data directory {tmp_path / 'data'}." in first.stderr
+        await_status(401, f"{server.url}/api/projects")
+        for command in (["keys", "create"], ["keys", "list"], ["users", "invite"], ["audit", "list"]):
+            refused = mnemoir(*command, over=False, **there)
+            assert (refused.returncode, "Name its directory, or this one, with --data-dir" in refused.stderr) == (
+                1,
+                True,
+            )
+        with_key = {**there, "MNEMOIR_API_KEY": made(first)["key"]}
+        invited = mnemoir("users", "invite", "anna", over=False, **with_key)
+        assert f"Changed in the data directory {tmp_path / 'data'}." in invited.stderr
+        assert len(made(mnemoir("keys", "list", "--json", over=False, **with_key))["keys"]) == 1
+        named = mnemoir("keys", "create", "--data-dir", str(tmp_path / "named"), over=False, **there)
+        assert f"Changed in the data directory {tmp_path / 'named'}." in named.stderr
+        same = mnemoir("keys", "list", over=False, **{**there, "MNEMOIR_STORAGE__DATA_DIR": str(tmp_path / "data")})
+        assert same.returncode == 0
+    assert not (tmp_path / "other").exists()
+
+
+def test_without_a_server_keys_are_those_of_the_settings_and_their_directory_is_named(mnemoir, tmp_path) -> None:
+    where = {"MNEMOIR_STORAGE__DATA_DIR": str(tmp_path / "own"), "MNEMOIR_SERVER__PORT": str(free_port())}
+    for command in (["create"], ["disable"], ["enable"]):
+        assert (
+            f"Changed in the data directory {tmp_path / 'own'}."
+            in mnemoir("keys", *command, over=False, **where).stderr
+        )
 
 
 def test_the_audit_log_is_listed_and_verified_and_a_change_of_it_shows(mnemoir, tmp_path) -> None:

@@ -1,12 +1,15 @@
 """`mnemoir serve`: its start lines, and the reasons to refuse the start."""
 
 import json
+import shlex
 import socket
+import subprocess
+import sys
 
 import pytest
 
 from tests.cli.command_process import run, run_here
-from tests.serving import ServerProcess
+from tests.serving import ServerProcess, clean_environment
 
 
 @pytest.mark.costly("it runs programs")
@@ -29,6 +32,32 @@ def test_the_first_lines_can_be_json(tmp_path):
 def test_a_warning_of_the_settings_is_printed(tmp_path):
     with ServerProcess(tmp_path / "data", environment={"MEMORY_DECAY_DAYS": "six"}) as server:
         assert "Warning: MEMORY_DECAY_DAYS is 'six'" in server.log.read_text()
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o750, 0o707, 0o700])
+def test_a_data_directory_that_others_may_read_is_warned_of(tmp_path, mode):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data").chmod(mode)
+    with ServerProcess(tmp_path / "data") as server:
+        warned = f"Warning: other users of this machine may read {tmp_path / 'data'}." in server.log.read_text()
+    assert warned == (mode != 0o700)
+
+
+@pytest.mark.costly("it runs programs")
+@pytest.mark.parametrize("limit", [10, 40])
+def test_too_few_open_files_end_the_start_with_one_sentence(tmp_path, limit):
+    serve = f"{shlex.quote(sys.executable)} -m mnemoir serve --port 0 --data-dir data"
+    done = subprocess.run(
+        ["sh", "-c", f"ulimit -n {limit}; exec {serve}"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=clean_environment(HOME=str(tmp_path)),
+        timeout=300,
+    )
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert done.stderr.startswith(f"mnemoir: This process may open {limit} files and a server needs 128")
+    assert not (tmp_path / "data").exists()
 
 
 @pytest.mark.parametrize("key", ["", "short"])

@@ -89,7 +89,7 @@ def test_one_session_that_cannot_be_read_is_named_and_the_others_are_there(path,
     fill(path)
     with MemoryManager(path, on_corruption="raise") as here:
         file = all_of(here)
-    assert gaps_of(file) == ({"b": "it could not be read to its end: storage_unavailable"}, None)
+    assert gaps_of(file) == ({"b": "it could not be read to its end: storage_damaged"}, None)
     found = sessions_in(file, tmp_path)
     assert (found["a"], found["c"]) == (40, 40)
 

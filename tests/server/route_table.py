@@ -5,9 +5,11 @@ All routes, with those that are in no description, and the pages and files of th
 
 import re
 from collections.abc import Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
+from urllib.parse import urlencode
 
 from mnemoir.server.door.routing import Routing
+from mnemoir.server.door.says import Says
 from mnemoir.server.door.ui import ABOUT, PAGES, _read
 from tests.server.server_kit import Server
 
@@ -36,6 +38,18 @@ def ui_files(server: Server) -> list[str]:
 def changing_routes(server: Server) -> list[tuple[str, str]]:
     """Those that may change something."""
     return [route for route in every_route(server) if route[0] in CHANGING]
+
+
+def known_query(says: Says, **query: str) -> str:
+    """What of a query the route knows, as it is sent."""
+    return urlencode({name: value for name, value in query.items() if name in (says.query or ())})
+
+
+def known_body(says: Says, body: dict[str, Any]) -> dict[str, Any] | None:
+    """A body for all routes, without the members that an exact one would refuse; None for one that takes no body."""
+    if not says.exact or says.reads_body:
+        return body
+    return {name: value for name, value in body.items() if name in says.members} or None
 
 
 def layer_of(server: Server, kind: type[Layer]) -> Layer:

@@ -106,7 +106,7 @@ async def test_while_the_keys_cannot_be_read_nobody_is_let_in(open_server, tmp_p
         (tmp_path / "data" / f"access.db{ending}").unlink()
     damaged.rename(tmp_path / "data" / "access.db")
     for headers in ({}, {"x_api_key": text}):
-        assert error_of(await server.ask("GET", "/api/projects", **headers)) == (503, "auth_unavailable")
+        assert error_of(await server.ask("GET", "/api/projects", **headers)) == (503, "storage_damaged")
 
 
 @pytest.mark.parametrize(("method", "body"), [("PATCH", {"text": "likes coffee"}), ("DELETE", None)])

@@ -360,6 +360,27 @@ async def test_a_rebuild_from_too_little_leaves_the_old_memories(remembering, ht
     assert [one["id"] for one in (await remembering.get(DISCUSSIONS))["results"]] == ["tea-time"]
 
 
+UNUSABLE: dict[str, tuple[dict[str, str], dict[str, object]]] = {
+    "no settings are named": ({}, {}),
+    "their file is missing": (REMEMBERING, {}),
+    "their file is no JSON": (REMEMBERING, {"Workflows/Ann/Memory.json": "{"}),
+    "they are a list": (REMEMBERING, {"Workflows/Ann/Memory.json": []}),
+    "a size is a word": (
+        REMEMBERING,
+        {"Workflows/Ann/Memory.json": {**SETTINGS["Workflows/Ann/Memory.json"], "chunkEstimatedTokenSize": "large"}},
+    ),
+}
+
+
+@pytest.mark.parametrize("why", UNUSABLE)
+async def test_a_rebuild_without_settings_that_can_be_used_is_the_caller_s_to_mend(open_server, tmp_path, llm, why):
+    user, files = UNUSABLE[why]
+    server = await open_server(served(tmp_path, llm.url, files=files, user=user))
+    for target in (of("tea-time", "rebuild"), of("tea-time", "rebuild", dry_run="true")):
+        refused = await server.ask("POST", target, {"messages": SAID})
+        assert (refused.status, llm.requests) == (400, []), refused.body
+
+
 async def test_a_rebuild_without_a_config_tree_is_refused(server):
     await remember(server)
     assert error_of(await server.ask("POST", of("tea-time", "rebuild"))) == (400, "invalid_request")

@@ -59,7 +59,10 @@ ROUTES = [
     ("OPTIONS", "/api/memories"),
     ("HEAD", "/api/memories/mira"),
 ]
-ALLOWED = ["http://localhost:5173", "http://127.0.0.1:8080", "https://app.example"]
+ALLOWED = [
+    *("http://localhost:5173", "http://127.0.0.1:8080", "https://app.example"),
+    *("app://obsidian.md", "capacitor://localhost", "tauri://localhost"),
+]
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.5", "::", "memory.example"])
@@ -128,6 +131,13 @@ async def test_a_page_from_elsewhere_changes_nothing(server, origin):
     assert error_of(refused) == (403, "forbidden")
     assert "access-control-allow-origin" not in refused.headers
     assert (await server.get("/api/memories/user"))["results"] == []
+
+
+@pytest.mark.parametrize("origin", ["app://obsidian.md", "capacitor://localhost", "http://localhost:3000"])
+async def test_the_refusal_names_the_origin_and_the_setting(server, origin):
+    refused = await server.ask("POST", "/v1/chat/completions", hello(), origin=origin)
+    assert f"The origin '{origin}' is not allowed" in refused.body.decode()
+    assert b"server.cors_origins" in refused.body
 
 
 @pytest.mark.parametrize("keys", [[], [KEY]])

@@ -16,6 +16,7 @@ from mnemoir.access.access_file import AccessFile
 from mnemoir.access.api_keys import ApiKeys
 from mnemoir.core.ids import new_memory_id
 from mnemoir.core.scope import acting
+from mnemoir.server.app import TABLE
 from mnemoir.server.door.routing import Routing
 from mnemoir.server.door.says import Says
 from mnemoir.storage.sql.engine import queries as queries_of
@@ -24,7 +25,7 @@ from mnemoir.storage.sqlite.transactions import SqliteSql
 from tests.narrowing import present
 from tests.scripted_issuer import AUDIENCE, ScriptedIssuer
 from tests.server.described import Description
-from tests.server.route_table import layer_of
+from tests.server.route_table import known_body, known_query, layer_of
 from tests.server.sign_in.page import joined
 
 CELLO = "Plays the cello on Tuesdays"
@@ -200,6 +201,13 @@ ROWS = {route: row.right for route, row in WRITTEN.items() if row.right not in (
 ROLES = {"read": {ANY, READ}, "write": {ANY, READ, WRITE}, "operator": {ANY, MANAGE, SERVER}}
 
 
+SAID = {
+    (method, re.sub(r":\w+\}", "}", route.path)): route.says
+    for route in TABLE.routes
+    for method in present(route.methods)
+}
+
+
 def said_by(server) -> dict[tuple[str, str], tuple[Row, Says]]:
     """What every route of the running server says: in the columns of the matrix, and as it is."""
     said = {}
@@ -216,9 +224,9 @@ def without_kinds(path: str) -> str:
     return re.sub(r":\w+\}", "}", path)
 
 
-def body_of(values: dict[str, str]) -> dict:
-    """One body for all routes: each reads the members it knows."""
-    return {
+def body_of(method: str, path: str, values: dict[str, str]) -> dict | None:
+    """One body for all routes, each of which reads the members it knows."""
+    body = {
         "user_id": values["user_id"],
         "user": values["user_id"],
         "model": "mnemoir",
@@ -238,11 +246,13 @@ def body_of(values: dict[str, str]) -> dict:
         "days": 1,
         "id": values["id"],
     }
+    return known_body(SAID[method, path], body)
 
 
-def target(path: str, values: dict[str, str], query: str = "") -> str:
+def target(method: str, path: str, values: dict[str, str], **more: str) -> str:
+    """The route with its names filled in, and with what of this query it knows."""
     filled = re.sub(r"\{(\w+)\}", lambda name: values.get(name[1], "thing"), path)
-    return f"{filled}?user_id={values['user_id']}&q=cello{query}"
+    return f"{filled}?{known_query(SAID[method, path], user_id=values['user_id'], q='cello', **more)}"
 
 
 @pytest.fixture
@@ -374,7 +384,7 @@ async def test_without_a_valid_key_no_route_is_open(served, kind):
     }.get(kind)
     sent = {} if key is None else {"authorization": f"Bearer {key}"}
     for method, path in ROWS:
-        answer = await server.ask(method, target(path, hers), body_of(hers), **sent)
+        answer = await server.ask(method, target(method, path, hers), body_of(method, path, hers), **sent)
         assert (answer.status, method, path) == (401, method, path)
         assert key is None or key.encode() not in answer.body
 
@@ -385,7 +395,9 @@ async def test_a_role_that_is_too_low_is_refused_by_every_route_that_takes_more(
     for (method, path), right in ROWS.items():
         if right in ROLES[role] or (method, path) in STREAMS:
             continue
-        answer = await server.ask(method, target(path, hers), body_of(hers), x_api_key=keys[role])
+        answer = await server.ask(
+            method, target(method, path, hers), body_of(method, path, hers), x_api_key=keys[role]
+        )
         assert (answer.status, method, path) == (403, method, path)
 
 
@@ -398,8 +410,8 @@ async def test_a_line_feed_in_or_behind_a_path_opens_no_route_that_takes_more(se
         if right in ROLES[role] or (method, path) in STREAMS:
             continue
         for values, end in ((hers, "%0A"), (dict.fromkeys(hers, "any%0Athing"), "")):
-            sent = target(path, values).replace("?", f"{end}?")
-            answer = await server.ask(method, sent, body_of(hers), x_api_key=keys[role])
+            sent = target(method, path, values).replace("?", f"{end}?")
+            answer = await server.ask(method, sent, body_of(method, path, hers), x_api_key=keys[role])
             assert (answer.status in (403, 404, 405), method, sent) == (True, method, sent)
             is_nowhere = path in without_line_feeds and "%0A" in sent.partition("?")[0]
             assert end or answer.status == (404 if is_nowhere else 403), (method, sent)
@@ -410,7 +422,7 @@ async def test_a_line_feed_in_or_behind_a_path_opens_no_route_that_takes_more(se
 async def test_elsewhere_looks_like_nowhere_on_every_route_and_nothing_there_changes(served, kind, store_calls):
     server, keys, hers, none = served
     before = await everything(server, keys["admin"])
-    query = "&project=default" if kind == "project" else ""
+    query = {"project": "default"} if kind == "project" else {}
     sent = {"authorization": f"Bearer {keys[kind]}"} if kind in keys else {}
     if kind == "person":
         sent = (await joined(server, "noa", memory_user="noa")).sent
@@ -419,11 +431,11 @@ async def test_elsewhere_looks_like_nowhere_on_every_route_and_nothing_there_cha
         # what was looked up is kept in memory from then on; a flush does what the requests before it left to jobs
         if ROWS[method, path] == READ or path.endswith("/flush"):
             for values in (hers, none):
-                await server.ask(method, target(path, values, query), body_of(values), **sent)
+                await server.ask(method, target(method, path, values, **query), body_of(method, path, values), **sent)
         for values in (hers, none):
-            asked = target(path, values, query)
+            asked = target(method, path, values, **query)
             store_calls.clear()
-            answer = await server.ask(method, asked, body_of(values), **sent)
+            answer = await server.ask(method, asked, body_of(method, path, values), **sent)
             assert (b"cello" in answer.body.lower().replace(b"q=cello", b""), method, path) == (False, method, path)
             ran = Counter(query for request, query in store_calls if request == answer.headers["x-request-id"])
             told.append((answer.status, plain(answer.body, values), ran))

@@ -3,7 +3,9 @@
 import pytest
 
 from mnemoir.server.app import TABLE
+from mnemoir.server.door.says import Says
 from tests.narrowing import present
+from tests.server.route_table import known_body, known_query
 from tests.server.server_kit import Server, error_of, hello, succeeded
 
 ADMIN = "admin-of-all-and-operator"
@@ -14,10 +16,10 @@ BODY |= {"ids": ["mem_1", "mem_2"], "keep": "mem_1", "reason": "a claim", "id": 
 NAMES = {"x_mnemoir_project", "x_etienne_project"}
 
 
-def taking_a_project() -> list[tuple[str, str]]:
-    """Method and path of each declared route that takes a project, with names filled in."""
+def taking_a_project() -> list[tuple[str, str, Says]]:
+    """Method and path of each declared route that takes a project, with names filled in, and what it says."""
     return [
-        (method, "/".join("mira" if piece.startswith("{") else piece for piece in route.path.split("/")))
+        (method, "/".join("mira" if piece.startswith("{") else piece for piece in route.path.split("/")), route.says)
         for route in TABLE.routes
         if "project" in present(route.says.query) and route.path not in REFUSED_BEFORE
         for method in sorted(present(route.methods) - {"HEAD"})
@@ -42,13 +44,14 @@ async def kept(server: Server, admin: dict[str, str]) -> dict[str, list[str]]:
 async def test_each_of_them_refuses_a_wrong_name_in_the_header_as_in_the_query(keyed):
     server, admin, _ = keyed
     routes = taking_a_project()
-    assert {("POST", "/api/subjects/mira/erase"), ("POST", "/api/subjects/mira/export")} <= set(routes)
+    known = {(method, path) for method, path, _ in routes}
+    assert {("POST", "/api/subjects/mira/erase"), ("POST", "/api/subjects/mira/export")} <= known
     assert len(routes) > 60
-    for method, path in routes:
-        asked = f"{path}?user_id=mira&q=tea" if path.startswith("/api/") else f"{path}?"
+    for method, path, says in routes:
+        asked, body = f"{path}?{known_query(says, user_id='mira', q='tea')}", known_body(says, BODY)
         sent = [(f"{asked}&project=..", {}), *((asked, {name: ".."}) for name in NAMES)]
         for target, named in sent:
-            answer = await server.ask(method, target, BODY, **admin, **named)
+            answer = await server.ask(method, target, body, **admin, **named)
             assert (error_of(answer), method, path, named) == ((400, "invalid_project"), method, path, named)
 
 
@@ -87,7 +90,8 @@ async def test_an_entry_of_the_audit_log_names_the_projects_in_which_the_act_was
         ("POST", export, bound, " project=kitchen project=shed"),
         ("PUT", hold, admin | kitchen, ""),  # a hold is in all projects
     ):
-        answer = await server.ask(method, target, {"searchLimit": 3, "reason": "a claim"}, **sent)
+        body = {"searchLimit": 3, "reason": "a claim"} if method == "PUT" else None
+        answer = await server.ask(method, target, body, **sent)
         entries = (await server.get("/api/audit?limit=2", **admin))["results"]
         assert answer.status == 200
         assert [entry["target"] for entry in entries] == [target.partition("?")[0] + named] * 2

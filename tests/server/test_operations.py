@@ -47,6 +47,25 @@ async def test_health_fails_when_the_storage_does(server):
     assert error_of(await server.ask("GET", f"{MEMORIES}/mira")) == (503, "storage_unavailable")
 
 
+async def test_health_shows_a_disk_that_refuses_a_write_and_writes_once_a_second_at_most(server, monkeypatch):
+    synced: list[int] = []
+
+    def full(file: int) -> None:
+        synced.append(file)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        refused = await server.ask("GET", "/health")
+        assert error_of(refused) == (503, "storage_unavailable")
+        assert "could not be written: No space left" in orjson.loads(refused.body)["error"]
+        patch.setattr(os, "fsync", synced.append)
+        synced.clear()
+        for _ in range(20):
+            assert (await server.ask("GET", "/health")).status == 200
+    assert len(synced) < 20
+
+
 async def test_it_is_not_ready_while_the_disk_refuses_a_write(server, monkeypatch):
     def full(file: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -85,7 +85,7 @@ async def test_an_import_that_does_not_fit_stores_nothing(open_server):
         for n in range(3)
     ]
     sent = b"\n".join(map(orjson.dumps, lines))
-    assert (await server.ask("POST", "/api/import?user_id=mira", sent)).status == 403
+    assert (await server.ask("POST", "/api/import", sent)).status == 403
     assert (await server.get("/api/memories?user_id=mira"))["results"] == []
     assert (await server.ask("POST", TALKS, talk("first", 4))).status == 201
     exported = await server.ask("GET", f"{TALKS}/export?user_id=mira")

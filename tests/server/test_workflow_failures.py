@@ -304,10 +304,12 @@ async def test_a_gigabyte_in_a_small_packet_is_stopped_at_the_size_once_unpacked
 async def test_a_redirect_takes_the_key_nowhere(open_server, llm, tmp_path, stream):
     async with ScriptedLLM() as other:
         server = await open_server(served(tmp_path, llm.url))
-        llm.queue(redirect(f"{other.url}{CHAT}"))
+        secret = other.url.replace("://", "://me:hidden-314@")
+        llm.queue(redirect(f"{secret}{CHAT}?key=hidden-315#hidden-316"))
         answer = await server.ask("POST", CHAT, hello(stream=stream))
-        assert error_of(answer) == (400, "llm_bad_request")
-        assert b"Set the base URL" in answer.body
+        assert error_of(answer) == (502, "llm_bad_request")
+        assert f"It leads to {other.url}{CHAT}. Set the base URL" in answer.body.decode()
+        assert b"hidden-" not in answer.body
         assert other.requests == []
     await still_serves(server, llm)
 

@@ -3,6 +3,7 @@
 import json
 import os
 import unicodedata
+from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote
 
@@ -10,6 +11,7 @@ import pytest
 
 from tests.server.served_tree import KEY, answering, asking, calling, served
 from tests.server.server_kit import error_of, hello, succeeded
+from tests.server.sign_in.page import joined
 
 AT = "/api/workflows"
 CHAT = "Workflows/Ann/Chat.json"
@@ -120,6 +122,31 @@ async def test_where_there_is_an_admin_key_it_is_needed(open_tree):
     saved = await server.ask("PUT", url_of(CHAT), sent, **match, authorization=f"Bearer {admin}")
     assert saved.status == 200
     assert (await server.get(f"{AT}/saving", authorization=f"Bearer {admin}"))["is_on"]
+
+
+@pytest.mark.parametrize("has_admin_key", [True, False])
+async def test_those_save_of_whom_the_refusal_speaks(open_tree, tmp_path, has_admin_key):
+    admin = "a" * 32
+    keyed = (
+        {"api_keys": [admin], "admin_api_key": admin}
+        if has_admin_key
+        else {"host": "0.0.0.0", "has_stored_keys": True}
+    )
+    server = await open_tree(**keyed)
+    create, before = server.parts.access.api_keys.create, place_of(tmp_path).read_bytes()
+    both = await joined(server, "anna", "admin", is_operator=True)
+    text, match = json.dumps([answering()]), {"if_match": f'"{sha256(before).hexdigest()}"', **OWN}
+    for role, code in (("operator", "forbidden"), ("admin", "admin_key_needed"), ("write", "forbidden")):
+        key = create(role=role, by="test")[1]
+        assert error_of(await server.ask("PUT", url_of(CHAT), {"text": text}, **match, x_api_key=key)) == (403, code)
+    refused = await server.ask(
+        "PUT", url_of(CHAT), {"text": text}, **match, x_api_key=create(role="admin", by="test")[1]
+    )
+    assert "or somebody who is both admin and operator" in json.loads(refused.body)["error"]
+    for is_operator in (False, True):
+        page = both if is_operator else await joined(server, "ben", "admin")
+        saved = await page.ask("PUT", url_of(CHAT), {"text": text}, **{**match, "origin": page.origin or ""})
+        assert (saved.status, page.user["name"]) == (200 if is_operator else 403, "anna" if is_operator else "ben")
 
 
 @pytest.mark.parametrize("options", [{"api_keys": ["k" * 32]}, {"allow_unauthenticated": True}])

@@ -89,6 +89,9 @@ PLAIN_VALUES = {
     "OPENAI_API_KEY": ("sk-1", "sk-1"),
     "OPENAI_BASE_URL": ("http://127.0.0.1:9/v1/", "http://127.0.0.1:9/v1"),
     "OLLAMA_HOST": ("0.0.0.0:11500", "http://127.0.0.1:11500"),
+    "HTTP_PROXY": ("proxy.example:3128", "http://proxy.example:3128"),
+    "HTTPS_PROXY": ("https://proxy.example", "https://proxy.example"),
+    "NO_PROXY": ("a.example b.example", ["a.example", "b.example"]),
 }
 
 
@@ -113,7 +116,7 @@ def unwrapped(settings, key):
     for part in key.split("."):
         value = getattr(value, part)
     if isinstance(value, tuple):
-        return [item.get_secret_value() for item in value]
+        return [item if isinstance(item, str) else item.get_secret_value() for item in value]
     return value.get_secret_value() if hasattr(value, "get_secret_value") else value
 
 

@@ -146,10 +146,10 @@ def test_a_marked_prompt_behind_a_system_text_is_its_turns() -> None:
     assert (read.is_completion, read.unmarked_prompt) == (True, None)
 
 
-def test_an_unmarked_prompt_is_kept_whole_beside_its_messages() -> None:
+def test_an_unmarked_prompt_is_kept_beside_its_messages_without_the_system_text() -> None:
     read = ollama_generate.read_request({"model": "m", "system": "S", "prompt": "P"})
     assert read.request.messages == (text_message("system", "S"), text_message("user", "P"))
-    assert (read.is_completion, read.unmarked_prompt) == (True, "SP")
+    assert (read.is_completion, read.unmarked_prompt) == (True, "P")
 
 
 def test_a_picture_without_a_user_turn_gets_one() -> None:

@@ -6,10 +6,17 @@ import orjson
 import pytest
 from openai.types.chat import ChatCompletion, ChatCompletionChunk, ChatCompletionMessageFunctionToolCall
 
-from mnemoir.core.errors import ProviderError, ProviderInvalidOutput, ProviderRefused, ProviderUnavailable
+from mnemoir.core.errors import (
+    InvalidRequest,
+    NotSupported,
+    ProviderError,
+    ProviderInvalidOutput,
+    ProviderRefused,
+    ProviderUnavailable,
+)
 from mnemoir.core.events import Finished, NodeStarted, Reply, Text, Thinking, ToolCallPart, Usage
 from mnemoir.core.messages import ImagePart, ModelRequest, Sampling, TextPart, ToolCall, text_message
-from mnemoir.wire import openai_chat
+from mnemoir.wire import ollama_chat, openai_chat, openai_responses
 from mnemoir.wire.json_output import ANY_OBJECT
 from tests.narrowing import instance, present
 
@@ -281,3 +288,28 @@ def test_calls_without_an_index_are_told_apart_by_their_ids() -> None:
         ToolCallPart(index=0, arguments="}"),
         ToolCallPart(index=1, id="b", name="g", arguments='{"x":1}'),
     ]
+
+
+UNKNOWN_PARTS = (
+    {"type": "x_scene", "x_scene": {"id": 7}},
+    {"type": "document", "source": {"type": "text", "data": "Tea"}, "title": "Notes"},
+    {"type": "image_file", "image_file": {"file_id": "f-1"}},
+    {"type": "", "deep": [[None, True]]},
+    {"type": "tool_result", "content": [{"type": "text", "text": "hi"}]},
+)
+
+
+def test_a_part_of_an_unknown_kind_reaches_a_server_of_the_same_protocol_as_it_came() -> None:
+    for part in UNKNOWN_PARTS:
+        message = {"role": "user", "content": [{"type": "text", "text": "See:"}, part]}
+        read = openai_chat.read_request({"model": "m", "messages": [message]}).request
+        assert openai_chat.write_request(read, stream=False)["messages"] == [message]
+        for write in (ollama_chat.write_request, openai_responses.write_request):
+            with pytest.raises(NotSupported, match=f"A part of type {part['type']}"):
+                write(read, stream=False)
+
+
+def test_a_part_of_an_unknown_kind_names_no_file_of_the_models_server() -> None:
+    part = {"type": "x_scene", "x_scene": {"url": "file:///secret"}}
+    with pytest.raises(InvalidRequest, match=r"x_scene\.url"):
+        openai_chat.read_request({"model": "m", "messages": [{"role": "user", "content": [part]}]})

@@ -104,7 +104,7 @@ def test_a_body_that_is_no_object_is_refused(read: Callable[[Any], object], body
         ([{"role": "user", "content": {"text": "hi"}}], "messages[0].content"),
         ([{"role": "user", "content": ["hi"]}], "messages[0].content[0]"),
         ([{"role": "user", "content": [{"type": "text"}]}], "messages[0].content[0].text"),
-        ([{"role": "user", "content": [{"type": "x_unknown"}]}], "messages[0].content[0].type"),
+        ([{"role": "user", "content": [{"type": 7}]}], "messages[0].content[0].type"),
         ([{"role": "user", "content": [{"type": "image_url"}]}], "messages[0].content[0].image_url"),
         ([{"role": "user", "content": "\ud800"}], "messages[0].content"),
         ([{"role": "assistant", "tool_calls": [{}]}], "messages[0].tool_calls[0].function"),

@@ -12,6 +12,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Generic, TypeVar
@@ -26,6 +27,8 @@ from mnemoir.settings import Settings
 from mnemoir.storage.sql.api_keys import Note, SqlApiKeys
 from mnemoir.storage.sql.audit_log import SqlAuditLog, append
 from mnemoir.storage.sql.engine import file_state
+from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
+from mnemoir.storage.sqlite.membership import loss_of
 from mnemoir.storage.sqlite.opening import open_access_file
 from mnemoir.storage.sqlite.shared_file import SharedFile
 
@@ -48,9 +51,19 @@ class Credentials:
 class AccessFile:
     """Thread-safe and blocking; every method may raise StorageUnavailable."""
 
-    def __init__(self, settings: Settings, clock: Clock = utc_now, ticks: Callable[[], float] = monotonic) -> None:
-        """Opens the file, if it is there. `ticks` are seconds that only grow."""
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock = utc_now,
+        ticks: Callable[[], float] = monotonic,
+        identity: DirectoryIdentity | None = None,
+    ) -> None:
+        """Opens the file, if it is there. `ticks` are seconds that only grow; `identity` is that of the directory.
+
+        Raises StorageDamaged where keys or people were made, and the file with them is not there.
+        """
         self._path = settings.storage.data_dir / ACCESS_FILE
+        self._identity = identity or DirectoryIdentity(settings.storage.data_dir)
         self._pepper = Pepper(settings)
         self._clock = clock
         self._ticks = ticks
@@ -91,7 +104,8 @@ class AccessFile:
         """The file; made if there is none. The caller does not close it."""
         with self._lock:
             if self._file is None:
-                self._file = open_access_file(self._path)
+                self._refuse_loss()
+                self._file = open_access_file(self._path, self._identity)
             return self._file
 
     @property
@@ -158,6 +172,8 @@ class AccessFile:
         self._notes.shutdown()
         with self._lock:
             if self._file is not None:
+                with suppress(StorageUnavailable):  # the first key or user leaves a mark, else the next look notes it
+                    self._look(now=True)
                 self._file.close()
 
     def _look(self, *, now: bool = False) -> None:
@@ -169,15 +185,32 @@ class AccessFile:
         if state == self._state:
             self._looked_at, self._writes = ticks, writes
             return
-        if self._file is not None and state[0] is None:  # a new, empty one would let everybody in
-            raise StorageUnavailable(f"{self._path} is gone. Put it back, or start the server without its keys.")
+        self._looked_at = -math.inf  # what fails now is looked at again by the next request
+        self._refuse_loss()
         if self._file is None and state[0] is not None:
-            self._file = open_access_file(self._path)
+            self._file = open_access_file(self._path, self._identity)
         self._version += 1
         if self._file is not None:
-            self.credentials = Credentials(*SqlApiKeys(self._file).state())
+            self.credentials = self._credentials_in(self._file)
         self._state = state  # of before the reading: what was written meanwhile is seen at the next look
         self._looked_at, self._writes = ticks, writes
+
+    def _refuse_loss(self) -> None:
+        """Raise StorageDamaged for a file that must be there and is missing, or empty: it would let everybody in."""
+        membership = self._identity.membership(ACCESS_FILE)
+        what = loss_of(self._path)
+        if what is not None and (self._file is not None or self._path.exists() or membership.is_expected()):
+            raise membership.loss_error(self._path, what)
+
+    def _credentials_in(self, file: SharedFile) -> Credentials:
+        """What is in the file, which must be there from the first key or user on, and have one."""
+        found = Credentials(*SqlApiKeys(file).state())
+        if found.were_made:
+            self._identity.expect(ACCESS_FILE)
+        elif self._identity.is_expected(ACCESS_FILE):
+            what = "has neither keys nor people any more"
+            raise self._identity.membership(ACCESS_FILE).loss_error(self._path, what)
+        return found
 
 
 class LookedUp(Generic[K, V]):

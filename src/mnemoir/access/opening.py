@@ -12,6 +12,7 @@ from mnemoir.access.issuers.sign_ins import SignIns
 from mnemoir.access.issuers.tokens import Tokens
 from mnemoir.access.keyless_clients import KeylessClients
 from mnemoir.access.shared_counts import SharedCounts
+from mnemoir.access.sign_in.devices import Devices
 from mnemoir.access.sign_in.passkeys import Passkeys
 from mnemoir.access.sign_in.passwords import Passwords
 from mnemoir.access.sign_in.sessions import Sessions
@@ -23,6 +24,7 @@ from mnemoir.core.owning import Own
 from mnemoir.settings import Settings
 from mnemoir.storage.sql.engine import Engine
 from mnemoir.storage.sql.usage import SqlUsage
+from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +36,7 @@ class Access:
     tenants: Tenants
     users: Users
     sessions: Sessions
+    devices: Devices
     passkeys: Passkeys
     passwords: Passwords
     keyless_clients: KeylessClients
@@ -49,12 +52,14 @@ class Access:
         self.tokens.start()
 
 
-async def open_access(settings: Settings, careful: aiohttp.ClientSession, database: Engine, own: Own) -> Access:
+async def open_access(
+    settings: Settings, careful: aiohttp.ClientSession, database: Engine, identity: DirectoryIdentity, own: Own
+) -> Access:
     """Open all of it; issuers are asked with the `careful` session. Raises SettingsError and StorageUnavailable.
 
-    `database` has what was used.
+    `database` has what was used; the file of keys must be of the directory of that `identity`.
     """
-    file = own(AccessFile(settings))
+    file = own(AccessFile(settings, identity=identity))
     audit = own(Audit(settings, file))
     tenants = Tenants(file)
     documents = Documents(careful)
@@ -66,6 +71,7 @@ async def open_access(settings: Settings, careful: aiohttp.ClientSession, databa
         tenants=tenants,
         users=Users(file),
         sessions=Sessions(settings, file),
+        devices=Devices(file),
         passkeys=Passkeys(file),
         passwords=own(Passwords()),
         keyless_clients=own(KeylessClients(settings.storage.data_dir / CACHE / "clients.json")),

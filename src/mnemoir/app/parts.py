@@ -22,6 +22,7 @@ from mnemoir.providers.http import new_session
 from mnemoir.settings import Settings
 from mnemoir.storage.private_folders import close_folders
 from mnemoir.storage.sqlite import open_database
+from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
 from mnemoir.trees.opening import Trees, open_runs, open_trees
 from mnemoir.trees.served import open_tree
 from mnemoir.upkeep.encryption import Encryption
@@ -89,18 +90,19 @@ async def open_parts(settings: Settings) -> Parts:
             return part
 
         served = open_tree(settings)
-        session = await opened.enter_async_context(new_session())
-        careful = await opened.enter_async_context(new_session(is_careful=True))
+        session = await opened.enter_async_context(new_session(settings.http.proxies))
+        careful = await opened.enter_async_context(new_session(settings.http.proxies, is_careful=True))
         models = await open_models(settings, served, session, careful, own)
         settings = models.settings
         encryption = own(Encryption(settings))
         cells = encryption.cells
-        database = own(open_database(settings.storage.data_dir / DATABASE_FILE, encryption.open_sql))
+        identity = DirectoryIdentity(settings.storage.data_dir)
+        database = own(open_database(settings.storage.data_dir / DATABASE_FILE, encryption.open_sql, identity))
         await encryption.refuse_lost_store(database)
-        access = await open_access(settings, careful, database, own)
+        access = await open_access(settings, careful, database, identity, own)
         quotas = Quotas(settings, access.spent, access.tenants.limits_of)
         memory = open_memory(settings, models, access, quotas, database, cells, own)
-        talks = open_talks(settings, models, memory, quotas, session, cells, own)
+        talks = open_talks(settings, models, memory, quotas, session, identity, cells, own)
         runs = own(open_runs(settings, encryption.open_sql))
         workflows, discussions, trials = make_workflows(
             settings, served, models, talks, runs, access.spent, session, own

@@ -1,11 +1,9 @@
 """The status of the server as one value: health of its parts, stored data, background work."""
 
-import stat
 from asyncio import gather, to_thread
 from collections.abc import Awaitable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from time import monotonic
 from typing import Literal
 
@@ -20,6 +18,7 @@ from mnemoir.models.health import Connected, EmbedderHealth, ModelHealth
 from mnemoir.models.latencies import Spread
 from mnemoir.models.reaching import Health
 from mnemoir.ports.jobs import JobTally
+from mnemoir.storage.private_folders import is_open_to_others
 
 _HOUR, _DAY = 60, 24 * 60
 _LITTLE_SPACE = 200 * 1024 * 1024
@@ -108,7 +107,7 @@ class Remark:
 class Status:
     """The status of the server. `storage_problem` says why stored memories cannot be read, "" when they can.
 
-    `degraded` are the files that were damaged and set aside, below the folder of conversations.
+    `degraded` are the files that are gone or damaged, below the folder of conversations.
     `endpoints` are the models of the config tree, those with problems first; without a tree there are none.
     """
 
@@ -145,7 +144,9 @@ async def status_of(parts: Parts, *, default_user: str, fresh: bool = False) -> 
         *_remarks_of_damage(damaged),
         *_remarks_of_models(model, embedder, serves_tree=parts.trees.workflows.serves_tree),
         *_remarks_of_endpoints(endpoints),
-        *_remarks_of_storage(parts, room, problem, await to_thread(_is_open, parts.settings.storage.data_dir)),
+        *_remarks_of_storage(
+            parts, room, problem, await to_thread(is_open_to_others, parts.settings.storage.data_dir)
+        ),
         *_remarks_of_work(work, parts.upkeep.reembedding.trouble),
     ]
     times = parts.chats.times
@@ -291,16 +292,9 @@ def _remarks_of_storage(parts: Parts, room: Room, problem: str, is_open: bool) -
 def _remarks_of_damage(damaged: Sequence[str]) -> Iterator[Remark]:
     if damaged:
         more = f" and {len(damaged) - _MOST_NAMED} more" if len(damaged) > _MOST_NAMED else ""
-        found = f"Damaged files of conversations were set aside: {', '.join(damaged[:_MOST_NAMED])}{more}."
+        found = f"Files of conversations are damaged or gone: {', '.join(damaged[:_MOST_NAMED])}{more}."
         to_do = "Run `mnemoir doctor`, and put a backup in the place of each; see docs/storage.md."
         yield Remark(about="storage", state="fail", found=found, to_do=to_do)
-
-
-def _is_open(folder: Path) -> bool:
-    try:
-        return bool(stat.S_IMODE(folder.stat().st_mode) & 0o077)
-    except OSError:
-        return False
 
 
 def _remarks_of_work(work: Work, trouble: str) -> Iterator[Remark]:

@@ -9,6 +9,7 @@ from typing import Any
 from mnemoir.agent.retrieval import RetrievalLimits
 from mnemoir.chats.conversation_folders import owner_of
 from mnemoir.chats.conversations import Conversations
+from mnemoir.chats.expected_folders import ExpectedFolders
 from mnemoir.chats.message_vectors import WaitingFolders
 from mnemoir.chats.recording import RecordingOptions
 from mnemoir.conversations.log.message_rows import to_model
@@ -33,9 +34,12 @@ from mnemoir.settings import Settings
 from mnemoir.storage.pack_files import PackFiles
 from mnemoir.storage.sealing.cells import Cells, OwnCells
 from mnemoir.storage.sql.catalogue import Catalogue
+from mnemoir.storage.sql.conversation_marks import ConversationMarks
 from mnemoir.storage.sql.engine import Engine
 from mnemoir.storage.sql.holds import Holds
+from mnemoir.storage.sqlite.conversation_file import refuse_lost_file
 from mnemoir.storage.sqlite.data_file import prepare_folder
+from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
 from mnemoir.storage.sqlite.process_lock import ProcessLock
 from mnemoir.storage.sqlite.transactions import storage_errors
 from mnemoir.trees.served import folder_of_conversations
@@ -54,9 +58,12 @@ def open_conversations(
     database: Engine,
     waiting: WaitingFolders,
     ask: Ask,
+    identity: DirectoryIdentity,
     cells: Cells | None = None,
 ) -> Conversations:
     """Build the conversations of all users; `database` holds their catalogue, no user's files are opened yet.
+
+    Each file must be of the directory of that `identity`.
 
     `cells` encrypt them. Folders with messages that lack a vector are noted in `waiting`; `multilingual` is for those
     that are not English. Raises SettingsError for a vector store or an embedding client not installed, and
@@ -65,10 +72,13 @@ def open_conversations(
     chosen = settings.memory
     client = embedding_client(settings, models.embedding) if chosen.vector_store.enabled else None
     strategy = make_strategy(settings, models.in_use.now, ask)
+    expected = ExpectedFolders(ConversationMarks(database), identity)
     loop = asyncio.get_running_loop()
 
     def manager(folder: Path) -> MemoryManager:
         own = None if cells is None else OwnCells(cells, owner_of(folder))
+        membership = expected.membership(folder)
+        refuse_lost_file(folder / SESSIONS_FILE, membership)  # before anything is made beside it
         return MemoryManager(
             folder / SESSIONS_FILE,
             chosen.max_history_tokens,
@@ -78,6 +88,7 @@ def open_conversations(
             embed_sync=False,
             synced=True,
             cells=own,
+            membership=membership,
             host=SearchHost(
                 loop=loop,
                 request=partial(waiting.note, folder),
@@ -96,6 +107,7 @@ def open_conversations(
         model=models.embedding.name if chosen.vector_store.embedding_provider == "server" else None,
         holds=Holds(database),
         cells=cells,
+        expected=expected,
     )
 
 
@@ -137,17 +149,19 @@ def make_strategy(
 
 def embedding_client(settings: Settings, embedding: EmbeddingModel) -> EmbeddingClient:
     """The client that embeds messages. Raises SettingsError and ProviderNotConfigured for what is not installed."""
-    chosen = settings.memory.vector_store
+    chosen, proxies = settings.memory.vector_store, settings.http.proxies
     made: EmbeddingClient
     if chosen.embedding_provider == "server":
         made = ModelEmbeddingClient(embedding)
     elif chosen.embedding_provider == "sentence-transformers":
         made = backend("sentence-transformers")(*_arguments_of(chosen.embedding_model))
     elif chosen.embedding_provider == "ollama":
-        made = backend("ollama-embeddings")(*_arguments_of(chosen.embedding_model), host=settings.llm.ollama_url)
+        made = backend("ollama-embeddings")(
+            *_arguments_of(chosen.embedding_model), host=settings.llm.ollama_url, proxies=proxies
+        )
     else:
         model = chosen.embedding_model or _OPENAI_MODEL
-        made = backend("http-embeddings")(model, settings.llm.base_url, api_key_env="OPENAI_API_KEY")
+        made = backend("http-embeddings")(model, settings.llm.base_url, api_key_env="OPENAI_API_KEY", proxies=proxies)
     return made
 
 

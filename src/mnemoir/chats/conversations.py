@@ -6,7 +6,7 @@ attachments. So users share no file, no index and no lock, and removing a folder
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Iterable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -25,6 +25,7 @@ from mnemoir.chats.conversation_folders import (
     rename,
     tenant_in,
 )
+from mnemoir.chats.expected_folders import ExpectedFolders
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.nodes.memory import NodeParts
 from mnemoir.conversations.users import OwnConversations, remove_if_old
@@ -44,6 +45,7 @@ from mnemoir.storage.spelled_folders import SpelledFolders
 from mnemoir.storage.sql.catalogue import Catalogue
 from mnemoir.storage.sql.conversations.store import time_text
 from mnemoir.storage.sql.holds import Holds
+from mnemoir.storage.sqlite.membership import loss_of
 from mnemoir.storage.sqlite.process_lock import ProcessLock
 from mnemoir.storage.sqlite.shared_file import names_set_aside
 from mnemoir.storage.sqlite.transactions import storage_errors
@@ -68,7 +70,7 @@ class Conversations:
 
     `elsewhere` returns the separate folder with the vector store of a user's folder, if any. `lock` is released at
     the end. `model` names the embedding model whose message vectors are counted; None counts those of any. Nothing of
-    users on hold (`holds`) is pruned. `cells` encrypt objects.
+    users on hold (`holds`) is pruned. `cells` encrypt objects. `expected` knows whose file must be there.
     """
 
     def __init__(
@@ -82,9 +84,11 @@ class Conversations:
         model: str | None = None,
         holds: Holds | None = None,
         cells: Cells | None = None,
+        expected: ExpectedFolders,
     ) -> None:
         self.root = root
         self._cells = cells
+        self._expected = expected
         self._holds = holds
         self._make_manager = make_manager
         self._elsewhere = elsewhere
@@ -98,7 +102,10 @@ class Conversations:
     @asynccontextmanager
     async def of(self, scope: Scope) -> AsyncIterator[OwnConversations]:
         """The conversations of the scope's owner, open until the context ends. Raises StorageUnavailable."""
-        async with self._opened_in(self.folder_of(scope)) as own:
+        folder = self.folder_of(scope)
+        await self._expected.learn(folder, scope)
+        async with self._opened_in(folder) as own:
+            await self._expected.expect(folder, scope)
             yield own
 
     @asynccontextmanager
@@ -115,10 +122,16 @@ class Conversations:
                 yield None
 
     async def exist(self, scope: Scope) -> bool:
-        """True when the scope's owner has, or had, conversations. Raises StorageUnavailable."""
+        """True when the scope's owner has, or had, conversations.
+
+        Raises StorageUnavailable, and StorageDamaged for a folder that is gone.
+        """
         folder = self.folder_of(scope)
         self._refuse_hidden_folder(folder)
-        return await asyncio.to_thread(folder.exists)
+        if await asyncio.to_thread(folder.exists):
+            return True
+        await self._expected.refuse_absence(folder, scope)
+        return False
 
     async def ids(self, scope: Scope) -> list[str]:
         """The ids of the owner's conversations, those used last first. Raises StorageUnavailable."""
@@ -207,6 +220,9 @@ class Conversations:
     async def remove_folder(self, folder: Path) -> None:
         """Remove a user's folder, whatever is in it. Raises StorageUnavailable, and Conflict while it is in use."""
         async with self._pool.alone(folder, patience_s=_PATIENCE_S):
+            for scope in await self._expected.marked_scopes():
+                if self.folder_of(scope) == folder:
+                    await self._expected.release(folder, scope)
             await in_thread(remove, folder)
         await self._catalogue.drop(folder)
 
@@ -218,12 +234,14 @@ class Conversations:
         a user who has a folder besides, and while one is in use, StorageUnavailable, and NotSupported where vectors
         are kept elsewhere.
         """
-        old, new = self.folder_of(scope), self.folder_of(Scope(tenant=scope.tenant, project=scope.project, user=user))
+        taken = Scope(tenant=scope.tenant, project=scope.project, user=user)
+        old, new = self.folder_of(scope), self.folder_of(taken)
         first, second = sorted((old, new))
         async with (
             self._pool.alone(first, patience_s=_PATIENCE_S),
             self._pool.alone(second, patience_s=_PATIENCE_S),
         ):
+            await self._expected.release(new, taken)  # the mark of the other one comes with the rows
             is_moved = await in_thread(self._move, old, new)
             try:
                 yield is_moved or not await in_thread(self._removed_empty, new)
@@ -231,6 +249,8 @@ class Conversations:
                 if is_moved:
                     await in_thread(rename, new, old)
                 raise
+            finally:
+                self._expected.unlearn(old, new)
         await self._catalogue.drop(old)
         self._catalogue.note(new)
 
@@ -278,8 +298,10 @@ class Conversations:
         """
         folder = self.folder_of(scope)
         async with self._pool.alone(folder, patience_s=_PATIENCE_S):
-            if not await in_thread(self._removed_empty, folder):
+            if not await in_thread(self._is_empty, folder):
                 return False
+            await self._expected.release(folder, scope)
+            await in_thread(self._remove_files, folder)
         await self._catalogue.drop(folder)
         return True
 
@@ -291,8 +313,15 @@ class Conversations:
             return None
 
     async def damaged_files(self) -> list[str]:
-        """The damaged files of messages of all users, below `root`; those that were put right are left out."""
-        return await asyncio.to_thread(_all_set_aside, self.root)
+        """The damaged and the lost files of messages of all users, below `root`; those put right are left out."""
+        marked: list[Scope] = []
+        with suppress(StorageUnavailable):  # the status tells of the database by itself
+            marked = await self._expected.marked_scopes()
+
+        def find_all() -> list[str]:
+            return [*_all_set_aside(self.root), *_lost_files(map(self.folder_of, marked))]
+
+        return await asyncio.to_thread(find_all)
 
     async def prune(self, days: int, dry_run: bool = False) -> int:
         """Delete every user's conversations unused for `days`, but for those marked to be kept; return how many.
@@ -375,22 +404,35 @@ class Conversations:
         return objects if self._cells is None else SealedObjects(objects, OwnCells(self._cells, owner_of(folder)))
 
     def _removed_empty(self, folder: Path) -> bool:
-        if (folder / SESSIONS_FILE).exists():
-            own = self._open_folder(folder)
-            try:
-                if own.log.list_sessions(1):
-                    return False
-            finally:
-                _close(own)
+        is_empty = self._is_empty(folder)
+        if is_empty:
+            self._remove_files(folder)
+        return is_empty
+
+    def _is_empty(self, folder: Path) -> bool:
+        if not (folder / SESSIONS_FILE).exists():
+            return True
+        own = self._open_folder(folder)
+        try:
+            return not own.log.list_sessions(1)
+        finally:
+            _close(own)
+
+    def _remove_files(self, folder: Path) -> None:
         elsewhere = self._elsewhere(folder)
         for each in (folder, *([elsewhere] if elsewhere else [])):
             remove(each)
-        return True
 
 
 def _all_set_aside(root: Path) -> list[str]:
     folders = sorted(folder for folder in root.glob("*/*") if folder.is_dir())
     return [f"{place_of(folder)}/{name}" for folder in folders for name in names_set_aside(folder / SESSIONS_FILE)]
+
+
+def _lost_files(folders: Iterable[Path]) -> list[str]:
+    """The files of these folders, which must be there, that are not."""
+    files = (folder / SESSIONS_FILE for folder in folders)
+    return [f"{place_of(file.parent)}/{file.name}" for file in files if loss_of(file)]
 
 
 def _days_ago(days: int) -> datetime:

@@ -8,8 +8,9 @@ only the memories of a user leaves the conversations, and nothing more is learne
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from mnemoir.chats.conversations import Conversations
 from mnemoir.core.errors import NotFound
@@ -62,6 +63,19 @@ class Forgetting:
         """
         await self.holds.refuse(scope)
         return (await self._forget(scope.owner))["memories"]
+
+    async def forget_part(self, scope: Scope, metadata: Mapping[str, Any] | None) -> int:
+        """Delete the memories of an agent, app or run, as the scope names them, with such metadata; how many.
+
+        Waiting jobs that would add such memories are withdrawn first; conversations and traces of runs stay. Raises
+        as `forget_memories` does.
+        """
+        await self.holds.refuse(scope.owner)
+        total: Counter[str] = Counter()
+        for holding in self.holdings:
+            if holding.forget_part is not None:
+                total.update(await holding.forget_part(scope, metadata))
+        return total["memories"]
 
     async def _forget(self, scope: Scope) -> Counter[str]:
         total: Counter[str] = Counter()

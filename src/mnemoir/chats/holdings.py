@@ -22,6 +22,7 @@ from mnemoir.conversations.transfer import export_all
 from mnemoir.conversations.users import OwnConversations, Removed, remove_conversation
 from mnemoir.core.discussions import Discussion
 from mnemoir.core.errors import KeyUnavailable
+from mnemoir.core.memories import has_members
 from mnemoir.core.runs import RunTrace
 from mnemoir.core.scope import Scope, acting
 from mnemoir.core.usage import Stored
@@ -38,6 +39,7 @@ from mnemoir.workflows.lock_files import LockFiles
 _PATIENCE_S = 30.0  # for a memory that is being made from it
 _COUNT_TALK_AGAIN_S = 15.0  # every open file is read again
 _NO_QUEUE = ""  # the queue of turns added over the memory API
+_LEVELS = ("agent", "app", "conversation")  # by which a part of a user's memories is named
 _PAGE = 200
 _TOKENS = ("input_tokens", "output_tokens")
 
@@ -57,12 +59,25 @@ def holding_of_jobs(background: Background) -> OpenHolding:
             await background.withdraw(queue, is_unwanted, patience_s=_PATIENCE_S)
         return {}
 
+    async def forget_part(scope: Scope, metadata: Mapping[str, Any] | None) -> Amounts:
+        def is_unwanted(job: Job) -> bool:
+            about = _about(job)
+            whose = about.get("scope")
+            if not isinstance(whose, dict) or (told := Scope(**whose)).owner != scope.owner:
+                return False
+            is_part = all(getattr(scope, level) in (None, getattr(told, level)) for level in _LEVELS)
+            request = about.get("request")  # none in the result of a job that has ended
+            return is_part and (request is None or has_members(request.get("metadata"), metadata or {}))
+
+        await background.withdraw(_NO_QUEUE, is_unwanted, patience_s=_PATIENCE_S)
+        return {}
+
     async def erase(scope: Scope) -> Amounts:
         # the queue is named after the user, also in jobs that are done
         await background.withdraw(queue_of(scope), lambda job: True, patience_s=_PATIENCE_S)
         return await forget(scope.owner)
 
-    return OpenHolding(name="job", forget=forget, erase=erase, sweep=background.drop_ended)
+    return OpenHolding(name="job", forget=forget, forget_part=forget_part, erase=erase, sweep=background.drop_ended)
 
 
 def holding_of_runs(runs: RunStore, open_kept: Callable[[], RunStore | None]) -> OpenHolding:

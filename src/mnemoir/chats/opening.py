@@ -26,6 +26,7 @@ from mnemoir.settings import Settings
 from mnemoir.storage.sealing.cells import Cells
 from mnemoir.storage.sql import SqlJobQueue
 from mnemoir.storage.sql.forgetting import ERASE
+from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
 from mnemoir.trees.opening import Trees
 from mnemoir.workflows.services import ChatMemory
 
@@ -65,6 +66,7 @@ def open_talks(
     memory: Memory,
     quotas: Quotas,
     session: aiohttp.ClientSession,
+    identity: DirectoryIdentity,
     cells: Cells | None,
     own: Own,
 ) -> Talks:
@@ -74,7 +76,7 @@ def open_talks(
     jobs, waiting = SqlJobQueue(memory.database), WaitingFolders()
     multilingual = multilingual_of(settings, models.spaces)
     conversations = own(
-        open_conversations(settings, models, multilingual, memory.database, waiting, quotas.ask, cells)
+        open_conversations(settings, models, multilingual, memory.database, waiting, quotas.ask, identity, cells)
     )
     handlers = {remembering.KIND: remembering.rememberer(timed), ERASE: eraser(memory.database)}
     background = own(Background(jobs, handlers))

@@ -21,6 +21,7 @@ from mnemoir.trees.served import place_of
 
 _MEASURE_AGAIN_S = 300.0  # the folders of a thousand users are many files
 _LOOK_FOR_DAMAGE_AGAIN_S = 5.0
+_WRITE_AGAIN_S = 1.0
 _COUNT_DAYS_AGAIN_S = 60.0
 _PATIENCE_S = 1.0
 
@@ -91,6 +92,7 @@ class Stock:
     ) -> None:
         self._settings = settings
         self._damaged = Cached(find_damaged, for_s=_LOOK_FOR_DAMAGE_AGAIN_S)
+        self._written = Cached(self.check_writes, for_s=_WRITE_AGAIN_S)
         self._holdings = holdings
         self._counted: dict[str, Cached[Amounts]] = {}
         self._daily: dict[str, Cached[Mapping[str, ByDay]]] = {}
@@ -136,7 +138,7 @@ class Stock:
         )
 
     async def damaged_files(self) -> list[str]:
-        """The damaged files that were set aside, as of some seconds ago; [] before the first look has ended."""
+        """The files that are gone or damaged, as of some seconds ago; [] before the first look has ended."""
         return await self._damaged.get(patience_s=_PATIENCE_S) or []
 
     async def check_writes(self) -> None:
@@ -146,6 +148,10 @@ class Stock:
         for folder in folders:
             await asyncio.to_thread(_write_to, folder)
 
+    async def check_recent_writes(self) -> None:
+        """The same as of a second ago at most, for who asks often: a disk that refuses is asked again at once."""
+        await self._written.get(patience_s=_PATIENCE_S)
+
     async def aclose(self) -> None:
         """Stop counting; a running thread finishes its current step."""
         for counted in self._counted.values():
@@ -154,6 +160,7 @@ class Stock:
             await added.aclose()
         await self._sizes.aclose()
         await self._damaged.aclose()
+        await self._written.aclose()
 
     def _cache_of(self, holding: OpenHolding) -> Cached[Amounts]:
         assert holding.counts is not None

@@ -201,7 +201,7 @@ async def connect(
     `in_process` ignores a running server, for an explicit data directory. With `chats` this process also runs the
     background work of a server, so that chats recall and are remembered.
     """
-    async with new_session() as session:
+    async with new_session(settings.http.proxies) as session:
         address = url or settings.server.url
         if not in_process and await is_mnemoir(address, session):
             yield OverHttp(address, session, *_caller(settings, "cli", address))
@@ -217,7 +217,7 @@ async def connect(
 @asynccontextmanager
 async def connect_on_demand(settings: Settings, *, url: str | None, caller: str) -> AsyncIterator[ComingServer]:
     """Connection to the server at `url`, else of the settings; it may start later. `caller` is in the user agent."""
-    async with new_session() as session:
+    async with new_session(settings.http.proxies) as session:
         address = url.rstrip("/") if url else settings.server.url
         yield ComingServer(address, session, *_caller(settings, caller, address))
 

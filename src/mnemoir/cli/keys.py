@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mnemoir.cli.access_file import opened_access_file
+from mnemoir.cli.access_file import opened_access_file, served_settings
 from mnemoir.cli.groups import group
 from mnemoir.cli.output import Config, DataDir, Json, note, print_json, print_row
 from mnemoir.core.errors import InvalidRequest
@@ -51,7 +51,7 @@ def create(
     as_json: Json = False,
 ) -> None:
     """Make a key and print it, this once. From the first key on, a server needs one with every request."""
-    with _open_keys(config, data_dir) as keys:
+    with _open_keys(config, data_dir, changes=True) as keys:
         is_first = not keys.keys_page(None, limit=1)
         made, text = keys.create(
             role=role,
@@ -99,7 +99,7 @@ def list_keys(
 @commands.command()
 def revoke(key_id: KeyId, config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
     """End a key at once."""
-    with _open_keys(config, data_dir) as keys:
+    with _open_keys(config, data_dir, changes=True) as keys:
         key = keys.revoke(key_id)
         [limits] = keys.limits_of([key])
     if as_json:
@@ -117,21 +117,21 @@ def rotate(
     as_json: Json = False,
 ) -> None:
     """Make a key with the same rights in place of another, and print it, this once."""
-    from mnemoir.settings import load_settings
     from mnemoir.upkeep.rekeying import warning_of_rotation
 
-    with _open_keys(config, data_dir) as keys:
+    settings = served_settings(config, data_dir)
+    with _open_keys(config, settings.storage.data_dir, changes=True) as keys:
         made, text = keys.rotate(key_id, overlap=duration(overlap, "--overlap"), by=_BY)
         [limits] = keys.limits_of([made])
     _print_new(made, limits, text, as_json=as_json)
-    if warning := warning_of_rotation(load_settings(config, {"storage.data_dir": data_dir}), made):
+    if warning := warning_of_rotation(settings, made):
         note(warning)
 
 
 @commands.command()
 def disable(config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
     """Need no key any more, on a server that only this machine reaches. All keys are kept."""
-    with _open_keys(config, data_dir) as keys:
+    with _open_keys(config, data_dir, changes=True) as keys:
         keys.switch(on=False)
     if as_json:
         print_json({"required": False})
@@ -141,7 +141,7 @@ def disable(config: Config = None, data_dir: DataDir = None, as_json: Json = Fal
 @commands.command()
 def enable(config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
     """Take `disable` back."""
-    with _open_keys(config, data_dir) as keys:
+    with _open_keys(config, data_dir, changes=True) as keys:
         keys.switch(on=True)
         required = keys.are_required(is_local=True)
     if as_json:
@@ -153,10 +153,10 @@ def enable(config: Config = None, data_dir: DataDir = None, as_json: Json = Fals
 
 
 @contextmanager
-def _open_keys(config: Any, data_dir: Any) -> "Iterator[ApiKeys]":
+def _open_keys(config: Any, data_dir: Any, *, changes: bool = False) -> "Iterator[ApiKeys]":
     from mnemoir.access.api_keys import ApiKeys
 
-    with opened_access_file(config, data_dir) as file:
+    with opened_access_file(config, data_dir, changes=changes) as file:
         yield ApiKeys(file)
 
 

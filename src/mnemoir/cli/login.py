@@ -62,7 +62,7 @@ async def _ask(settings: "Settings", address: str, path: str, body: object = Non
     from mnemoir.cli.connection import OverHttp, is_mnemoir, own_headers
     from mnemoir.providers.http import new_session
 
-    async with new_session() as session:
+    async with new_session(settings.http.proxies) as session:
         if not await is_mnemoir(address, session):
             raise ProviderUnavailable(f"No server answers at {address}. Give its address with --url.")
         sent = own_headers("cli") | ({"authorization": f"Bearer {token}"} if token else {})

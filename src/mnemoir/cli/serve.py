@@ -20,13 +20,14 @@ from mnemoir.cli.start_line import (
     StartLine,
     folder,
 )
-from mnemoir.core.process import close_to_others
+from mnemoir.core.process import close_to_others, raise_file_limit
 
 if TYPE_CHECKING:
     from mnemoir.app import Parts
     from mnemoir.server.door.options import ServerOptions
     from mnemoir.settings import Settings
 
+_FEWEST_FILES = 128  # databases, the log, and a few connections
 _MOST_TOLD = 20  # problems of a config tree that the start prints
 
 ConfigDirectory = Annotated[Path | None, typer.Argument(help="The same as --config-dir.", show_default=False)]
@@ -98,15 +99,19 @@ def serve(
         **start_line.settings(),
     }
     settings = load_settings(config, overrides)
+    raise_file_limit(_FEWEST_FILES)
 
     from mnemoir.app import logs  # imported after the settings, so that a wrong one is reported at once
     from mnemoir.server import run
+    from mnemoir.storage.private_folders import is_open_to_others
     from mnemoir.trees.served import with_tree_settings
 
     settings = with_tree_settings(settings, logging_dir=logging_dir, file_logging=file_logging)
     logs.set_up(settings.log, directory=settings.log.directory)
     for warning in (*settings.warnings, *start_line.without_effect(named)):
         note(f"Warning: {warning}")
+    if is_open_to_others(settings.storage.data_dir):
+        note(f"Warning: other users of this machine may read {settings.storage.data_dir}. Run `chmod 700` on it.")
     run(_serve(settings, as_json=as_json))
 
 

@@ -65,7 +65,7 @@ def invite(
     """
     from mnemoir.core.users import Grant
 
-    with _opened_users(config, data_dir, url) as (users, page):
+    with _opened_users(config, data_dir, url, changes=True) as (users, page):
         is_first = not users.are_there
         grant = Grant(
             tenant=tenant,
@@ -122,7 +122,7 @@ def enable(name: Name, config: Config = None, data_dir: DataDir = None, as_json:
 @commands.command()
 def remove(name: Name, config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
     """Remove a user. What is remembered of them stays."""
-    with _opened_users(config, data_dir) as (users, _):
+    with _opened_users(config, data_dir, changes=True) as (users, _):
         user = users.user_by_name(name)
         users.remove(user)
     if as_json:
@@ -136,7 +136,7 @@ def reset(
     name: Name, url: Pages = None, config: Config = None, data_dir: DataDir = None, as_json: Json = False
 ) -> None:
     """Print a link by which a user chooses a new password, or passkey, once. What they have counts until then."""
-    with _opened_users(config, data_dir, url) as (users, page):
+    with _opened_users(config, data_dir, url, changes=True) as (users, page):
         made, token = users.reset(users.user_by_name(name), by=_BY)
     _print_link(made, f"{page}/join#{token}", as_json=as_json)
 
@@ -187,18 +187,20 @@ async def _adopt_user(session: Session, name: str, given: str | None, tenant: st
 
 
 @contextmanager
-def _opened_users(config: Any, data_dir: Any, url: str | None = None) -> "Iterator[tuple[Users, str]]":
+def _opened_users(
+    config: Any, data_dir: Any, url: str | None = None, *, changes: bool = False
+) -> "Iterator[tuple[Users, str]]":
     """The users of the data directory that the options name, and the address of the pages."""
     from mnemoir.access.sign_in.users import Users
     from mnemoir.settings import load_settings
 
     page = load_settings(config, {"storage.data_dir": data_dir, "server.public_url": url}).server.page_url
-    with opened_access_file(config, data_dir) as file:
+    with opened_access_file(config, data_dir, changes=changes) as file:
         yield Users(file), page
 
 
 def _change(name: str, config: Any, data_dir: Any, *, is_disabled: bool, as_json: bool) -> None:
-    with _opened_users(config, data_dir) as (users, _):
+    with _opened_users(config, data_dir, changes=True) as (users, _):
         user = users.change(users.user_by_name(name), is_disabled=is_disabled)
     if as_json:
         print_json(_json(user))

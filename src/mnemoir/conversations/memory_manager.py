@@ -51,16 +51,17 @@ class MemoryManager(ManagedTree):
         on_corruption: Literal["set_aside", "raise"] = "set_aside",
         host: SearchHost | None = None,
         cells: object | None = None,
+        membership: object | None = None,
     ) -> None:
         """Without a `strategy` windows hold the newest messages.
 
         With `embed_sync` a save waits for its vectors, except in a thread whose event loop is running. `synced`,
-        `on_corruption` and `cells` are those of `MemoryStorage`; `host` is the server that runs the search, if any.
-        Raises SettingsError when a back-end is not installed, and for an embedding client without a usable
-        `model_name`, which is read here and never again.
+        `on_corruption`, `cells` and `membership` are those of `MemoryStorage`; `host` is the server that runs the
+        search, if any. Raises SettingsError when a back-end is not installed, and for an embedding client without a
+        usable `model_name`, which is read here and never again.
         """
         model = None if embedding_client is None else model_name_of(embedding_client)
-        given = {} if cells is None else {"cells": cells}
+        given = {name: value for name, value in (("cells", cells), ("membership", membership)) if value is not None}
         storage: Log = backend("sqlite-sessions")(storage_path, synced=synced, on_corruption=on_corruption, **given)
         super().__init__(
             storage, embedding_client, vector_store, model=model, counter=counter, embed_sync=embed_sync, host=host

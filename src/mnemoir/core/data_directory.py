@@ -4,6 +4,7 @@ ACCESS_FILE = "access.db"
 CACHE = "cache"
 CONVERSATIONS = "conversations"
 DATABASE_FILE = "mnemoir.db"
+IDENTITY_FILE = "identity.json"
 LIST_FILE = "backups.jsonl"  # of the backups that were made
 LOCK_FILES = "WilmerDb.*.sqlite"  # of workflow runs, one for each user of a config tree
 MEMORY_PACKS = f"{CACHE}/memories"

@@ -16,6 +16,7 @@ MnemoirError
 ├── Cancelled             the client cancelled the request by another one
 ├── StorageUnavailable    the store cannot be read or written now
 │   ├── StorageBusyError  another writer held the lock through all retries
+│   ├── StorageDamaged    a file is damaged, missing, emptied, or of another data directory
 │   └── KeyUnavailable    the key of encrypted data is missing, wrong or destroyed
 │       └── KeyDestroyed  it was destroyed, for good
 ├── SettingsError         a setting or a configuration file is wrong
@@ -158,6 +159,12 @@ class StorageBusyError(StorageUnavailable):
     """Another writer held the lock of the file through all retries."""
 
     code = "storage_busy"
+
+
+class StorageDamaged(StorageUnavailable):
+    """What was asked for is, or was, in a file that is damaged, missing, emptied, or of another data directory."""
+
+    code = "storage_damaged"
 
 
 class KeyUnavailable(StorageUnavailable):

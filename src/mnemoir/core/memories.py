@@ -64,6 +64,19 @@ class Memory:
         return "user" if self.kind == "fact" else origin_of_role(self.role)
 
 
+def has_members(metadata: Mapping[str, Any] | None, wanted: Mapping[str, Any]) -> bool:
+    """Whether metadata have each wanted member, with the same value or, where a list is wanted, one of its values."""
+    return all(
+        name in (metadata or {}) and _is_one_of((metadata or {})[name], value) for name, value in wanted.items()
+    )
+
+
+def _is_one_of(value: object, wanted: object) -> bool:
+    values = [wanted, *wanted] if isinstance(wanted, list) else [wanted]
+    # JSON has true and 1 as two values, which are equal here
+    return any(value == one and isinstance(value, bool) == isinstance(one, bool) for one in values)
+
+
 def origin_of_role(role: str | None) -> Origin:
     """The origin of a message that is kept word for word; what is neither an answer nor a tool's is its client's."""
     return _ORIGINS.get(role or "", "api")

@@ -77,7 +77,8 @@ class ToolCall:
 class Message:
     """One message. `name` is the speaker; `tool_call_id` is the call that a tool message answers.
 
-    `uid` is the uid of the stored message, if it is known; it is ignored in comparisons of messages.
+    `uid` is the uid of the stored message, if it is known. `follows_blank` is true of a user's message behind another
+    one, where a blank answer stood between them that was left out. Comparisons of messages ignore both.
     """
 
     role: Role
@@ -87,6 +88,7 @@ class Message:
     tool_call_id: str | None = None
     extra: Extra | None = None
     uid: str | None = field(default=None, compare=False)
+    follows_blank: bool = field(default=False, compare=False)
 
     @property
     def text(self) -> str:
@@ -201,8 +203,9 @@ class ChatRequest:
 
     `memory` is True only for a JSON `true` in `memoryEnabled`; `user` is the client's own name of a person, not
     verified. `is_completion` marks a prompt instead of a list of messages, and `unmarked_prompt` is its whole text
-    when no marker in it separates roles. `function_calls` marks a request with `functions`, OpenAI's older form of
-    tools: its client reads tool calls in that form only. `notes` say what was odd about its body, for the trace.
+    when no marker in it separates roles; a system text beside it is a message. `function_calls` marks a request with
+    `functions`, OpenAI's older form of tools: its client reads tool calls in that form only. `notes` say what was odd
+    about its body, for the trace.
 
     A request with `loading` has no question: it asks to load the model or to free its memory. `names` maps names of
     members in OpenAI's chat protocol to the client protocol's spelling, where they differ.

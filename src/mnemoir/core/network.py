@@ -20,11 +20,11 @@ def is_off_limits(host: str) -> bool:
         address = ip_address(host.partition("%")[0].strip("[]"))
     except ValueError:
         return False
-    meant = _embedded_address(address)
+    meant = embedded_address(address)
     return any(meant.version == block.version and meant in block for block in _REFUSED)
 
 
-def _embedded_address(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
+def embedded_address(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
     """The IPv4 address that an IPv6 address stands for, else the address itself."""
     if isinstance(address, IPv4Address):
         return address

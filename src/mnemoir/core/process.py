@@ -1,7 +1,9 @@
-"""Protection of this process from other programs of the same user, which may be Python modules of a workflow."""
+"""This process: its protection from other programs of the same user, such as modules of workflows; its open files."""
 
 import ctypes
 import sys
+
+from mnemoir.core.errors import SettingsError
 
 _PR_SET_DUMPABLE = 4
 
@@ -15,3 +17,20 @@ def close_to_others() -> bool:
     if sys.platform != "linux":
         return False
     return bool(ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0) == 0)
+
+
+def raise_file_limit(fewest: int) -> None:
+    """Let this process open at least so many files. Raises SettingsError where the system lets it open fewer."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= fewest:
+        return
+    if hard != resource.RLIM_INFINITY and hard < fewest:
+        raise SettingsError(
+            f"This process may open {hard} files and a server needs {fewest}, so raise the limit (`ulimit -n`, or "
+            "LimitNOFILE of a service) and start it again."
+        )
+    resource.setrlimit(resource.RLIMIT_NOFILE, (fewest, hard))

@@ -204,7 +204,7 @@ def _safe(text: str) -> str:
 def _server(asked: AskedEndpoint) -> Server | None:
     if asked.definition is None or asked.kind is None:
         return None
-    return Server(kind=asked.kind, url=asked.definition.url.rstrip("/"), key=asked.definition.api_key)
+    return Server(kind=asked.kind, url=asked.definition.base_url(asked.kind), key=asked.definition.api_key)
 
 
 def _key(name: str, server: Server) -> _Key:

@@ -87,6 +87,9 @@ class OpenHolding:
     # Deletes what was made of the scope's conversation or, without one, all memories of the owner, whose
     # conversations stay. It leaves none of their bytes on the disk, and gives the amounts deleted.
     forget: Callable[[Scope], Awaitable[Amounts]] | None = None
+    # Deletes the memories of a part of the owner: of the agent, app or conversation that the scope names, and of
+    # those only what has such metadata. Conversations and traces stay. It gives the amounts deleted.
+    forget_part: Callable[[Scope, Mapping[str, Any] | None], Awaitable[Amounts]] | None = None
     # Deletes everything of the owner in the project, and gives the amounts; without it `forget` does.
     erase: Callable[[Scope], Awaitable[Amounts]] | None = None
     # Deletes what names a person (tenant, user) outside of projects, and gives the amounts.

@@ -1,6 +1,6 @@
 """Chat models and the servers behind endpoints: requests independent of the protocol, and answers as events."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -12,6 +12,14 @@ from mnemoir.core.events import ModelEvent, Reply
 from mnemoir.core.messages import ModelRequest
 
 ModelServerKind = Literal["openai-chat", "openai-completions", "koboldcpp", "ollama-chat", "ollama-generate"]
+# the paths of each protocol, which are put behind the address of a server
+PATHS: Mapping[ModelServerKind, Sequence[str]] = {
+    "openai-chat": ("/v1/chat/completions",),
+    "openai-completions": ("/v1/completions",),
+    "koboldcpp": ("/api/v1/generate", "/api/extra/generate/stream"),
+    "ollama-chat": ("/api/chat",),
+    "ollama-generate": ("/api/generate",),
+}
 COMPLETION_KINDS: frozenset[ModelServerKind] = frozenset({"openai-completions", "koboldcpp", "ollama-generate"})
 
 

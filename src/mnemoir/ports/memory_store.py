@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from mnemoir.core.ids import ChangeId, MemoryId
 from mnemoir.core.memories import (
@@ -51,7 +51,8 @@ class ListFilter:
 
     `since` (inclusive) and `until` (exclusive) bound the time named by `by`: `created_at`, or the last renewal.
     `session` selects memories learned in that session, as `Provenance` and metadata (`session_id`) name it; `words`
-    selects memories that contain this text, ignoring case. Ties are ordered by id in the same direction; unreadable
+    selects memories that contain this text, ignoring case; `metadata` those with each of its members, by value or one
+    of a list of values. Ties are ordered by id in the same direction; unreadable
     times come last.
     """
 
@@ -63,6 +64,7 @@ class ListFilter:
     until: datetime | None = None
     session: str | None = None
     words: str | None = None
+    metadata: Mapping[str, Any] | None = None
     ids: Sequence[MemoryId] | None = None
     by: Literal["created", "updated"] = "created"
     ascending: bool = False

@@ -3,8 +3,10 @@
 import asyncio
 import errno
 import socket
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from io import BytesIO
 from typing import Any
 from urllib.parse import unquote
@@ -13,10 +15,13 @@ import aiohttp
 from aiohttp.abc import ResolveResult
 from aiohttp.resolver import ThreadedResolver
 from starlette.types import ASGIApp, Message, Scope
+from yarl import URL
 
 from mnemoir import __version__
 from mnemoir.core.network import is_off_limits
+from mnemoir.core.proxies import Proxies
 
+NO_PROXIES = Proxies()
 _MOST_AT_ONCE = 1024 * 1024
 
 
@@ -33,13 +38,15 @@ class _CarefulResolver(ThreadedResolver):
         return found
 
 
-def new_session(*, is_careful: bool = False) -> aiohttp.ClientSession:
+def new_session(proxies: Proxies = NO_PROXIES, *, is_careful: bool = False) -> aiohttp.ClientSession:
     """A new session for calls to models; create it inside the event loop that will use it.
 
-    It takes no proxy and no netrc from the environment, keeps no cookies and does not limit connections (the server
-    limits its requests; a second queue here would only hide that limit). It asks for no compression, which costs more
-    time than a local network saves and delays small events. One that `is_careful` connects to no name that leads to
-    a link-local address; addresses written as numbers are their caller's to check.
+    Each server is asked through one of the `proxies`, or directly, as is chosen once for each. It takes nothing else
+    from the environment: aiohttp's `trust_env` reads netrc and costs two changes of thread a request. It keeps no
+    cookies and does not limit connections (the server limits its requests; a second queue here would only hide that
+    limit). It asks for no compression, which costs more time than a local network saves and delays small events. One
+    that `is_careful` is for addresses that a person typed in: it connects to no name that leads to a link-local
+    address; those written as numbers are their caller's to check.
     """
     resolver = _CarefulResolver() if is_careful else None
     return aiohttp.ClientSession(
@@ -49,7 +56,33 @@ def new_session(*, is_careful: bool = False) -> aiohttp.ClientSession:
         timeout=aiohttp.ClientTimeout(total=None),  # each call sets its own
         headers={"User-Agent": f"mnemoir/{__version__}", "Accept-Encoding": "identity"},
         read_bufsize=64 * 1024,
+        request_class=aiohttp.ClientRequest if proxies.are_none else _request_through(proxies, is_typed=is_careful),
     )
+
+
+def _request_through(proxies: Proxies, *, is_typed: bool) -> type[aiohttp.ClientRequest]:
+    """The class of requests that go through the proxy of their address."""
+
+    @lru_cache(maxsize=1024)  # addresses; a person may type in any number
+    def way_to(origin: URL) -> Mapping[str, Any]:
+        found = proxies.proxy_of(origin.scheme, origin.host or "", origin.port, is_typed=is_typed)
+        if found is None:
+            return {}
+        proxy = URL(found)
+        if proxy.user is None:
+            return {"proxy": proxy}
+        pair = f"{proxy.user}:{proxy.password or ''}".encode()
+        own = {"Proxy-Authorization": f"Basic {b64encode(pair).decode()}"}
+        return {"proxy": proxy.with_user(None), "proxy_headers": own}  # errors quote the address
+
+    class ProxiedRequest(aiohttp.ClientRequest):
+        def __init__(self, method: str, url: URL, **more: Any) -> None:
+            way = way_to(url.origin())
+            super().__init__(method, url, **{**more, **way})
+            if not self.is_ssl():  # no tunnel is asked for first, whose request would have these headers
+                self.headers.update(way.get("proxy_headers", {}))
+
+    return ProxiedRequest
 
 
 async def most_of(answer: aiohttp.ClientResponse, most_bytes: int) -> bytes | None:

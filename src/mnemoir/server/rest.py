@@ -155,12 +155,17 @@ ProjectHere = Annotated[Project, Depends(_project)]
 class BodyOf(Generic[Model]):
     """A dependency that reads the body as `model` with any Content-Type; the description finds it by this class.
 
-    Where the body is not `required`, an empty body is read as an object without members.
+    Where the body is not `required`, an empty body and null are read as an object without members.
     """
 
     def __init__(self, model: type[Model], *, required: bool = True) -> None:
         self.model = model
         self.required = required
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The members that the body may have."""
+        return tuple(self.model.model_fields)
 
     async def __call__(self, request: Request) -> Model:
         """Read and validate the body. Raises Invalid, InvalidRequest and TooLarge."""
@@ -171,7 +176,8 @@ class BodyOf(Generic[Model]):
         return await read_body(request.scope, request.receive, site.options.max_body_bytes)
 
     def _read(self, body: bytes) -> Model:
-        return validated_body(self.model, parse_json(body) if self.required or body.strip() else {}, "body")
+        raw = parse_json(body) if self.required or body.strip() else {}
+        return validated_body(self.model, {} if raw is None and not self.required else raw, "body")
 
 
 class LargeBodyOf(BodyOf[Model]):

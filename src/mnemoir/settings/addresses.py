@@ -33,6 +33,28 @@ def http_url(raw: str) -> str:
     return url
 
 
+def proxy_url(raw: str) -> str:
+    """The URL of a proxy that speaks HTTP, perhaps with user and password; without a scheme it is http."""
+    url = raw.strip().rstrip("/")
+    if "://" not in url:
+        url = f"http://{url}"
+    parts = urlsplit(url)
+    if parts.scheme.lower().startswith("socks"):
+        raise ValueError("must be a proxy that speaks HTTP, as http://proxy.example:3128; SOCKS is not supported")
+    if parts.scheme not in _SCHEME_PORTS or not parts.hostname or _UNFIT.search(url):
+        raise ValueError("must be the URL of a proxy, as http://proxy.example:3128")
+    if parts.path or parts.query or parts.fragment:
+        raise ValueError("must be the URL of a proxy without a path, as http://proxy.example:3128")
+    _port_of(parts.netloc.rpartition("@")[2])
+    return url
+
+
+def without_password(url: str) -> str:
+    """Scheme, host and port of a URL, for messages."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+
+
 def listening_host(raw: str) -> str:
     """A name or IP address to listen on, without scheme, port or brackets."""
     host = raw.strip().removeprefix("[").removesuffix("]")

@@ -39,7 +39,13 @@ PLAIN = {
     "OPENAI_API_KEY": "llm.api_key",
     "OPENAI_BASE_URL": "llm.base_url",
     "OLLAMA_HOST": "llm.ollama_url",
+    "HTTP_PROXY": "http.http_proxy",
+    "HTTPS_PROXY": "http.https_proxy",
+    "NO_PROXY": "http.no_proxy",
 }
+# programs read these in small letters, too, and then before the others
+_IN_SMALL = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
+_REFUSED = ("ALL_PROXY", "all_proxy")
 _USER_INFO = re.compile(r"//[^/@\s]*@")
 _LONGEST_SHOWN = 80
 _TYPES = {
@@ -120,10 +126,11 @@ NAMES = {variable_of(key): key for key in KEYS}
 def read_environment(environ: Mapping[str, str]) -> tuple[dict[str, tuple[str, str]], list[str]]:
     """The given settings, key to (value, variable), and a problem for each unknown variable with our prefix."""
     given: dict[str, tuple[str, str]] = {}
-    problems: list[str] = []
+    problems = [_refusal_of(variable) for variable in _REFUSED if environ.get(variable, "").strip()]
     for variable, key in PLAIN.items():
-        if environ.get(variable, "").strip():
-            given[key] = (environ[variable], variable)
+        for name in (variable, variable.lower()) if variable in _IN_SMALL else (variable,):
+            if environ.get(name, "").strip():
+                given[key] = (environ[name], name)
     for variable, value in environ.items():
         name = variable.upper()
         if not name.startswith(PREFIX) or name in _OF_CLIENTS or not value.strip():
@@ -133,6 +140,10 @@ def read_environment(environ: Mapping[str, str]) -> tuple[dict[str, tuple[str, s
         else:
             problems.append(_unknown(variable))
     return given, problems
+
+
+def _refusal_of(variable: str) -> str:
+    return f"environment variable {variable} is not obeyed. Set HTTP_PROXY and HTTPS_PROXY instead, and clear it."
 
 
 def _unknown(variable: str) -> str:

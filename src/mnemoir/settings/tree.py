@@ -15,6 +15,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr
 from pydantic.functional_validators import AfterValidator
 
+from mnemoir.core.proxies import Proxies
 from mnemoir.core.scope import PROJECT_NAME
 from mnemoir.ports.project_settings import Quarantine, Reviewed
 from mnemoir.settings.access import Audit, Auth, Encryption, Limits, Pii, Quotas, Redis, Retention, Security
@@ -25,6 +26,7 @@ from mnemoir.settings.addresses import (
     listening_host,
     network,
     ollama_address,
+    proxy_url,
 )
 from mnemoir.settings.memory_config import MemoryConfig, Section, VectorBackend, VectorProvider, VectorStoreConfig
 from mnemoir.settings.values import AbsolutePath, Key, Names, lower, lower_or_off, split_list
@@ -77,6 +79,15 @@ def _days(raw: object) -> object:
         return raw
 
 
+def _proxy(raw: SecretStr) -> SecretStr:
+    return SecretStr(proxy_url(raw.get_secret_value()))
+
+
+def _split_hosts(raw: object) -> object:
+    """Split a text at commas and blanks, as programs that read NO_PROXY do."""
+    return split_list(raw.replace(" ", ",")) if isinstance(raw, str) else raw
+
+
 Url = Annotated[str, AfterValidator(http_url)]
 Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
 HeaderNames = Annotated[tuple[Annotated[str, AfterValidator(_header)], ...], BeforeValidator(split_list)]
@@ -84,6 +95,8 @@ OutsideOrigins = Annotated[tuple[Literal["tool", "document"], ...], BeforeValida
 FieldNames = Annotated[tuple[Annotated[str, AfterValidator(_field)], ...], BeforeValidator(split_list)]
 Networks = Annotated[tuple[Annotated[str, AfterValidator(network)], ...], BeforeValidator(split_list)]
 Keys = Annotated[tuple[Key, ...], BeforeValidator(split_list)]
+ProxyUrl = Annotated[SecretStr, AfterValidator(_proxy)]
+Hosts = Annotated[tuple[str, ...], BeforeValidator(_split_hosts)]
 Paths = Annotated[tuple[AbsolutePath, ...], BeforeValidator(split_list)]
 
 
@@ -271,6 +284,21 @@ class Source:
     warnings: tuple[str, ...] = ()
 
 
+class Http(Section):
+    """Proxies through which other servers are asked, and which are asked directly in any case."""
+
+    http_proxy: ProxyUrl | None = None
+    https_proxy: ProxyUrl | None = None
+    no_proxy: Hosts = ()
+    proxy_private: bool = False
+
+    @property
+    def proxies(self) -> Proxies:
+        """The proxies as the rest of the program takes them."""
+        http, https = (None if one is None else one.get_secret_value() for one in (self.http_proxy, self.https_proxy))
+        return Proxies(http=http, https=https, direct=self.no_proxy, private_too=self.proxy_private)
+
+
 class Settings(Section):
     """The whole tree; `source` holds its origin and the warnings to show at the start."""
 
@@ -288,6 +316,7 @@ class Settings(Section):
     memory: Memory = Memory()
     llm: Llm = Llm()
     embedding: Embedding = Embedding()
+    http: Http = Http()
     workflows: Workflows = Workflows()
     runs: Runs = Runs()
     log: Log = Log()

@@ -11,7 +11,15 @@ from pathlib import Path
 import structlog
 
 _log = structlog.get_logger(__name__)
-_PRIVATE = 0o700
+_PRIVATE, _OF_OTHERS = 0o700, 0o077
+
+
+def is_open_to_others(folder: Path) -> bool:
+    """Whether other users of this machine may look into the folder; False for none. Windows keeps no such modes."""
+    try:
+        return os.name == "posix" and bool(stat.S_IMODE(folder.stat().st_mode) & _OF_OTHERS)
+    except OSError:
+        return False
 
 
 def close_folders(folders: Sequence[Path]) -> int:
@@ -25,7 +33,7 @@ def close_folders(folders: Sequence[Path]) -> int:
             continue
         for place, _, _, descriptor in os.fwalk(top, onerror=None, follow_symlinks=False):
             status = os.fstat(descriptor)
-            if stat.S_IMODE(status.st_mode) & 0o077 and status.st_uid == os.geteuid():
+            if stat.S_IMODE(status.st_mode) & _OF_OTHERS and status.st_uid == os.geteuid():
                 try:
                     os.fchmod(descriptor, _PRIVATE)
                     closed += 1

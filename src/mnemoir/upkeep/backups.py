@@ -18,7 +18,7 @@ from mnemoir import __version__
 from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.clock import now_text, utc_now
 from mnemoir.core.data_directory import DATABASE_FILE, STORE_FILE
-from mnemoir.core.errors import InvalidRequest, NotFound, StorageUnavailable
+from mnemoir.core.errors import InvalidRequest, NotFound, StorageDamaged, StorageUnavailable
 from mnemoir.settings import Settings
 from mnemoir.storage.backups.checks import counts_of
 from mnemoir.storage.backups.contents import is_database
@@ -41,6 +41,7 @@ from mnemoir.storage.sqlite.process_lock import ProcessLock
 from mnemoir.storage.sqlite.transactions import storage_errors
 from mnemoir.trees.served import folder_of_conversations, place_of
 from mnemoir.upkeep.backup_list import KnownBackup, note_backup
+from mnemoir.upkeep.losses import losses_in
 
 _NAME = "%Y%m%dT%H%M%SZ"
 _NAMED = re.compile(r"\d{8}T\d{6}Z")
@@ -189,12 +190,20 @@ def _copy_all(settings: Settings, target: Path, choice: Choice) -> Copying:
         target.mkdir(0o700)
         if is_database(database := root / DATABASE_FILE):
             _refuse_lost_log(database)
+        _refuse_losses(settings)
         for files, path in declared:
             if path is not None and path not in unwanted:
                 (files.copy or Copying.copy)(copying, path)
         copying.copy("")
         sync_folder(target)
     return copying
+
+
+def _refuse_losses(settings: Settings) -> None:
+    """Raise StorageDamaged where a database is lost: restored, it would look as if it never was."""
+    if losses_in(settings):  # and again, as somebody may just be erased
+        for message in losses_in(settings).values():
+            raise StorageDamaged(message)
 
 
 def _matches(path: str, pattern: str) -> bool:

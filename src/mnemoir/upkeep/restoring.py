@@ -18,6 +18,7 @@ from mnemoir.storage.backups.whole_folder import whole_folder
 from mnemoir.storage.tombstones import Tombstones, parsed_tombstones, read_tombstones
 from mnemoir.upkeep.backup_list import is_listed
 from mnemoir.upkeep.backups import kept_in, newest_in
+from mnemoir.upkeep.losses import expect_contents
 from mnemoir.upkeep.replaying import OpenParts, replay_erasures
 
 
@@ -55,6 +56,7 @@ def restore_backup(
 ) -> Restored:
     """Make a data directory from a backup, whole or not at all; it must be missing or empty.
 
+    What was restored must be there from then on, and nothing else.
     Who was erased since the backup was made is erased again: as later backups beside it tell, and `lost`, what is
     left of the data directory that it was made of; or `live`, a data directory, if it was made of that one.
     `open_parts` opens the new directory for that.
@@ -83,6 +85,7 @@ def restore_backup(
                 copied = copy_file(data, entry.path, unfinished)
                 if copied is None or copied.sha256 != entry.sha256:
                     raise StorageUnavailable(f"{data / entry.path} changed while it was read. Try again.")
+            expect_contents(unfinished)
             erased = replay_erasures(unfinished, erasures, manifest.made_at, keys, open_parts)
     return Restored(path=data_dir, manifest=manifest, erased=erased)
 

@@ -73,7 +73,7 @@ def read_request(body: Json) -> ChatRequest:
         request=request,
         stream=ollama_options.read_stream(body),
         is_completion=True,
-        unmarked_prompt=system + prompt if marked is None else None,
+        unmarked_prompt=prompt if marked is None else None,
         memory=body.get("memoryEnabled") is True,
         user=members.own_name(body, "user"),
         loading=loading,

@@ -187,7 +187,7 @@ class LineReader(AnswerReader):
             events += (Text(text),) if text else ()
         elif text is not None:
             events += read_content(text)
-        for call in read_upstream_calls(calls):
+        for call in read_upstream_calls(calls) if calls else ():
             events.append(
                 ToolCallPart(
                     index=self._call_count, id=call.id, name=call.name, arguments=call.arguments, extra=call.extra

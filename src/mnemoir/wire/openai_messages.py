@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import orjson
 
-from mnemoir.core.errors import InvalidRequest, NotSupported
+from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.messages import (
     Extra,
     ImagePart,
@@ -34,7 +34,9 @@ _OF_IMAGE_URLS = frozenset({"url", "detail"})
 _OF_CALLS = frozenset({"id", "type", "function", "custom", "index"})
 _OF_CALLED = frozenset({"name", "arguments", "input"})
 _LISTED = Extra(route=ROUTE, members={"type": "text"})  # for a text that was sent as a list of one part
-_OPAQUE = ("input_audio", "file", "video_url", "audio_url", "input_video")  # from OpenAI, and from servers like vLLM
+# the kinds of parts beside texts and pictures that OpenAI has, and servers like vLLM
+KNOWN_PARTS = ("input_audio", "file", "video_url", "audio_url", "input_video")
+_LONGEST_KIND = 40  # of a part, in messages
 
 
 def is_reasoning_model(model: str | None) -> bool:
@@ -194,20 +196,15 @@ def _read_part(body: Json, at: str) -> Part:
         return _read_image_source(members.as_object(body.get("source"), f"{at}.source"), f"{at}.source")
     if not isinstance(kind, str):
         members.refuse(f"{at}.type", "a string", kind)
-    if kind not in _OPAQUE:
-        raise NotSupported(
-            f"{at}.type {kind[:40]!r} is not supported; send text, image_url, {', '.join(_OPAQUE)}.",
-            field=f"{at}.type",
-        )
     return _read_opaque(kind, body, at)
 
 
 def _read_opaque(kind: str, body: Json, at: str) -> OpaquePart:
-    """A part to forward unchanged. An address in it must be one of the web, as for pictures."""
+    """A part of any kind to forward unchanged. An address in it must be one of the web, as for pictures."""
     url = upstream.member(body.get(kind), "url")
     if url is not None:
         check_address(members.as_text(url, f"{at}.{kind}.url"), f"{at}.{kind}.url")
-    return OpaquePart(kind=kind, extra=Extra(route=ROUTE, members=body))
+    return OpaquePart(kind=kind[:_LONGEST_KIND], extra=Extra(route=ROUTE, members=body))
 
 
 def _extra_of_image(body: Json, at: str) -> Extra | None:

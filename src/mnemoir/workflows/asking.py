@@ -256,7 +256,7 @@ def _model_server(step: Step, target: Target) -> ModelServer:
     return ModelServer(
         name=target.name,
         kind=target.kind,
-        base_url=endpoint.url.rstrip("/"),
+        base_url=endpoint.base_url(target.kind),
         api_key=endpoint.api_key,
         most_at_once=endpoint.most_at_once,
         connect_timeout_s=step.user.settings.connect_timeout_s,

@@ -10,7 +10,7 @@ change they are an hour off, but never below zero.
 
 import asyncio
 import re
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -178,9 +178,10 @@ def conversation_of(
 ) -> tuple[list[Message], str | None]:
     """The messages, with role names if the user's settings add them, and the id of their discussion.
 
-    A prompt without markers is one user message. Tags of discussion ids and blank messages are removed. Without a tag
-    the id is `session`, the client's id of the conversation. With an empty tag, or one that names a path, the
-    conversation belongs to no discussion.
+    A prompt without markers is one user message, behind the system message of its request, if there is one. Tags of
+    discussion ids and blank messages are removed; a user's message tells of a blank answer that was removed between
+    it and the one before. Without a tag the id is `session`, the client's id of the conversation. With an empty tag,
+    or one that names a path, the conversation belongs to no discussion.
     """
     messages = _messages(chat)
     tagged = discussion_of(messages)
@@ -189,7 +190,14 @@ def conversation_of(
     cleaned = [without_tags(message) for message in messages]
     is_tagged = any(new is not old for new, old in zip(cleaned, messages, strict=True))
     own = session if session is not None and is_allowed(session) else None
-    return [message for message in cleaned if not _is_blank(message)], tagged if is_tagged else own
+    return _without_blanks(cleaned), tagged if is_tagged else own
+
+
+def blank_question(chat: ChatRequest) -> Message | None:
+    """The newest message of the user, if it is blank; None for any other, and without one."""
+    users = (without_tags(message) for message in reversed(_messages(chat)) if message.role == "user")
+    newest = next(users, None)
+    return newest if newest is not None and _is_blank(newest) else None
 
 
 def as_sent_back(reply: str, chat: ChatRequest, settings: UserSettings) -> str:
@@ -210,7 +218,8 @@ def _messages(chat: ChatRequest) -> Sequence[Message]:
     if chat.unmarked_prompt is not None:
         images = [part for message in sent for part in message.parts if isinstance(part, ImagePart)]
         text = (TextPart(text=chat.unmarked_prompt),) if chat.unmarked_prompt else ()
-        return [Message(role="user", parts=(*text, *images))]
+        instructions = (message for message in sent if message.role == "system")
+        return [*instructions, Message(role="user", parts=(*text, *images))]
     return [replace(message, role="system") if message.role == "developer" else message for message in sent]
 
 
@@ -229,6 +238,20 @@ def _with_role_name(message: Message) -> Message:
         return message
     others = [part for part in message.parts if not isinstance(part, TextPart)]
     return replace(message, parts=(TextPart(text=name + message.text), *others))
+
+
+def _without_blanks(messages: Iterable[Message]) -> list[Message]:
+    """The messages that are not blank."""
+    kept: list[Message] = []
+    is_behind_blank = False  # answer, and nothing else that was kept
+    for message in messages:
+        if _is_blank(message):
+            is_behind_blank = is_behind_blank or message.role == "assistant"
+            continue
+        is_between = is_behind_blank and message.role == "user" and kept and kept[-1].role == "user"
+        kept.append(replace(message, follows_blank=True) if is_between else message)
+        is_behind_blank = False
+    return kept
 
 
 def _is_blank(message: Message) -> bool:

@@ -10,6 +10,7 @@ from mnemoir.core.conversations import Message as Remembered
 from mnemoir.core.messages import Message, ModelRequest, Part, TextPart, text_message
 from mnemoir.core.text import estimate_prompt_tokens
 from mnemoir.workflows.config.endpoint import EndpointDefinition, PromptTemplate
+from mnemoir.workflows.conversation import blank_question
 from mnemoir.workflows.prompting.assembly import (
     NodeRole,
     chat_messages,
@@ -19,7 +20,7 @@ from mnemoir.workflows.prompting.assembly import (
     inject,
     injections_of,
 )
-from mnemoir.workflows.prompting.history import fit, last_for_text, places_history, with_history
+from mnemoir.workflows.prompting.history import SYSTEM_ROLES, fit, last_for_text, places_history, with_history
 from mnemoir.workflows.prompting.images import newest_images, with_images, without_images
 from mnemoir.workflows.question import History, Question, Target
 from mnemoir.workflows.step import Step
@@ -90,7 +91,15 @@ def _question_with_history(question: Question, history: str) -> Question:
 def _messages(step: Step, question: Question, target: Target, most_tokens: int) -> list[Message]:
     last = _last(step, question)
     if target.template is None:
-        sent = without_images(chat_messages(question.system, question.prompt, question.messages, last))
+        sent = without_images(
+            chat_messages(
+                question.system,
+                question.prompt,
+                _beside_system(question),
+                last,
+                blank_question=lambda: blank_question(step.run.turn.chat),
+            )
+        )
         if question.prompt is None:
             sent = _fitting_messages(step, sent, target.endpoint, most_tokens)
         return inject(with_images(sent, question.images), injections_of(target.endpoint))
@@ -100,6 +109,12 @@ def _messages(step: Step, question: Question, target: Target, most_tokens: int) 
     text = flat_prompt(question.system, question.prompt, fitted, last, form)
     words: tuple[Part, ...] = (TextPart(text=text),) if text else ()
     return [Message(role="user", parts=(*words, *question.images))]
+
+
+def _beside_system(question: Question) -> Sequence[Message]:
+    """The conversation; without messages where it has only instructions, and the node's own text tells them."""
+    has_only_instructions = all(message.role in SYSTEM_ROLES for message in question.messages)
+    return () if question.tells_instructions and has_only_instructions else question.messages
 
 
 def _last(step: Step, question: Question) -> int:

@@ -12,7 +12,7 @@ from mnemoir.workflows.config.endpoint import KINDS, ApiType, EndpointDefinition
 from mnemoir.workflows.node import ModelProperties
 from mnemoir.workflows.prompting.images import images_of
 from mnemoir.workflows.step import Step
-from mnemoir.workflows.text.variables import Variables
+from mnemoir.workflows.text.variables import INSTRUCTIONS, Variables
 
 
 class History(Protocol):
@@ -34,6 +34,7 @@ class Question:
     A `prompt` of None sends the last messages of the conversation; `images` are sent with the last user message. With
     a `history`, `messages` are those of the current turn only, all of them are sent, and the texts may contain hidden
     marks for the history. With `for_client` the reply is the client's answer, not an intermediate result.
+    `tells_instructions`: the system text has the client's system messages in it.
     """
 
     endpoint: str
@@ -45,6 +46,7 @@ class Question:
     images: Sequence[ImagePart] = ()
     history: History | None = None
     for_client: bool = False
+    tells_instructions: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,16 +74,26 @@ def question_of(step: Step, properties: ModelProperties, *, for_client: bool = F
             made.append(step.variables(target.template))
         return made[0]
 
+    system = step.filled_prompt("systemPrompt", properties.system_prompt, variables) or ""
+    tells_instructions = _tells_instructions(step, made)  # before the prompt is filled, which shares the variables
     return Question(
         endpoint=name,
         preset=step.early(properties.preset),
-        system=step.filled_prompt("systemPrompt", properties.system_prompt, variables) or "",
+        system=system,
         prompt=step.filled_prompt("prompt", properties.prompt, variables),
         properties=properties,
         messages=step.messages,
         images=accepted_images(step, properties, step.messages),
         for_client=for_client,
+        tells_instructions=tells_instructions,
     )
+
+
+def _tells_instructions(step: Step, made: Sequence[Variables]) -> bool:
+    """Whether the client's system messages are in the node's system text, which was filled in, perhaps by `made`."""
+    filling = step.fillings.get("systemPrompt")
+    is_named = filling is not None and any(place.name in INSTRUCTIONS for place in filling.places)
+    return is_named or any(variables.has_read(INSTRUCTIONS) for variables in made)
 
 
 def target_of(step: Step, name: str) -> Target:

@@ -10,7 +10,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from mnemoir.core.discussions import Discussion
-from mnemoir.core.errors import Conflict, InvalidRequest, MnemoirError
+from mnemoir.core.errors import Conflict, InvalidRequest, MnemoirError, SettingsError
 from mnemoir.core.messages import ChatRequest, Message, ModelRequest
 from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.memory.discussions.parts import ChunkPolicy, Control, Made, Plan
@@ -60,9 +60,9 @@ class Rebuilding:
     ) -> AsyncGenerator[RebuildProgress, None]:
         """Rebuild and yield progress after each chunk. Without `messages` those stored with the memories are used.
 
-        Raises InvalidRequest if they are not stored, or if no chunk can be made of the messages; Conflict while
-        memories of the discussion are being made; SettingsError and StorageUnavailable. A failure leaves the old
-        memories as they were.
+        Raises InvalidRequest if they are not stored, for a user without settings of discussions, or if no chunk can
+        be made of the messages; Conflict while memories of the discussion are being made; StorageUnavailable. A
+        failure leaves the old memories as they were.
         """
         async with self._services.discussions.files.making(discussion) as is_ours:
             if not is_ours:
@@ -121,7 +121,23 @@ class Rebuilding:
     async def _prepare_rebuild(
         self, caller: Caller, user: UserTree, discussion: Discussion, messages: Sequence[Message] | None
     ) -> "_Rebuild":
-        settings = user.discussion_settings()
+        """What to rebuild. Raises InvalidRequest for a user without discussion settings that can be used, too."""
+        try:
+            return await self._assemble_rebuild(caller, user, discussion, messages, user.discussion_settings())
+        except SettingsError as exc:
+            raise InvalidRequest(
+                f"The memories of discussion {discussion.id[:128]!r} cannot be made anew. {exc.message}",
+                code=exc.code,
+            ) from exc
+
+    async def _assemble_rebuild(
+        self,
+        caller: Caller,
+        user: UserTree,
+        discussion: Discussion,
+        messages: Sequence[Message] | None,
+        settings: DiscussionSettings,
+    ) -> "_Rebuild":
         memory = self._services.discussions
         store: ChunkLedger | RecordStore = memory.records if settings.uses_records else memory.ledger
         if messages is None:

@@ -1,6 +1,7 @@
 """Model servers that fail before their answer begins: retries of temporary failures, and translated errors."""
 
 import asyncio
+import re
 from dataclasses import replace
 
 import aiohttp
@@ -234,6 +235,28 @@ async def test_a_redirect_is_not_followed(
         with pytest.raises(ProviderRefused, match=r"redirect \(307\), which is not followed"):
             await asked(new_model(any_model), way)
         assert other.requests == []
+
+
+@pytest.mark.parametrize(
+    ("location", "told"),
+    [
+        ("https://new.example/v1/chat/completions", "It leads to https://new.example/v1/chat/completions. "),
+        ("https://me:hidden@new.example:8443/x?key=hidden#hidden", "It leads to https://new.example:8443/x. "),
+        ("//new.example/x", "It leads to http://new.example/x. "),
+        ("/elsewhere", "/elsewhere. "),
+        ("http://[", "go along. Set"),
+        ("", "go along."),
+    ],
+)
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_where_a_redirect_leads_is_told_without_what_may_be_secret(
+    new_model: NewModel, llm: ScriptedLLM, status: int, location: str, told: str
+) -> None:
+    llm.queue(Answer(status=status, body=b"", headers={"Location": location}))
+    with pytest.raises(ProviderRefused, match=re.escape(told)) as caught:
+        await new_model(OpenAIChat).ask(REQUEST)
+    assert "hidden" not in caught.value.message
+    assert len(llm.requests) == 1
 
 
 async def test_an_error_page_is_cut_and_shown_in_the_error(new_model: NewModel, llm: ScriptedLLM) -> None:

@@ -94,6 +94,19 @@ async def test_the_cookie_that_another_installation_has_for_https_shuts_nobody_o
     assert told(await anna.ask("GET", "/api/auth", cookie=both))["csrf"] == anna.csrf
 
 
+async def test_two_cookies_of_one_name_are_refused_and_neither_counts(open_server):
+    anna = await joined(await open_server(), "anna")
+    name, _, token = anna.cookie.partition("=")
+    pairs = (anna.cookie, f"{name}={'A' * 43}", f"{name}=", name, f" {name} = x")
+    twos = [order for other in pairs for order in (f"{anna.cookie}; {other}", f"{other};x=1;{anna.cookie}")]
+    for cookie in (*twos, "; ".join([anna.cookie] * 3), f"__Host-mnemoir={token}; __Host-mnemoir={'A' * 43}"):
+        for method, target in (("GET", "/api/me"), ("GET", "/api/auth"), ("POST", "/api/auth/sign-out")):
+            refused = await anna.ask(method, target, cookie=cookie)
+            assert (error_of(refused), cookie, target) == ((400, "several_cookies"), cookie, target)
+    once = f"x={name}; y{name}=2; {anna.cookie}; {name}x=3"
+    assert (await anna.ask("GET", "/api/me", cookie=once)).status == 200
+
+
 async def test_a_request_with_a_key_ignores_the_cookie(open_server):
     server = await open_server()
     anna = await joined(server, "anna")

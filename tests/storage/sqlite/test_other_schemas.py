@@ -12,7 +12,9 @@ from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from mnemoir.storage.conversations.vector_file import VectorFileStore
 from mnemoir.storage.sqlite.data_file import Step, known_steps, version_of
 from mnemoir.storage.sqlite.database import open_database, read_beside
+from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
 from mnemoir.storage.sqlite.opening import open_access_file, open_key_store, open_run_file
+from mnemoir.storage.sqlite.shared_file import SharedFile
 
 UNRELEASED = "was made by an unreleased Mnemoir"
 NEXT_STEP = "take its memories along with `export` of the program that made it, and start with an empty directory"
@@ -34,6 +36,10 @@ def closed(open_file: Callable[[Path], Any]) -> Callable[[Path], Awaitable[None]
     return opened
 
 
+def access_file(path: Path) -> SharedFile:
+    return open_access_file(path, DirectoryIdentity(path.parent))
+
+
 def vectors(path: Path) -> VectorFileStore:
     return VectorFileStore("messages", path.parent)
 
@@ -42,7 +48,7 @@ def vectors(path: Path) -> VectorFileStore:
     ("name", "opened", "statement"),
     [
         ("mnemoir.db", opened_database, OTHER_DIGEST),
-        ("access.db", closed(open_access_file), OTHER_DIGEST),
+        ("access.db", closed(access_file), OTHER_DIGEST),
         ("runs.db", closed(open_run_file), OTHER_DIGEST),
         ("data-keys.db", closed(open_key_store), OTHER_DIGEST),
         ("conversations.db", closed(MemoryStorage), OTHER_VERSION),

@@ -32,6 +32,8 @@ WHOLE_TABLE |= {
     "memories.added",
     "jobs.tally_jobs",
     "people.names",
+    "conversation_marks.marked",
+    "conversation_marks.unmark_all",
     "sealing.any_keyed",
     "sealing.share",
 }

@@ -169,6 +169,23 @@ def test_an_invalid_address_is_reported_without_quoting_it(url, tmp_path):
     assert found[0].cause == "It is not the address of a server."
 
 
+@pytest.mark.parametrize(
+    ("url", "repeated"),
+    [
+        ("http://127.0.0.1:5000/v1", "/v1"),
+        ("http://127.0.0.1:5000/v1/", "/v1"),
+        ("https://me:hidden@api.example.org/base/v1/chat/completions", "/v1/chat/completions"),
+        ("https://api.example.org/openai/v1/chat?api-version=2", "/v1/chat"),
+    ],
+)
+def test_an_end_that_the_protocol_adds_itself_is_told(url, repeated, tmp_path):
+    files = {"Endpoints/Main.json": {"endpoint": url, "apiTypeConfigFileName": "Open-AI-API"}}
+    (found,) = problems(tmp_path, files)
+    assert (found.level, found.path) == ("warning", "$.endpoint")
+    assert found.cause.startswith(f"It ends with {repeated},")
+    assert "hidden" not in found.cause + found.fix
+
+
 @pytest.mark.parametrize("url", ["http://127.0.0.1:5000/", "https://api.example.org/base", "http://[::1]:8080"])
 def test_an_address_of_a_server_is_accepted(url, tmp_path):
     assert (

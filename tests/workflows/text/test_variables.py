@@ -71,8 +71,9 @@ def test_of_two_sources_the_one_of_higher_rank_wins():
     ]
 
 
-def test_without_messages_there_are_no_conversation_variables():
-    assert fill("{chat_user_prompt_last_one} {messages}", variables(messages=[])) == "{chat_user_prompt_last_one} []"
+def test_without_messages_conversation_variables_are_empty_and_unknown_names_stay():
+    text = "{chat_user_prompt_last_one}{chat_system_prompt}{client_instructions}{templated_user_prompt_n_messages}"
+    assert fill(text + "{messages} {nope}", variables(messages=[])) == "[] {nope}"
 
 
 def test_variables_of_a_file_may_name_others():

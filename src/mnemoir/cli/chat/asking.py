@@ -24,7 +24,10 @@ _SHORTEST = 4  # characters of an abbreviated id
 
 
 class Server:
-    """The server's routes for one user; without `model` the server chooses one. All methods raise MnemoirError."""
+    """The server's routes for one user; without a `model` the server chooses one, if it can.
+
+    All methods raise MnemoirError.
+    """
 
     def __init__(self, connection: "Connection", session: Session, *, user: str, model: str | None) -> None:
         self._connection = connection
@@ -118,6 +121,19 @@ class Server:
         names = [one["id"] for one in (await self._ask("GET", "/v1/models"))["data"]]
         has_own = (await self._ask("GET", "/api/workflows"))["root"] is None  # its own model is listed last
         return str(names[-1]) if has_own or len(names) == 1 else ""
+
+    async def choose_model(self) -> bool:
+        """Choose the first model where none is named and the server cannot choose: it serves several tree users.
+
+        Returns whether one was chosen.
+        """
+        if self.model is not None or (await self._ask("GET", "/api/workflows"))["root"] is None:
+            return False
+        names = await self.models()
+        if len({name.partition(":")[0] for name in names}) < 2:
+            return False
+        self.model = names[0]
+        return True
 
     async def change(self, id: str, below: str = "", **members: object) -> Json:
         """Change members of a conversation, or of the object at the path `below` it; the changed object."""

@@ -15,7 +15,9 @@ def chat(
             "--session", "-s", help="Continue this conversation: its id, or the beginning of it. Default: a new one."
         ),
     ] = None,
-    model: Annotated[str | None, typer.Option("--model", "-m", help="Model to use; default: the server's.")] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", help="Model to use; default: the server's, or its first.")
+    ] = None,
     user: Annotated[str, typer.Option("--user", "-u", help="Who is talking.")] = "user",
     no_memory: Annotated[
         bool, typer.Option("--no-memory", help="Store nothing of this chat, and recall nothing.")

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,6 +45,7 @@ class ChatOptions:
         url = self.asked.url.rstrip("/") if self.asked.url else None
         async with connect(settings, url=url, in_process=self.asked.data_dir is not None, chats=True) as connection:
             server = Server(connection, self.asked, user=self.user, model=self.model)
+            await _choose_model(server)
             conversation = await self._open_conversation(server)
             if not self._is_at_terminal():
                 display = JsonLines() if self.as_json else Plain()
@@ -93,6 +95,15 @@ class ChatOptions:
         if self.as_json or os.environ.get("TERM") == "dumb":
             return False
         return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+async def _choose_model(server: Server) -> None:
+    """Have a server of several tree users answer with its first model, unless one was named."""
+    with suppress(MnemoirError):  # the first message tells it
+        if await server.choose_model():
+            note(
+                f"{clipped_line(server.model or '', _TITLE)} answers; --model names another one, and so does /model."
+            )
 
 
 def _at_terminal(server: Server, conversation: Conversation, folder: Path | None) -> Chat:

@@ -1,12 +1,14 @@
 """The checks of `doctor`. Each takes the settings, inspects one thing, changes nothing and returns one finding."""
 
+import asyncio
 import os
 import shutil
 import socket
-import stat
-from collections.abc import Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
+
+import aiohttp
 
 from mnemoir.app import logs
 from mnemoir.cli.connection import is_mnemoir
@@ -20,10 +22,12 @@ from mnemoir.cli.diagnosis.file_checks import (
     joined_complaints,
 )
 from mnemoir.cli.diagnosis.issuer_checks import issuer_checks
+from mnemoir.cli.diagnosis.proxy_checks import check_proxies
 from mnemoir.core.errors import MnemoirError, ProviderError, SettingsError, StorageUnavailable
 from mnemoir.ports.embedding import EmbeddingModel, Passage
 from mnemoir.providers.http import new_session
 from mnemoir.settings import Settings, load_settings
+from mnemoir.storage.private_folders import is_open_to_others
 from mnemoir.trees.served import with_tree_settings
 
 MIB = 1024 * 1024
@@ -49,8 +53,18 @@ async def check_all(config: Path | None, given: Mapping[str, object]) -> Sequenc
 def _checks_of(settings: Settings) -> Sequence[Check]:
     workspace = [check_workspace] if settings.storage.backend == "file" else []
     tree = [check_tree] if settings.workflows.config_dir is not None else []
-    stored = [check_directory, *workspace, check_database, *tree, check_discussions, check_conversations, check_keys]
-    return [check_settings, *stored, *issuer_checks(settings), check_model, check_embedder, check_port]
+    stored = [
+        check_directory,
+        check_losses,
+        *workspace,
+        check_database,
+        *tree,
+        check_discussions,
+        check_conversations,
+        check_keys,
+    ]
+    proxies = [] if settings.http.proxies.are_none else [check_proxies]
+    return [check_settings, *stored, *issuer_checks(settings), check_model, check_embedder, *proxies, check_port]
 
 
 async def check_settings(settings: Settings) -> Finding:
@@ -74,10 +88,24 @@ async def check_directory(settings: Settings) -> Finding:
     """Check that the data directory is writable and private to this user."""
     path = settings.storage.data_dir
     finding = _writable("data directory", path, "Make it writable, or name another with --data-dir.")
-    if finding.state == "ok" and path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o077:
+    if finding.state == "ok" and is_open_to_others(path):
         found, to_do = f"{path}: others may read it", f"chmod 700 {path}"
         return Finding(check="data directory", state="warn", found=found, to_do=to_do)
     return finding
+
+
+async def check_losses(settings: Settings) -> Finding:
+    """Check that no database is missing, empty or of another directory."""
+    from mnemoir.upkeep.losses import losses_in
+
+    try:
+        lost = await asyncio.to_thread(losses_in, settings)
+    except StorageUnavailable as exc:
+        return Finding(check="identity", state="fail", found=exc.message, to_do="Look at the disk.")
+    if lost:
+        to_do = "Do what it says; see docs/storage.md."
+        return Finding(check="identity", state="fail", found=joined_complaints([*lost.values()]), to_do=to_do)
+    return Finding(check="identity", state="ok", found="every database that was made is there")
 
 
 async def check_workspace(settings: Settings) -> Finding:
@@ -115,7 +143,7 @@ async def check_model(settings: Settings) -> Finding:
     from mnemoir.models.reaching import plain_url, reach_model
     from mnemoir.models.roles import ChatRole
 
-    async with new_session() as session, new_session(is_careful=True) as careful:
+    async with _sessions(settings) as (session, careful):
         try:
             chosen = await ChatRole(settings, session, careful).open()
         except SettingsError as exc:
@@ -137,7 +165,7 @@ async def check_embedder(settings: Settings) -> Finding:
     from mnemoir.models.roles import EmbeddingRole
 
     try:
-        async with new_session() as session, new_session(is_careful=True) as careful:
+        async with _sessions(settings) as (session, careful):
             opened = await EmbeddingRole(settings, session, careful).open()
             settings = opened.settings
             found = await _embed_once(opened.model)
@@ -180,6 +208,14 @@ async def check_port(settings: Settings) -> Finding:
             found = f"{server.host}:{server.port}: {exc.strerror}"
             return Finding(check="port", state="fail", found=found, to_do="Choose another with --port.")
     return Finding(check="port", state="ok", found=f"{server.host}:{server.port} is free")
+
+
+@asynccontextmanager
+async def _sessions(settings: Settings) -> AsyncIterator[tuple[aiohttp.ClientSession, aiohttp.ClientSession]]:
+    """The sessions for addresses of the settings, and for those that were typed in."""
+    proxies = settings.http.proxies
+    async with new_session(proxies) as session, new_session(proxies, is_careful=True) as careful:
+        yield session, careful
 
 
 def _writable(check: str, path: Path, to_do: str) -> Finding:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mnemoir.cli.output import Config, DataDir, Json, print_json
+from mnemoir.cli.output import Config, DataDir, Json, note, print_json, print_row
 from mnemoir.cli.session import run
 
 if TYPE_CHECKING:
@@ -20,6 +20,10 @@ def doctor(
     user: Annotated[
         list[str] | None, typer.Option("--user", "-u", help="User of the tree who is served; may be repeated.")
     ] = None,
+    begin_anew: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Take the loss of this file as it is, so that it is begun anew."),
+    ] = None,
     config: Config = None,
     data_dir: DataDir = None,
     as_json: Json = False,
@@ -29,6 +33,9 @@ def doctor(
 
     from mnemoir.cli.diagnosis.checks import check_all
 
+    if begin_anew is not None:
+        _begin_anew(begin_anew, config, data_dir, as_json=as_json)
+        return
     given = {"storage.data_dir": data_dir, "workflows.config_dir": config_dir, "workflows.users": user or None}
     findings = run(check_all(config, given))
     if as_json:
@@ -37,6 +44,19 @@ def doctor(
         _print(findings)
     if any(finding.state == "fail" for finding in findings):
         raise typer.Exit(1)
+
+
+def _begin_anew(named: str, config: Path | None, data_dir: Path | None, *, as_json: bool) -> None:
+    from mnemoir.settings import load_settings
+    from mnemoir.upkeep.losses import begin_anew
+
+    begun = begin_anew(load_settings(config, {"storage.data_dir": data_dir}), named)
+    if as_json:
+        print_json({"path": str(begun.path), "kept_as": None if begun.kept_as is None else str(begun.kept_as)})
+        return
+    print_row(begun.path, "is begun anew")
+    if begun.kept_as is not None:
+        note(f"What was in its place is kept as {begun.kept_as}. Delete it when you need it no more.")
 
 
 def _print(findings: Sequence["Finding"]) -> None:

@@ -30,19 +30,19 @@ async def _check_sign_in(settings: Settings, issuer: SignInIssuer) -> Finding:
             address_in(description, name, issuer.issuer)
         return await keys_of_issuer(documents, issuer.issuer)
 
-    return await _check(f"sign-in with {issuer.name}", issuer.issuer, ALGORITHMS, read)
+    return await _check(settings, f"sign-in with {issuer.name}", issuer.issuer, ALGORITHMS, read)
 
 
 async def _check_tokens(settings: Settings, issuer: TokenIssuer) -> Finding:
     async def read(documents: Documents) -> Document:
         return await source_of_keys(issuer, documents)()
 
-    return await _check("tokens", issuer.issuer, issuer.algorithms, read)
+    return await _check(settings, "tokens", issuer.issuer, issuer.algorithms, read)
 
 
-async def _check(check: str, issuer: str, algorithms: Collection[str], read: _Read) -> Finding:
+async def _check(settings: Settings, check: str, issuer: str, algorithms: Collection[str], read: _Read) -> Finding:
     """Check that an issuer answers, has keys that count, and a clock that goes with the one of this machine."""
-    async with new_session(is_careful=True) as session:
+    async with new_session(settings.http.proxies, is_careful=True) as session:
         try:
             document = await read(Documents(session))
         except IssuerUnavailable as exc:

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
 from functools import partial
+from typing import Any
 
 from mnemoir.core.clock import from_text
 from mnemoir.core.ids import new_memory_id
@@ -26,6 +27,7 @@ from mnemoir.search.recall import Recall
 
 FACT = "fact"
 _PAGE = 500
+_MOST_FORGOTTEN = 2**31
 _EVERYTHING = Visible(now=datetime(1, 1, 1, tzinfo=UTC))  # before any expiry, without decay
 _ALL = ListFilter(visible=_EVERYTHING)
 
@@ -53,6 +55,13 @@ def holding_of_facts(
         if scope.conversation is None:
             return {"memories": await facts.delete_all(scope)}
         return {"memories": await facts.forget_session(scope, scope.conversation)}
+
+    async def forget_part(scope: Scope, metadata: Mapping[str, Any] | None) -> Amounts:
+        if metadata is None:
+            return {"memories": await facts.delete_all(scope)}
+        facts.plans.forget(scope)
+        found = await store.select(scope, replace(_ALL, metadata=metadata), limit=_MOST_FORGOTTEN)
+        return {"memories": await store.expunge(scope, [memory.id for memory in found])}
 
     async def erase(scope: Scope) -> Amounts:
         deleted = await facts.delete_all(scope.owner)
@@ -85,6 +94,7 @@ def holding_of_facts(
     return OpenHolding(
         name=FACT,
         forget=forget,
+        forget_part=forget_part,
         erase=erase,
         export=export,
         giving=give,

@@ -17,8 +17,9 @@ import numpy as np
 from mnemoir.core.embeddings import EmbeddingReply, EmbeddingRequest
 from mnemoir.core.errors import ProviderInvalidOutput
 from mnemoir.core.messages import Route
+from mnemoir.core.proxies import Proxies
 from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passage
-from mnemoir.providers.http import new_session
+from mnemoir.providers.http import NO_PROXIES, new_session
 from mnemoir.providers.llm.endpoint import Endpoint
 from mnemoir.providers.llm.exchange import Exchange
 from mnemoir.wire import cohere_embed, ollama_embed, openai_embeddings, upstream
@@ -65,8 +66,9 @@ COHERE = Dialect(
 class RemoteVectors:
     """Client that returns the server's vectors unchanged, all of one length.
 
-    Without a `session` each call opens and closes its own, so the client is bound to no event loop. A request has at
-    most `most_texts`; `at_once` requests run concurrently. `dimension` is the length where it is known beforehand.
+    Without a `session` each call opens and closes its own, which goes through the `proxies`, so the client is bound
+    to no event loop. A request has at most `most_texts`; `at_once` requests run concurrently. `dimension` is the
+    length where it is known beforehand.
     """
 
     def __init__(
@@ -78,6 +80,7 @@ class RemoteVectors:
         most_texts: int = MOST_TEXTS,
         at_once: int = 1,
         dimension: int | None = None,
+        proxies: Proxies = NO_PROXIES,
     ) -> None:
         self._endpoint = endpoint
         self._dialect = dialect
@@ -85,6 +88,7 @@ class RemoteVectors:
         self._most_texts = most_texts
         self._at_once = at_once
         self._dimension = dimension
+        self._proxies = proxies
 
     @property
     def name(self) -> str:
@@ -114,7 +118,7 @@ class RemoteVectors:
         if self._shared is not None:
             yield self._shared
             return
-        async with new_session() as session:
+        async with new_session(self._proxies) as session:
             yield Exchange(self._endpoint, session)
 
     async def _call(self, exchange: Exchange, write: _RequestWriter, texts: Sequence[str]) -> FloatArray:

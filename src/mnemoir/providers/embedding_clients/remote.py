@@ -9,7 +9,9 @@ from typing import Literal
 
 from mnemoir.conversations.search.embedding import EmbeddingClient, known_dimension, usable_model_name
 from mnemoir.core.errors import ProviderNotConfigured
+from mnemoir.core.proxies import Proxies
 from mnemoir.providers.embedding.remote import COHERE, OLLAMA_PROMPT, OPENAI, Dialect, RemoteVectors
+from mnemoir.providers.http import NO_PROXIES
 from mnemoir.providers.llm.endpoint import Endpoint, Timeouts
 
 Format = Literal["openai", "cohere"]
@@ -30,12 +32,19 @@ _DIMENSIONS = {
 class _RemoteClient:
     """Client of a remote model under the server's name for it; vectors are returned unchanged."""
 
-    def __init__(self, endpoint: Endpoint, dialect: Dialect, *, most_texts: int) -> None:
+    def __init__(
+        self, endpoint: Endpoint, dialect: Dialect, *, most_texts: int, proxies: Proxies = NO_PROXIES
+    ) -> None:
         """Raises SettingsError for a blank model name."""
         self._name = usable_model_name(endpoint.model, type(self).__name__)
         known = _DIMENSIONS.get(self._name.removesuffix(":latest"))
         self._remote = RemoteVectors(
-            endpoint, dialect, most_texts=max(1, most_texts), at_once=_AT_ONCE, dimension=known
+            endpoint,
+            dialect,
+            most_texts=max(1, most_texts),
+            at_once=_AT_ONCE,
+            dimension=known,
+            proxies=proxies,
         )
 
     @property
@@ -62,10 +71,17 @@ class _RemoteClient:
 class OllamaEmbedding(_RemoteClient):
     """A model of an Ollama server, over `/api/embeddings`: one request per text."""
 
-    def __init__(self, model: str = "nomic-embed-text", host: str = OLLAMA_HOST, timeout: float = TIMEOUT_S) -> None:
+    def __init__(
+        self,
+        model: str = "nomic-embed-text",
+        host: str = OLLAMA_HOST,
+        timeout: float = TIMEOUT_S,
+        *,
+        proxies: Proxies = NO_PROXIES,
+    ) -> None:
         """`timeout` in seconds, for a request with all its retries. Raises SettingsError when `host` is not a URL."""
         endpoint = Endpoint(base_url=host.rstrip("/"), model=model, timeouts=_timeouts(timeout))
-        super().__init__(endpoint, OLLAMA_PROMPT, most_texts=1)
+        super().__init__(endpoint, OLLAMA_PROMPT, most_texts=1, proxies=proxies)
 
 
 class HttpEmbedding(_RemoteClient):
@@ -81,6 +97,7 @@ class HttpEmbedding(_RemoteClient):
         most_texts: int = 64,
         timeout: float = TIMEOUT_S,
         tries: int = 3,
+        proxies: Proxies = NO_PROXIES,
     ) -> None:
         """`base_url` includes the version: `https://api.openai.com/v1`, `https://api.cohere.com/v1`.
 
@@ -94,7 +111,7 @@ class HttpEmbedding(_RemoteClient):
             timeouts=_timeouts(timeout),
             tries=tries,
         )
-        super().__init__(endpoint, COHERE if format == "cohere" else OPENAI, most_texts=most_texts)
+        super().__init__(endpoint, COHERE if format == "cohere" else OPENAI, most_texts=most_texts, proxies=proxies)
 
 
 def _timeouts(seconds: float) -> Timeouts:

@@ -44,6 +44,7 @@ _OURS: Sequence[tuple[type[BaseException], type[ProviderError], str]] = (
     (aiohttp.ServerDisconnectedError, ProviderUnavailable, "closed the connection without an answer"),
     (aiohttp.ClientPayloadError, FailedAnswer, "broke off in the middle of its answer"),
     (aiohttp.InvalidURL, ProviderUnavailable, "could not be reached: its URL is not valid"),
+    (aiohttp.ClientHttpProxyError, ProviderUnavailable, "could not be reached: the proxy refuses"),
     (aiohttp.ClientResponseError, ProviderInvalidOutput, "answered with something that is not HTTP"),
     (http_exceptions.HttpProcessingError, ProviderInvalidOutput, "answered with something that is not HTTP"),
     (aiohttp.ClientError, ProviderUnavailable, "broke the connection"),
@@ -124,7 +125,9 @@ def _without_secrets(names: UpstreamNames, endpoint: Endpoint) -> UpstreamNames:
 
 
 def _detail(exc: BaseException, endpoint: Endpoint) -> str:
-    """The operating system's message in brackets; "" when there is none."""
+    """The operating system's message in brackets, or the status of a proxy; "" when there is none."""
+    if isinstance(exc, aiohttp.ClientHttpProxyError):
+        return f" ({exc.status})"
     cause = exc.os_error if isinstance(exc, aiohttp.ClientConnectorError) else exc
     said = getattr(cause, "strerror", None)
     return f" ({endpoint.redacted_text(said)[:200]})" if isinstance(said, str) and said else ""

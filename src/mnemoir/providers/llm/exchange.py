@@ -240,7 +240,7 @@ class Exchange:
         if 300 <= response.status < 400:
             return ProviderRefused(
                 f"{place} answered with a redirect ({response.status}), which is not followed, because the key would "
-                "go along. Set the base URL to the address it redirects to.",
+                f"go along.{_destination_of(response)} Set the base URL to the address it redirects to.",
                 status=response.status,
             )
         try:
@@ -253,6 +253,15 @@ class Exchange:
             retry_after_s=_retry_after(response.headers.get("Retry-After")),
         )
         return with_message(error, self._endpoint, f"{place} answered {response.status}: {error.message}")
+
+
+def _destination_of(response: aiohttp.ClientResponse) -> str:
+    """Where a redirect leads, without what may be a secret: user, password and query; "" where it does not say."""
+    try:
+        destination = response.url.join(URL(response.headers["Location"]))
+        return f" It leads to {destination.with_user(None).with_query(None).with_fragment(None)}."
+    except (KeyError, ValueError):
+        return ""
 
 
 def _again(error: ProviderError, wait_s: float | None) -> Exception:

@@ -13,7 +13,7 @@ from fastapi import Depends, Query, Request
 
 from mnemoir.chats.forgetting import unknown_conversation
 from mnemoir.conversations.users import OwnConversations
-from mnemoir.core.errors import InvalidRequest, MnemoirError, StorageUnavailable
+from mnemoir.core.errors import InvalidRequest, MnemoirError, StorageDamaged
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.server.door.routing import register_names
 from mnemoir.server.door.scopes import default_user, owner, project_in
@@ -71,12 +71,6 @@ async def room_for(site: Site, scope: Owner, messages: int) -> AsyncIterator[Non
     async with quotas.adding(scope, {"messages": messages}):
         yield
     quotas.has_stored(scope, "attachment_bytes")
-
-
-class StorageDamaged(StorageUnavailable):
-    """What was asked for may be in a damaged file that was set aside."""
-
-    code = "storage_damaged"
 
 
 async def missing(site: Site, own: OwnConversations | None, id: str) -> MnemoirError:

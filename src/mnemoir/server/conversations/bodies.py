@@ -8,7 +8,8 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from mnemoir.conversations.log.message_rows import from_model
 from mnemoir.core.conversations import ROOT, Message, SessionMetadata, checked_session_id
-from mnemoir.core.errors import InvalidRequest, NotSupported
+from mnemoir.core.errors import InvalidRequest
+from mnemoir.core.messages import OpaquePart
 from mnemoir.core.scope import entity_name
 from mnemoir.server.rest import LARGEST_ID, Body, UserId
 from mnemoir.wire import openai_messages
@@ -135,8 +136,15 @@ class CleanupBody(Body):
 def read_messages(given: Sequence[Mapping[str, Any]]) -> list[Message]:
     """Convert messages in OpenAI's shape for storage. Raises InvalidRequest, naming the member."""
     try:
-        return [from_model(message) for message in openai_messages.read_messages(list(given))]
-    except NotSupported as exc:
-        raise InvalidRequest(exc.message, code="validation_error", field=exc.field) from None
+        read = openai_messages.read_messages(list(given))
     except InvalidRequest as exc:
         raise InvalidRequest(exc.message, code="validation_error", field=exc.field or "messages") from None
+    for number, message in enumerate(read):
+        for place, part in enumerate(message.parts):
+            if isinstance(part, OpaquePart) and part.kind not in openai_messages.KNOWN_PARTS:
+                at = f"messages[{number}].content[{place}].type"
+                told = (
+                    f"{at} {part.kind!r} is not kept; send text, image_url, {', '.join(openai_messages.KNOWN_PARTS)}."
+                )
+                raise InvalidRequest(told, code="validation_error", field=at)
+    return [from_model(message) for message in read]

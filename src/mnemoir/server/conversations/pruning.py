@@ -35,7 +35,7 @@ class CleanupAnswer(Done):
 
 
 @router.post("/prune", summary="Remove what was not used for so many days")
-@says("admin", act="conversations.prune")
+@says("admin", act="conversations.prune", exact=True)
 async def prune(
     request: Request, site: SiteHere, scope: OwnerHere, body: Annotated[PruneBody, Depends(BodyOf(PruneBody))]
 ) -> Answer[PrunedAnswer]:
@@ -46,7 +46,7 @@ async def prune(
 
 
 @router.post("/node-memory/cleanup", summary="Remove node memories that are old, or whose conversation is gone")
-@says("admin", act="node_memory.cleanup")
+@says("admin", act="node_memory.cleanup", exact=True)
 async def cleanup(
     request: Request, site: SiteHere, scope: OwnerHere, body: Annotated[CleanupBody, Depends(BodyOf(CleanupBody))]
 ) -> Answer[CleanupAnswer]:

@@ -65,7 +65,7 @@ Pieces = Callable[[OwnConversations], Iterator[bytes]]
 
 
 @router.get("/export", summary="All conversations of a user as JSON lines")
-@says("read", act="conversations.export")
+@says("read", act="conversations.export", exact=True)
 async def export_every(site: SiteHere, scope: OwnerHere) -> Response:
     async with open_conversations(site, scope) as own:
         if own is None:
@@ -81,7 +81,7 @@ async def export_every(site: SiteHere, scope: OwnerHere) -> Response:
 
 
 @router.get(ONE + "/export", summary="One conversation; as JSON with all of its branches, else its thread")
-@says("read", act="conversations.export")
+@says("read", act="conversations.export", exact=True)
 async def export_one(site: SiteHere, scope: OwnerHere, id: str, format: ExportFormat = "jsonl") -> Response:
     set_aside = site.parts.chats.conversations.set_aside
 
@@ -105,7 +105,7 @@ class ConversationsImported(Done):
 
 
 @router.post("/import", summary="Store conversations from a file, all of it or nothing", openapi_extra=_FILE)
-@says("admin", act="conversations.import")
+@says("admin", act="conversations.import", exact=True, reads_body=True)
 async def import_file(
     request: Request,
     site: SiteHere,

@@ -41,7 +41,7 @@ from mnemoir.server.discussions.answers import (
 from mnemoir.server.discussions.bodies import DiscussionBody, RebuildBody
 from mnemoir.server.door.access import client_keys, principal_of
 from mnemoir.server.door.budgets import check_budgets
-from mnemoir.server.door.request import visit_of
+from mnemoir.server.door.request import query, visit_of
 from mnemoir.server.door.routing import RouteAsSent
 from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import default_user, owner
@@ -70,12 +70,14 @@ _LONGEST_NUMBER = 19  # digits that fit in a row's id
 _LATEST = 3  # chunk summaries in an overview
 
 User = Annotated[str | None, Query(description="user of the config tree; else the first one")]
-OwnUser = Annotated[str | None, Query(alias="user_id", description="whose, for a key that is bound to a part of all")]
+OwnUser = Annotated[
+    str | None, Query(alias="user_id", description="those of keys that are bound to this user; else what all share")
+]
 
 
 @dataclass(frozen=True, slots=True)
 class _Whose:
-    """Whose discussions: of a user of the config tree, and for a bound key those of the owner alone.
+    """Whose discussions: of a user of the config tree, and for a bound key, or by name, those of the owner alone.
 
     `keys` are those of the request, for discussions that the format encrypts.
     """
@@ -90,7 +92,8 @@ async def _whose(
 ) -> _Whose:
     if principal_of(request.scope).configs is not None:
         user = _callable(user, site.parts.trees.workflows.users)
-    if not principal_of(request.scope).is_bound:
+    names_owner = own_user is not None or query(request.scope, "project") is not None
+    if not principal_of(request.scope).is_bound and not names_owner:
         return _Whose(user, None, client_keys(request.scope))
     own = owner(project, default_user(site.options) if own_user is None else own_user)
     return _Whose(user, own, client_keys(request.scope))
@@ -225,7 +228,7 @@ async def search(
 
 
 @router.get("/{id}/export", summary="All that is remembered of a discussion, as one JSON object")
-@says("read", act="discussions.export")
+@says("read", act="discussions.export", exact=True)
 async def export(site: SiteHere, whose: WhoseHere, id: str) -> Response:
     discussion = await site.parts.chats.discussions.require(whose.user, id, whose.owner, whose.keys)
     copy = await copy_of(site.parts.chats.discussions.memory, discussion)
@@ -233,7 +236,7 @@ async def export(site: SiteHere, whose: WhoseHere, id: str) -> Response:
 
 
 @router.post("/{id}/import", summary="Store an export as this discussion, the whole of it or nothing")
-@says("write", act="discussions.import")
+@says("write", act="discussions.import", exact=True, reads_body=True)
 async def import_discussion(
     site: SiteHere,
     whose: WhoseHere,
@@ -256,7 +259,7 @@ async def import_discussion(
     summary="Make all memories of a discussion anew; JSON lines tell how far it is",
     response_model=RebuildStep | RebuildPlan,
 )
-@says("write")
+@says("write", exact=True)
 async def rebuild(
     request: Request,
     site: SiteHere,

@@ -13,8 +13,8 @@
 7. `rate_limits`: the request counts for the bucket of its route; else 429
 8. `says`: the caller has the right that the route takes; else 403
 9. `routing`: a path that no route has gets 404, a method that its routes have not gets 405, and OPTIONS gets the
-   methods that they have. Step 6 to 8 take such a request as one that reads and that every caller may make. A DELETE
-   that ends in a slash, behind which a name may be missing, gets 400
+   methods that they have. Step 6 to 8 take such a request as one that reads and that every caller may make. What
+   the route does not know of a request (`conditions`: a query parameter, a missing name) gets 400
 10. `crowd`: room for its connection beside others of the same caller; else 503. This counts for every answer from
     step 3 on
 11. `turns`: the requests of one key do not crowd out those of others

@@ -28,6 +28,7 @@ from mnemoir.core.errors import (
     InvalidRequest,
     MnemoirError,
     RateLimited,
+    StorageDamaged,
     StorageUnavailable,
     Unauthorized,
 )
@@ -136,7 +137,7 @@ class Guard:
             return self._refuse(scope)
         except StorageUnavailable as exc:
             return _no_keys_now(scope, exc)
-        except Forbidden as exc:
+        except (Forbidden, InvalidRequest) as exc:
             return failure(scope, exc)
         except RateLimited as exc:
             refused = failure(scope, exc)
@@ -286,7 +287,9 @@ class Guard:
 
 
 def _no_keys_now(scope: Scope, exc: StorageUnavailable) -> Response:
-    return failure(scope, StorageUnavailable(exc.message, code="auth_unavailable"))
+    return failure(
+        scope, exc if isinstance(exc, StorageDamaged) else StorageUnavailable(exc.message, code="auth_unavailable")
+    )
 
 
 def has_wrong_key(scope: Scope) -> bool:

@@ -1,5 +1,7 @@
 """Who may change the language model and workflows: operators, such as the admin key, or a page on this machine.
 
+Workflows take the right of an admin besides, which a key of the role operator alone has not.
+
 A change decides where chats and memories are sent, so more is asked than for reading: without an admin key, the
 server must listen on this machine only, and the request must come from its own origin as JSON. A page of another site
 cannot send that, and neither can a form. Where anybody may call without a key, nobody may change anything.
@@ -12,12 +14,14 @@ from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.options import ServerOptions
 from mnemoir.server.door.origins import is_this_machine
 from mnemoir.server.door.request import header
+from mnemoir.server.door.table import found_in
 
 _OPEN = (
     "This cannot be changed here, because the server lets everybody in (--allow-unauthenticated). "
     "Change it in its file or the environment, or start the server with keys."
 )
-_NEEDS_ADMIN = "This takes the admin key (ADMIN_API_KEY), or a key of an operator."
+_NEEDS_OPERATOR = "This takes the admin key (ADMIN_API_KEY), or a key of an operator."
+_NEEDS_BOTH = "This takes the admin key (ADMIN_API_KEY), or somebody who is both admin and operator."  # for workflows
 _NEEDS_OWN_PAGE = (
     "Without an admin key, this is changed from a page of this server, opened on this machine, or by the command "
     "line: such a request has this server's own Origin, and application/json as its Content-Type."
@@ -31,10 +35,11 @@ def lock_reason(scope: Scope, options: ServerOptions) -> str:
     if _is_operator(scope, options):
         return ""
     principal = principal_of(scope)
+    needed = _NEEDS_BOTH if found_in(scope).says.right == "admin" else _NEEDS_OPERATOR
     is_bound = principal.is_bound or principal.configs is not None
     if options.admin_api_key is not None or is_bound or not principal.may("admin"):
-        return _NEEDS_ADMIN
-    return "" if options.is_local else f"{_NEEDS_ADMIN} Set one, and start the server again."
+        return needed
+    return "" if options.is_local else f"{needed} Set one, and start the server again."
 
 
 def check_change(scope: Scope, options: ServerOptions) -> None:

@@ -9,6 +9,7 @@ not the path, and no query: both may hold personal data.
 """
 
 import asyncio
+import sys
 import traceback
 from asyncio.events import TimerHandle
 from collections.abc import Callable, Iterable, MutableMapping
@@ -19,7 +20,7 @@ import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.config import Config
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from mnemoir.core.errors import InvalidRequest, MnemoirError, Overloaded, TooLarge
@@ -104,6 +105,8 @@ class BoundedConnection(HttpToolsProtocol):
             self._start_deadline(min(self.deadline_s, _REFUSED_WAIT_S))
         note_connection(cast(MutableMapping[str, Any], self.scope), self, self.crowd)
         super().on_headers_complete()
+        if self.scope["http_version"] == "1.0" and self.cycle is not None:
+            cast(Any, self.cycle).send = _unframed_send(self.cycle)  # its task begins later
 
     def on_message_complete(self) -> None:
         super().on_message_complete()
@@ -149,6 +152,24 @@ class BoundedConnection(HttpToolsProtocol):
         if cycle is None or not (cycle.more_body and cycle.response_started):
             self.transport.write(_whole(status, exc))
         self.transport.close()
+
+
+def _unframed_send(cycle: RequestResponseCycle) -> Send:
+    """The `send` of an answer to HTTP/1.0, which knows no pieces: one without a length ends with the connection."""
+    send, is_unframed = cycle.send, False
+
+    async def send_unframed(message: Any) -> None:
+        nonlocal is_unframed
+        if message["type"] == "http.response.start":
+            names = [name.lower() for name, _ in message.get("headers", ())]
+            is_unframed = b"content-length" not in names
+            if is_unframed:  # as if a length had been told, without telling one
+                cycle.chunked_encoding, cycle.expected_content_length, cycle.keep_alive = False, sys.maxsize, False
+        elif is_unframed and not message.get("more_body", False):
+            cycle.expected_content_length = len(message.get("body", b""))
+        await send(message)
+
+    return send_unframed
 
 
 def connection_class(most_connections: int, deadline_s: float) -> type[BoundedConnection]:

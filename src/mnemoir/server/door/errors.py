@@ -109,6 +109,7 @@ _BY_CODE = {
     "check_failed": 422,
     "personal_data": 422,
     "changed_meanwhile": 412,
+    "unsupported_encoding": 415,
     "method_not_allowed": 405,
     "llm_rate_limited": 429,
     "rate_limited": 429,
@@ -228,6 +229,8 @@ def _status_of_refusal(exc: ProviderRefused) -> int:
         return 429
     if exc.status in _KEPT_REFUSALS:
         return exc.status
+    if exc.status is not None and exc.status < 400:  # it leads elsewhere, which is not the caller's fault
+        return 502
     return 401 if exc.code == "llm_auth_failed" else 400
 
 

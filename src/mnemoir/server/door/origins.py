@@ -23,6 +23,7 @@ from mnemoir.server.door.request import header
 from mnemoir.settings.addresses import is_loopback
 
 _TOKENS = re.compile(r"[A-Za-z0-9\-_, ]{1,2000}", re.ASCII)
+_LONGEST_SHOWN = 200  # characters of an origin
 _METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 _SHOWN = (
     b"X-Request-ID, X-Memory-Injected, X-Memory-Skipped, X-Mnemoir-Degraded, X-Mnemoir-Dropped, "
@@ -71,7 +72,8 @@ class Origins:
         if allowed:
             return (_preflight(scope) if preflight else None), _readable_by(origin, send)
         if preflight or not needs_key():
-            refusal = Forbidden("This Origin is not allowed. Add it to server.cors_origins if it is yours.")
+            named = origin.rstrip("/")[:_LONGEST_SHOWN]
+            refusal = Forbidden(f"The origin {named!r} is not allowed. Add it to server.cors_origins if it is yours.")
             return failure(scope, refusal), send
         return None, send
 

@@ -1,8 +1,10 @@
 """One request: its visit record, its headers and query, and its body.
 
-The visit is kept in the ASGI scope. A body is read within a limit, and parsed as JSON with any Content-Type.
+The visit is kept in the ASGI scope. A body is read within a limit, also one that comes compressed (`encodings`), and
+parsed as JSON with any Content-Type.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -14,6 +16,7 @@ from starlette.types import Receive, Scope
 
 from mnemoir.core.errors import InvalidRequest, TooLarge
 from mnemoir.core.ids import new_request_id
+from mnemoir.server.door.encodings import TooMuch, decode_body, encodings_of
 from mnemoir.wire.second_reading import with_whole_characters
 
 ASSETS = "/assets"  # the route of all files of the web UI
@@ -70,11 +73,13 @@ def header(scope: Scope, name: bytes) -> str | None:
 
 def query(scope: Scope, name: str) -> str | None:
     """The last query parameter of that name; None when there is none."""
+    return next((value for key, value in reversed(query_pairs(scope)) if key == name), None)
+
+
+def query_pairs(scope: Scope, errors: str = "replace") -> list[tuple[str, str]]:
+    """All query parameters as they follow each other, decoded. Raises UnicodeDecodeError where `errors` has it so."""
     sent = scope["query_string"]
-    if not sent:
-        return None
-    pairs = parse_qsl(sent.decode("latin-1"), keep_blank_values=True)
-    return next((value for key, value in reversed(pairs) if key == name), None)
+    return parse_qsl(sent.decode("latin-1"), keep_blank_values=True, errors=errors) if sent else []
 
 
 DEEPEST = 100  # levels; any value read here must be writable again, and orjson writes 254
@@ -85,7 +90,12 @@ class ClientLeft(Exception):
 
 
 async def read_body(scope: Scope, receive: Receive, most_bytes: int) -> bytes:
-    """The whole body. Raises TooLarge, before reading when Content-Length is sent, and ClientLeft."""
+    """The whole body, decoded, which may have `most_bytes` as it comes and as it is read.
+
+    Raises TooLarge, before reading when Content-Length is sent; ClientLeft; UnsupportedEncoding, before reading; and
+    InvalidRequest for a body that is not encoded as it says.
+    """
+    encodings = encodings_of(scope)
     announced = header(scope, b"content-length")
     if announced is not None and announced.isdecimal() and int(announced) > most_bytes:
         raise _too_large(most_bytes)
@@ -101,7 +111,15 @@ async def read_body(scope: Scope, receive: Receive, most_bytes: int) -> bytes:
             raise _too_large(most_bytes)
         pieces.append(piece)
         if not message.get("more_body", False):
-            return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+            body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+            return await _decoded_body(body, encodings, most_bytes) if encodings and body else body
+
+
+async def _decoded_body(body: bytes, encodings: Sequence[str], most_bytes: int) -> bytes:
+    try:
+        return await asyncio.to_thread(decode_body, body, encodings, most_bytes)
+    except TooMuch:
+        raise _too_large(most_bytes) from None
 
 
 async def read_json(scope: Scope, receive: Receive, most_bytes: int) -> Any:

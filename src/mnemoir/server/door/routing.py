@@ -15,12 +15,13 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mnemoir.access.audit import Audit
-from mnemoir.core.errors import InvalidRequest, NotFound
+from mnemoir.core.errors import MnemoirError, NotFound
 from mnemoir.core.scope import acting
 from mnemoir.server.door.access import Guard, principal_of
 from mnemoir.server.door.auditing import REFUSED, Audited, is_counted
 from mnemoir.server.door.client_address import Proxies
 from mnemoir.server.door.clients import Clients, ToolsSeen
+from mnemoir.server.door.conditions import KnownMembers, check_conditions, note_sent_path
 from mnemoir.server.door.errors import MethodNotAllowed, failure
 from mnemoir.server.door.options import ServerOptions
 from mnemoir.server.door.request import note_route, route_of
@@ -31,7 +32,6 @@ from mnemoir.server.door.turns import Turns
 from mnemoir.server.door.ui import ABOUT, Ui
 
 _SLASHES = re.compile(rb"/{2,}")
-_ENDS_IN_SLASH = "mnemoir.ends_in_slash"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ class Routing:
             found = Found(methods=("GET",), path=page)
         note_found(scope, found)
         answer = await self._page(scope, found) or await self._guard_refusal(scope)
-        answer = answer or _no_route(scope, found) or _no_name(scope, found)
+        answer = answer or _no_route(scope, found) or _refusal_of_conditions(scope, found)
         # without a turn: while it waited, its connection would take room
         answer = self.guard.refuse_crowd(scope) or answer
         if answer is None:
@@ -115,7 +115,8 @@ class Routing:
         if isinstance(found.route, DirectRoute):
             note_route(scope, found.path)
             return self.direct[found.route]
-        return self.rest if found.says.right == "open" else ToolsSeen(self.rest, self.clients)
+        app = self.rest if found.says.right == "open" else ToolsSeen(self.rest, self.clients)
+        return KnownMembers(app, found, self.options.max_body_bytes) if found.says.exact else app
 
     def _written_down(self, scope: Scope, found: Found, app: ASGIApp) -> ASGIApp:
         """The application, within the audit log where its route is an act."""
@@ -130,8 +131,8 @@ class Routing:
     def _make_plain(self, scope: Scope) -> None:
         """Remove doubled slashes, a final slash and the server's mount prefix from the path."""
         sent = (scope.get("raw_path") or quote(scope["path"]).encode("ascii")).partition(b"?")[0]
+        note_sent_path(scope, sent)
         raw = self._plain(sent)
-        scope[_ENDS_IN_SLASH] = sent.endswith(b"/")
         scope["raw_path"] = raw
         scope["path"] = unquote(raw.decode("ascii", "replace")) if b"%" in raw else raw.decode("ascii", "replace")
         scope["root_path"] = ""
@@ -157,18 +158,14 @@ def _no_route(scope: Scope, found: Found) -> Response | None:
     return failure(scope, MethodNotAllowed(scope["method"], allowed))
 
 
-def _no_name(scope: Scope, found: Found) -> Response | None:
-    """The refusal of a DELETE whose path ends in a slash, unless its route takes one; else None.
-
-    The slash may remain from an empty name, or from `.` and `..`, which clients resolve before they send: the path
-    would then name a larger part than was meant, and all of it would be deleted. To other methods it does not matter.
-    """
-    if scope["method"] != "DELETE" or not scope[_ENDS_IN_SLASH] or found.says.takes_slash:
-        return None
-    note_route(scope, found.path)
-    told = f"DELETE {scope['path'][:200]}/ names nothing behind its last slash, so nothing was deleted."
-    advice = "Name what is to go; if it is all of this, leave the slash out."
-    return failure(scope, InvalidRequest(f"{told} {advice}", code="missing_name"))
+def _refusal_of_conditions(scope: Scope, found: Found) -> Response | None:
+    """The refusal of a request with a condition that its route does not know, or whose name is missing; else None."""
+    try:
+        check_conditions(scope, found)
+    except MnemoirError as exc:
+        note_route(scope, found.path)
+        return failure(scope, exc)
+    return None
 
 
 def _without_body(send: Send) -> Send:

@@ -46,9 +46,14 @@ class Says:
     slash: bool = (
         False  # whether a DELETE of it may end in a slash, as by contract those of memories and of chat clients
     )
+    # whether each member of its body must be known, and no name in its path may be empty: so with every DELETE of our
+    # own, and with what else takes something away, takes it back, or gives or stores a whole
+    exact: bool = False
+    reads_body: bool = False  # an exact route that reads a body in a form of its own, such as lines of a file
     about: str | None = None  # the path parameter that names the user it is about; None: query `user_id` does
     query: tuple[str, ...] | None = None  # all known query parameters; None, until it is registered: by the signature
     lists: tuple[str, ...] = ()  # those of them that may come more than once
+    members: tuple[str, ...] = ()  # the known members of its body; by its dependencies
     projects: Projects = "one"  # where its requests act, if `project` is among `query`; by its dependencies
 
     @property
@@ -60,6 +65,11 @@ class Says:
     def takes_slash(self) -> bool:
         """Whether a DELETE with a slash at the end of its path is meant for the route."""
         return self.slash or not self.by_cookie
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is none of another protocol, and takes no query parameter that it does not know."""
+        return self.by_cookie and self.needs_credential
 
     @property
     def needs_credential(self) -> bool:
@@ -75,6 +85,8 @@ class More(TypedDict, total=False):
     by_cookie: bool
     is_stream: bool
     slash: bool
+    exact: bool
+    reads_body: bool
     about: str
     query: tuple[str, ...]
     lists: tuple[str, ...]
@@ -143,8 +155,9 @@ def declare(route: DeclaredRoute) -> None:
         raise TypeError(f"{name} names no act. Say which action the audit log has of it, or act=None.")
     if said.about is not None and said.about not in route.param_convertors:
         raise TypeError(f"{name} has no path parameter {said.about!r} that it could be about.")
+    said = replace(said, exact=said.is_own and (said.exact or "DELETE" in methods))
     if isinstance(route, APIRoute):
-        said = _with_query(said, route.dependant)
+        said = replace(_with_query(said, route.dependant), members=tuple(_members_of(route.dependant)))
     elif said.query is None:
         raise TypeError(f"{name} has no signature to read. Say which query parameters it knows, or query=().")
     route.says = said
@@ -194,6 +207,13 @@ def _query_of(dependant: Dependant) -> Iterator[tuple[str, bool]]:
         yield "project", False
     for dependency in dependant.dependencies:
         yield from _query_of(dependency)
+
+
+def _members_of(dependant: Dependant) -> Iterator[str]:
+    """Each member of a body that an endpoint's dependencies read."""
+    yield from getattr(dependant.call, "members", ())
+    for dependency in dependant.dependencies:
+        yield from _members_of(dependency)
 
 
 def _projects_of(dependant: Dependant) -> Iterator[Projects]:

@@ -21,6 +21,8 @@ from mnemoir.server.door.table import found_in
 from mnemoir.wire.session import asks_to_store, session_name
 
 PROJECT_HEADERS = (b"x-mnemoir-project", b"x-etienne-project")  # the second is that of Etienne's page
+# what clients of hosted services send beside everything: another name of the tenant, and of the project
+TENANT_ALIAS, PROJECT_ALIAS = "org_id", "project_id"
 # Open WebUI's ids of temporary chats: the id of the page's connection; earlier releases wrote "local:"
 _TEMPORARY_CHATS = ("temporary:", "local:")
 
@@ -37,8 +39,8 @@ def project_of(scope: Scope, options: ServerOptions) -> Project:
 
 
 def named_project(scope: Scope) -> str | None:
-    """The project that a request names: query `project`, else a header of `PROJECT_HEADERS`; None for none."""
-    sent = (query(scope, "project"), *(header(scope, name) for name in PROJECT_HEADERS))
+    """The project that a request names: in the query, else in a header of `PROJECT_HEADERS`; None for none."""
+    sent = (query(scope, "project"), query(scope, PROJECT_ALIAS), *(header(scope, name) for name in PROJECT_HEADERS))
     return next((name for name in sent if name is not None), None)
 
 
@@ -115,9 +117,16 @@ def default_user(options: ServerOptions) -> str:
 
 def named_user(user: str | None, doing: str) -> str:
     """`user`, when given, or the key's; an error otherwise, as a missing filter never means everybody's memories."""
+    is_missing = user is None or not user.strip()
+    return explicit_user(bound_user() if is_missing else user, doing)
+
+
+def explicit_user(user: str | None, doing: str) -> str:
+    """`user`, which must be given also with the key of one user: a name that is missing is never all that they have.
+
+    Raises InvalidRequest (`missing_user_id`).
+    """
     if user is None or not user.strip():
-        if (bound := bound_user()) is not None:
-            return bound
         raise InvalidRequest(
             f"user_id is missing: say whose memories to {doing}.", code="missing_user_id", field="user_id"
         )

@@ -15,8 +15,9 @@ from urllib.parse import urlsplit
 from starlette.requests import cookie_parser
 from starlette.types import Scope
 
+from mnemoir.access.sign_in.devices import KNOWN_FOR
 from mnemoir.access.sign_in.sessions import Sessions, SignedIn
-from mnemoir.core.errors import Forbidden
+from mnemoir.core.errors import Forbidden, InvalidRequest
 from mnemoir.server.door.options import ServerOptions
 from mnemoir.server.door.origins import is_foreign, is_this_machine
 from mnemoir.server.door.request import header
@@ -25,6 +26,7 @@ from mnemoir.server.door.table import found_in
 CSRF_HEADER = b"x-mnemoir-csrf"
 _SECURE_NAME = "__Host-mnemoir"
 _UNDER_WAY = "-signing-in"  # behind the name of the cookie, for a sign-in with another site
+_DEVICE = "-device-"  # and what stands for the person
 _SIGNED_IN = "mnemoir.signed_in"
 _CSRF = "mnemoir.csrf"
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
@@ -126,6 +128,14 @@ class SessionCookies:
         """The header that keeps a token in the browser."""
         return self._cookie(scope, token, int(self._sessions.longest.total_seconds()))
 
+    def setting_device(self, scope: Scope, name: str, token: str) -> str:
+        """The header that keeps the token of a device on which the person of that name has signed in."""
+        return self._cookie(scope, token, int(KNOWN_FOR.total_seconds()), f"{_DEVICE}{name}")
+
+    def device(self, scope: Scope, name: str) -> str:
+        """That token; "" for none. Raises InvalidRequest for two."""
+        return next(self._tokens(scope, f"{_DEVICE}{name}"), "")
+
     def removing(self, scope: Scope) -> str:
         """The header that removes it."""
         return self._cookie(scope, "", 0)
@@ -148,12 +158,24 @@ class SessionCookies:
         return None
 
     def _tokens(self, scope: Scope, kind: str = "") -> Iterator[str]:
-        sent = header(scope, b"cookie")
-        if sent is None or "mnemoir" not in sent:
+        """The tokens in the cookies of this server. Raises InvalidRequest for two cookies of one name.
+
+        Another site of the same domain can add the second one, and which of them counts would be its choice.
+        """
+        sent = [value.decode("latin-1") for name, value in scope["headers"] if name == b"cookie"]
+        if not any("mnemoir" in cookies for cookies in sent):
             return
-        cookies = cookie_parser(sent)
-        values = (cookies.get(name + kind, "") for name in (_SECURE_NAME, self._plain_name))
-        yield from (value for value in values if _TOKEN.fullmatch(value))
+        pairs = [pair.partition("=")[0].strip() for cookies in sent for pair in cookies.split(";")]
+        cookies = cookie_parser("; ".join(sent))
+        for name in (_SECURE_NAME + kind, self._plain_name + kind):
+            if pairs.count(name) > 1:
+                raise InvalidRequest(
+                    f"The request has {pairs.count(name)} cookies named {name}. Delete the cookies of this site, and "
+                    "sign in again.",
+                    code="several_cookies",
+                )
+            if _TOKEN.fullmatch(value := cookies.get(name, "")):
+                yield value
 
 
 def csrf_of(token: str) -> str:

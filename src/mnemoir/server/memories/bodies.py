@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from mnemoir.core.clock import from_text, to_text
-from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.ids import MemoryId, ProposalId, new_memory_id
 from mnemoir.core.memories import Kind, Memory, Origin, origin_of_role
 from mnemoir.core.proposals import Proposal
@@ -17,6 +16,7 @@ from mnemoir.core.scope import entity_name
 from mnemoir.memory.facts import AddRequest, Turn
 from mnemoir.ports.memory_store import ListFilter, Receipt, Visible
 from mnemoir.ports.project_settings import PiiAction, Reviewed
+from mnemoir.server.memories.narrowing import InvalidFilter, Metadata, Narrowing, wanted_metadata
 from mnemoir.server.rest import LONGEST_QUERY, Body, Instant, UserId, name_of, not_blank, strict_whole_number
 
 MOST_MESSAGES = 1000
@@ -30,12 +30,6 @@ LONGEST_WORDS = 1000
 _LONGEST_PROMPT = 50_000
 _TEXT_PARTS = ("text", "input_text", "output_text")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
-
-
-class InvalidFilter(InvalidRequest):
-    """An unsupported filter condition; the server refuses it instead of ignoring it."""
-
-    code = "invalid_filter"
 
 
 def _day(raw: str) -> str:
@@ -126,7 +120,7 @@ class AddBody(Body):
 
 
 class SearchBody(Body):
-    """`POST /api/memories/search`. `filters` narrows by agent, app or run; other conditions are refused.
+    """`POST /api/memories/search`. `filters` narrows by agent, app, run or metadata; other conditions are refused.
 
     With `max_tokens` the results end by tokens (`max_fact_tokens`: those of facts), and a `limit` of 5, the default,
     bounds only where the project or the settings name a limit. `before` is what was said just before the query: it
@@ -143,6 +137,7 @@ class SearchBody(Body):
     before: Annotated[list[str], Field(max_length=MOST_BEFORE)] | None = None
     threshold: Annotated[float, Field(ge=0, le=1)] | None = None
     filters: dict[str, Any] | None = None
+    metadata: dict[str, Any] | None = None
     explain: bool | None = False
     agent_id: Annotated[str, name_of("agent_id")] | None = None
     app_id: Annotated[str, name_of("app_id")] | None = None
@@ -163,14 +158,20 @@ class SearchBody(Body):
         """The part of the query used for the search."""
         return self.query[:LONGEST_QUERY]
 
-    def narrowing(self) -> dict[str, str | None]:
-        """The agent, app and run to search in. Raises InvalidFilter."""
+    def narrowing(self) -> Narrowing:
+        """The part of the user's memories to search in. Raises InvalidFilter."""
         own = {"agent_id": self.agent_id, "app_id": self.app_id, "run_id": self.run_id}
+        metadata: object = self.metadata
         for field, value in (self.filters or {}).items():
-            own[field] = _filter(field, value, own)
-        return own
+            if field == "metadata":
+                if metadata not in (None, value):
+                    raise InvalidFilter("Filter 'metadata' contradicts the request's own metadata.", field="filters")
+                metadata = value
+            else:
+                own[field] = _filter(field, value, own)
+        return Narrowing(**own, metadata=None if metadata in (None, {}) else wanted_metadata(metadata))
 
-    def list_filter(self, visible: Visible) -> ListFilter:
+    def list_filter(self, visible: Visible, metadata: Metadata | None) -> ListFilter:
         """The filter of the search; `visible` is what the owner may see."""
         return ListFilter(
             visible=visible,
@@ -181,6 +182,7 @@ class SearchBody(Body):
             until=self.until,
             session=self.source,
             words=self.q if self.q and self.q.strip() else None,
+            metadata=metadata,
             ids=None if self.id is None else [MemoryId(each) for each in self.id],
             by=self.by or "created",
         )
@@ -348,7 +350,7 @@ class ImportedMemory(Body):
 
 def _filter(field: str, value: object, own: Mapping[str, str | None]) -> str:
     if field not in own:
-        allowed = ", ".join(own)
+        allowed = ", ".join((*own, "metadata"))
         raise InvalidFilter(f"Filter {field[:64]!r} is not supported. Use one of: {allowed}.", field="filters")
     if not isinstance(value, str) or value == "*":
         raise InvalidFilter(f"Filter {field!r} must be one id, written as a string.", field="filters")

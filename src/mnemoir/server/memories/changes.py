@@ -80,7 +80,7 @@ async def changes(
 
 
 @router.post("/changes/{change_id}/undo", summary="Undo one change; an undo can be undone too")
-@says("write")
+@says("write", exact=True)
 async def undo(site: SiteHere, project: ProjectHere, change_id: str, user: UserQuery = None) -> Answer[UndoAnswer]:
     undone = await site.parts.memory.facts.undoing.undo(project, ChangeId(change_id), only_user(user))
     site.count("undo")
@@ -88,7 +88,7 @@ async def undo(site: SiteHere, project: ProjectHere, change_id: str, user: UserQ
 
 
 @router.post("/plans/{plan_id}/apply", summary="Make the changes that a dry run planned, unchanged or not at all")
-@says("write")
+@says("write", exact=True)
 async def apply(site: SiteHere, project: ProjectHere, plan_id: str, user: UserQuery = None) -> Answer[AppliedPlan]:
     applied = await site.parts.memory.facts.plans.apply(project, PlanId(plan_id), only_user(user))
     site.count("apply")

@@ -57,7 +57,7 @@ async def duplicates(site: SiteHere, project: ProjectHere, user: UserQuery = Non
 
 
 @router.post("/merge", summary="Keep one of several memories; the others can be restored")
-@says("write")
+@says("write", exact=True)
 async def merge(
     site: SiteHere, project: ProjectHere, body: Annotated[MergeBody, Depends(BodyOf(MergeBody))]
 ) -> Answer[MergeAnswer]:
@@ -70,7 +70,7 @@ async def merge(
 
 
 @router.post("/{memory_id:path}/restore", summary="Take a deleted memory back, or an earlier text of one")
-@says("write")
+@says("write", exact=True)
 async def restore(
     site: SiteHere,
     project: ProjectHere,

@@ -32,6 +32,7 @@ from mnemoir.server.memories.answers import (
     turn_json,
 )
 from mnemoir.server.memories.bodies import LONGEST_WORDS, MOST_IDS, MOST_LISTED
+from mnemoir.server.memories.narrowing import EVERY_PART, Narrowing, NarrowingHere
 from mnemoir.server.rest import (
     Answer,
     Cursor,
@@ -101,6 +102,7 @@ class MemoryDetails(JsonObject):
 async def list_of_user(
     site: SiteHere,
     project: ProjectHere,
+    part: NarrowingHere,
     user: UserQuery = None,
     limit: ListLimit = 100,
     offset: Offset = 0,
@@ -116,7 +118,7 @@ async def list_of_user(
     order: Order = "created_desc",
     cursor: Cursor = None,
 ) -> Answer[ListedMemories]:
-    scope = owner(project, named_user(user, "list"))
+    scope = owner(project, named_user(user, "list"), **part.ids)
     by, direction = order.split("_")
     wanted = ListFilter(
         visible=await site.parts.memory.facts.visible(scope, at=instant_of(at, "at")),
@@ -127,6 +129,7 @@ async def list_of_user(
         until=instant_of(until, "until"),
         session=source,
         words=q if q and q.strip() else None,
+        metadata=part.metadata,
         ids=_ids(ids),
         by="updated" if by == "updated" else "created",
         ascending=direction == "asc",
@@ -153,7 +156,7 @@ async def details(
     request: Request, site: SiteHere, project: ProjectHere, memory_id: str, user: UserQuery = None
 ) -> Answer[MemoryDetails] | Answer[MemoryPage]:
     if not request.scope["raw_path"].endswith(b"/details"):  # the slash was encoded: it is part of a user's name
-        return await page_of(site, project, f"{memory_id}/details", limit=100, offset=0, at=None)
+        return await page_of(site, project, f"{memory_id}/details")
     scope = await _owner_of(site, project, MemoryId(memory_id), only_user(user))
     memory, visible = (
         await _stored_memory(site, scope, MemoryId(memory_id)),
@@ -173,13 +176,27 @@ async def details(
 
 
 async def page_of(
-    site: Site, project: Project, user: str, *, limit: int, offset: int, at: str | None
+    site: Site,
+    project: Project,
+    user: str,
+    part: Narrowing = EVERY_PART,
+    *,
+    limit: int = 100,
+    offset: int = 0,
+    at: str | None = None,
 ) -> Answer[MemoryPage]:
     """The documented list: newest first, or the memories current at an instant."""
-    scope, instant = owner(project, user), instant_of(at, "at")
-    memories = await site.parts.memory.facts.page(scope, limit=limit, offset=offset, at=instant)
-    total = await site.parts.memory.facts.count(scope, instant)
+    scope, instant = owner(project, user, **part.ids), instant_of(at, "at")
     site.count("list")
+    if part.metadata is not None:
+        wanted = ListFilter(visible=await site.parts.memory.facts.visible(scope, at=instant), metadata=part.metadata)
+        if instant is not None:
+            refuse_conditions(wanted)
+        found = await site.parts.memory.store.select(scope, wanted, limit=offset + limit)
+        memories, total = found[offset:], await site.parts.memory.store.select_count(scope, wanted)
+    else:
+        memories = await site.parts.memory.facts.page(scope, limit=limit, offset=offset, at=instant)
+        total = await site.parts.memory.facts.count(scope, instant)
     return Answer({"results": [memory_json(memory) for memory in memories], "total": total})
 
 

@@ -101,7 +101,7 @@ async def list_proposals(
 
 
 @router.post("/approve", summary="Approve many proposals of one user, or all")
-@says("write")
+@says("write", exact=True)
 async def approve_many(
     site: SiteHere, project: ProjectHere, body: Annotated[ProposalsBody, Depends(BodyOf(ProposalsBody))]
 ) -> Answer[ApprovedProposals]:
@@ -119,7 +119,7 @@ async def approve_many(
 
 
 @router.post("/refuse", summary="Refuse many proposals of one user, or all")
-@says("write")
+@says("write", exact=True)
 async def refuse_many(
     site: SiteHere, project: ProjectHere, body: Annotated[ProposalsBody, Depends(BodyOf(ProposalsBody))]
 ) -> Answer[RefusedProposals]:
@@ -129,7 +129,7 @@ async def refuse_many(
 
 
 @router.post("/{proposal_id}/approve", summary="Make a proposed change, which can be undone")
-@says("write")
+@says("write", exact=True)
 async def approve(
     site: SiteHere, project: ProjectHere, proposal_id: str, user: UserQuery = None
 ) -> Answer[ApprovedProposal]:
@@ -139,7 +139,7 @@ async def approve(
 
 
 @router.post("/{proposal_id}/refuse", summary="Drop a proposal")
-@says("write")
+@says("write", exact=True)
 async def refuse(
     site: SiteHere, project: ProjectHere, proposal_id: str, user: UserQuery = None
 ) -> Answer[RefusedProposal]:

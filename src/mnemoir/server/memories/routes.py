@@ -22,7 +22,7 @@ from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.entry import log_fault
 from mnemoir.server.door.errors import MethodNotAllowed, internal_error, status_of
 from mnemoir.server.door.says import says
-from mnemoir.server.door.scopes import named_user, only_user, owner, project_in
+from mnemoir.server.door.scopes import explicit_user, only_user, owner, project_in
 from mnemoir.server.memories.answers import (
     AddAnswer,
     HistoryEvent,
@@ -45,6 +45,7 @@ from mnemoir.server.memories.lists import (
     page_of,
     refuse_conditions,
 )
+from mnemoir.server.memories.narrowing import NarrowingHere
 from mnemoir.server.rest import (
     Answer,
     BodyOf,
@@ -108,12 +109,18 @@ async def search(
 
 
 @router.delete(
-    "", summary="Forget all memories of one user, and the traces of its runs; nothing of it can be restored"
+    "",
+    summary="Forget all memories of one user and the traces of its runs, or a part of the memories, for good",
 )
 @says("admin", act="memories.delete_all", slash=True)
-async def delete_all(site: SiteHere, project: ProjectHere, user: UserQuery = None) -> Answer[DeletedAll]:
-    scope = owner(project, named_user(user, "delete"))
-    deleted = await site.parts.upkeep.forgetting.forget_memories(scope)
+async def delete_all(
+    site: SiteHere, project: ProjectHere, part: NarrowingHere, user: UserQuery = None
+) -> Answer[DeletedAll]:
+    scope, forgetting = owner(project, explicit_user(user, "delete"), **part.ids), site.parts.upkeep.forgetting
+    if part.is_all:
+        deleted = await forgetting.forget_memories(scope)
+    else:
+        deleted = await forgetting.forget_part(scope, part.metadata)
     site.count("delete")
     return Answer({"success": True, "message": f"Deleted {deleted} memories", "deleted": deleted})
 
@@ -124,7 +131,7 @@ async def history(
     request: Request, site: SiteHere, project: ProjectHere, memory_id: str, user: UserQuery = None
 ) -> Answer[HistoryAnswer] | Answer[MemoryPage]:
     if not request.scope["raw_path"].endswith(_HISTORY):  # the slash was encoded: it belongs to a user's name
-        return await page_of(site, project, f"{memory_id}/history", limit=100, offset=0, at=None)
+        return await page_of(site, project, f"{memory_id}/history")
     entries = await site.parts.memory.facts.history(project, MemoryId(memory_id), only_user(user))
     if not entries:
         raise unknown_memory(MemoryId(memory_id))
@@ -138,13 +145,14 @@ async def list_memories(
     site: SiteHere,
     project: ProjectHere,
     user_id: str,
+    part: NarrowingHere,
     limit: ListLimit = 100,
     offset: Offset = 0,
     at: At = None,
 ) -> Answer[MemoryPage]:
     if request.scope["raw_path"].endswith((b"/memories/search", b"/memories/merge")):
         raise MethodNotAllowed("GET", ["POST", "OPTIONS"])  # static names come before users
-    return await page_of(site, project, user_id, limit=limit, offset=offset, at=at)
+    return await page_of(site, project, user_id, part, limit=limit, offset=offset, at=at)
 
 
 @router.delete("/{memory_id:path}", summary="Delete one memory, which can be restored")
@@ -194,9 +202,10 @@ async def _plan_addition(site: Site, scope: Owner, body: AddBody, *, include_usa
 
 async def search_memories(site: Site, project: Project, body: SearchBody, at: datetime | None = None) -> SearchAnswer:
     """The memories relevant to the question, now or at the time that the body or the query names."""
-    scope = owner(project, body.user_id, **body.narrowing())
+    part = body.narrowing()
+    scope = owner(project, body.user_id, **part.ids)
     facts = site.parts.memory.facts
-    among = body.list_filter(await facts.visible(scope, at=body.at or at))
+    among = body.list_filter(await facts.visible(scope, at=body.at or at), part.metadata)
     if among.visible.at is not None:
         refuse_conditions(among)
     hits = await facts.search(

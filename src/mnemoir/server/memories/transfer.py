@@ -39,6 +39,7 @@ from mnemoir.server.memories.answers import (
 )
 from mnemoir.server.memories.bodies import ImportedMemory, ImportedProposal
 from mnemoir.server.memories.lists import UserQuery
+from mnemoir.server.memories.narrowing import Narrowing, NarrowingHere
 from mnemoir.server.memories.proposals import exported_json
 from mnemoir.server.rest import Answer, JsonObject, ProjectHere, Routes, Site, SiteHere, validated_body
 
@@ -96,15 +97,15 @@ class ExportedMemory(MemoryRecord):
         }
     },
 )
-@says("read", act="memories.export")
-async def export(site: SiteHere, project: ProjectHere, user: UserQuery = None) -> Response:
+@says("read", act="memories.export", exact=True)
+async def export(site: SiteHere, project: ProjectHere, part: NarrowingHere, user: UserQuery = None) -> Response:
     exchanges, named = _exchanges(site), user or bound_user()
     owners = [  # looked up before the answer begins, so that a failure gets an error status
         (kind, scope)
         for kind, exchange in exchanges.items()
         for scope in (await exchange.users(project) if named is None else [owner(project, named)])
     ]
-    return StreamingResponse(_lines(exchanges, owners), media_type="application/x-ndjson")
+    return StreamingResponse(_lines(exchanges, owners, part), media_type="application/x-ndjson")
 
 
 @router.post(
@@ -114,7 +115,7 @@ async def export(site: SiteHere, project: ProjectHere, user: UserQuery = None) -
         "requestBody": {"required": True, "content": {"application/x-ndjson": {"schema": {"type": "string"}}}}
     },
 )
-@says("admin", act="memories.import")
+@says("admin", act="memories.import", exact=True, reads_body=True)
 async def import_lines(
     request: Request,
     site: SiteHere,
@@ -180,11 +181,18 @@ def _exchanges(site: Site) -> dict[str, Exchange]:
     return {one.name: one.exchange for one in site.parts.upkeep.holdings if one.exchange is not None}
 
 
-async def _lines(exchanges: dict[str, Exchange], owners: Sequence[tuple[str, Scope]]) -> AsyncIterator[bytes]:
+async def _lines(
+    exchanges: dict[str, Exchange], owners: Sequence[tuple[str, Scope]], part: Narrowing
+) -> AsyncIterator[bytes]:
     for kind, scope in owners:
         async for page in exchanges[kind].pages(scope):
-            lines = (orjson.dumps(_line(kind, record), option=orjson.OPT_APPEND_NEWLINE) for record in page)
-            yield b"".join(lines)
+            told = (_line(kind, record) for record in page if part.is_all or _is_of(part, record))
+            yield b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in told)
+
+
+def _is_of(part: Narrowing, record: Any) -> bool:
+    """Whether a record is a memory of the part, or proposes one."""
+    return isinstance(record, (ToldMemory, Proposal)) and part.holds(record.memory)
 
 
 def _line(kind: str, record: Any) -> Mapping[str, Any]:

@@ -59,7 +59,7 @@ async def adoptable(
 
 
 @router.post("/users/{user_id}/adopt", summary="Give what is kept under a memory user to a user who has nothing yet")
-@says("manage", act="users.adopt")
+@says("manage", act="users.adopt", exact=True)
 async def adopt(
     request: Request, site: SiteHere, user_id: str, body: Annotated[AdoptBody, Depends(BodyOf(AdoptBody))]
 ) -> Answer[AdoptAnswer]:

@@ -49,7 +49,7 @@ class VectorBacklog(JsonObject):
 
 
 class Ready(Health):
-    """Health, and the backlog of vectors. `degraded` are damaged files that were set aside; it is left out else."""
+    """Health, and the backlog of vectors. `degraded` are files that are gone or damaged; it is left out else."""
 
     vectors: VectorBacklog
     degraded: NotRequired[list[str]]
@@ -99,11 +99,13 @@ def _health(parts: Parts) -> Health:
 async def _unhealthy(request: Request, site: SiteHere, *, writes: bool = False) -> Answer[Unhealthy] | None:
     """The answer when the storage fails; None when it works.
 
-    With `writes` each folder is written to, and the keys of encryption are looked for, too.
+    Each folder was written to in the last second; with `writes` it is now, and the keys of encryption are looked for.
     """
     try:
         await site.parts.memory.store.check()
-        if writes:
+        if not writes:
+            await site.parts.chats.stock.check_recent_writes()
+        else:
             await site.parts.chats.stock.check_writes()
             await site.parts.upkeep.encryption.check()
     except StorageUnavailable as exc:

@@ -18,7 +18,7 @@ class RetentionRun(JsonObject):
 
 
 @router.post("/run", summary="Delete what is older than the settings keep it, as the server does every hour")
-@says("server", act="retention.run")
+@says("server", act="retention.run", exact=True)
 async def run(
     site: SiteHere, dry_run: Annotated[bool, Query(description="only count it")] = False
 ) -> Answer[RetentionRun]:

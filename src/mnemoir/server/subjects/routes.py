@@ -48,7 +48,7 @@ class Erasure(JsonObject):
         }
     },
 )
-@says("admin", act="subjects.export", about="user_id")
+@says("admin", act="subjects.export", about="user_id", exact=True)
 async def export(site: SiteHere, person: PersonHere) -> Response:
     archive = await site.parts.upkeep.subjects.export(person)
     headers = {"content-disposition": 'attachment; filename="subject.zip"'}
@@ -56,7 +56,7 @@ async def export(site: SiteHere, person: PersonHere) -> Response:
 
 
 @router.post("/{user_id}/erase", summary="Erase everything of a person; nothing of it can be restored")
-@says("admin", act="subjects.erase", about="user_id")
+@says("admin", act="subjects.erase", about="user_id", exact=True)
 async def erase(request: Request, site: SiteHere, person: PersonHere) -> Answer[Erasure]:
     sees_server = principal_of(request.scope).sees_server
     erased = await site.parts.upkeep.subjects.erase(person)

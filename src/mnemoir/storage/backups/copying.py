@@ -57,6 +57,8 @@ class Copying:
 def copy_user_folders(copying: Copying, place: str) -> None:
     """Copy folders of users, `{project}/{user}/`, each as of one moment: messages before what they refer to."""
     for each in sorted(copying.root.glob(f"{place}/*/*/")):
+        if each.is_symlink() or each.parent.is_symlink():
+            continue  # links are not followed; it is told with all others
         folder = each.relative_to(copying.root).as_posix()
         copying.copy_databases(sorted(copying.contents(folder).databases, key=lambda path: (path.count("/"), path)))
         copying.copy_files(copying.contents(folder).files)

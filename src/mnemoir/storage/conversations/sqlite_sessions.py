@@ -19,6 +19,7 @@ from mnemoir.storage.sql.conversations.vector_notes import VectorTables
 from mnemoir.storage.sql.conversations.windows import WindowTables
 from mnemoir.storage.sql.engine import FileEngine, Sql
 from mnemoir.storage.sqlite.conversation_file import OnCorruption, open_conversation_file
+from mnemoir.storage.sqlite.membership import Membership
 
 T = TypeVar("T")
 
@@ -37,20 +38,33 @@ class MemoryStorage(SessionTables, WindowTables, TreeTables, VectorTables):
         on_corruption: OnCorruption = "set_aside",
         clock: Clock = utc_now,
         cells: OwnCells | None = None,
+        membership: Membership | None = None,
     ) -> None:
         """`~` is the home folder; a missing folder is created. `cells` encrypts the file.
+
+        A `membership` says of which data directory it must be.
 
         `synced`: a save also survives a loss of power. A damaged file is renamed to `{name}.corrupt-{UTC}` and a new
         one created, unless `on_corruption` is "raise".
         """
         self._clock = clock
         self._cells = cells
+        self._membership = membership
         path = Path(db_path).expanduser()
-        self._file: FileEngine = open_conversation_file(path, synced=synced, on_corruption=on_corruption, cells=cells)
+        self._file: FileEngine = open_conversation_file(
+            path, synced=synced, on_corruption=on_corruption, cells=cells, membership=membership
+        )
 
     def with_clock(self, clock: Clock) -> "MemoryStorage":
         """The same file opened again with another clock; each write is synced. The caller closes it."""
-        return MemoryStorage(self.db_path, synced=True, on_corruption="raise", clock=clock, cells=self._cells)
+        return MemoryStorage(
+            self.db_path,
+            synced=True,
+            on_corruption="raise",
+            clock=clock,
+            cells=self._cells,
+            membership=self._membership,
+        )
 
     def together(self, work: Callable[[Log], T]) -> T:
         """The result of `work`, which reads and writes in one transaction and may run again."""

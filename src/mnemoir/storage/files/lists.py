@@ -5,7 +5,7 @@ import operator
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import Memory
+from mnemoir.core.memories import Memory, has_members
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import holds, size_of
 from mnemoir.ports.memory_store import ListCursor, ListFilter, OwnerSummary, Project
@@ -79,6 +79,8 @@ def _conditions(wanted: ListFilter, learned: Collection[MemoryId]) -> list[Condi
     if wanted.words is not None:
         is_in = holds(wanted.words)
         conditions.append(lambda row: is_in(row.memory.text))
+    if (metadata := wanted.metadata) is not None:
+        conditions.append(lambda row: has_members(row.memory.metadata, metadata))
     if wanted.since is not None or wanted.until is not None:
         since = -math.inf if wanted.since is None else wanted.since.timestamp()
         until = math.inf if wanted.until is None else wanted.until.timestamp()

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import Memory
+from mnemoir.core.memories import Memory, has_members
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import holds
 from mnemoir.ports.memory_store import ListCursor, ListFilter, OwnerSummary
 from mnemoir.storage.sql.engine import Sql, queries
 from mnemoir.storage.sql.forgetting import named_after
-from mnemoir.storage.sql.rows import as_json, memory_of, narrowing
+from mnemoir.storage.sql.rows import as_json, from_json, memory_of, narrowing
 
 _QUERIES = queries("lists")
 _MOST_ROWS = 2**62
@@ -79,7 +79,7 @@ def _conditions(sql: Sql, scope: Scope, wanted: ListFilter) -> dict[str, Any]:
         "hidden": _HIDDEN[wanted.hidden],
         "by": wanted.by,
         "ids": None if ids is None else as_json(list(ids)),
-        "seqs": None if wanted.words is None else as_json(_holding(sql, wanted.words)),
+        "seqs": None if (seqs := _seqs(sql, wanted)) is None else as_json(sorted(seqs)),
         **{name: None if instant is None else instant.timestamp() for name, instant in instants.items()},
     }
 
@@ -91,6 +91,13 @@ def _ids(sql: Sql, wanted: ListFilter) -> Sequence[MemoryId] | None:
     return learned if wanted.ids is None else [each for each in wanted.ids if each in set(learned)]
 
 
-def _holding(sql: Sql, words: str) -> list[int]:
-    is_in = holds(words)
-    return [seq for seq, text in sql.each(_QUERIES["texts"]) if is_in(text)]
+def _seqs(sql: Sql, wanted: ListFilter) -> set[int] | None:
+    """The memories that meet the conditions which no query can look at; None without such a condition."""
+    found: list[set[int]] = []
+    if wanted.words is not None:
+        is_in = holds(wanted.words)
+        found.append({seq for seq, text in sql.each(_QUERIES["texts"]) if is_in(text)})
+    if wanted.metadata is not None:
+        told = ((seq, from_json(metadata)) for seq, metadata in sql.each(_QUERIES["metadata_of_each"]))
+        found.append({seq for seq, metadata in told if has_members(metadata, wanted.metadata)})
+    return set.intersection(*found) if found else None

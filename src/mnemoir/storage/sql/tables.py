@@ -132,7 +132,16 @@ CONVERSATION_TABLES: Mapping[str, Table] = {
     name: Table(is_scoped=False) for name in ("catalogue", "catalogued_conversations", "catalogued_days")
 }
 USAGE_TABLES: Mapping[str, Table] = {"usage": Table(is_scoped=False)}
-OTHER_TABLES = ("scopes", "file_projects", "project_settings", "holds", "adoptions", "stamps", "migrations")
+OTHER_TABLES = (
+    "scopes",
+    "file_projects",
+    "project_settings",
+    "holds",
+    "adoptions",
+    "stamps",
+    "migrations",
+    "identity",
+)
 RUN_TABLES: Mapping[str, Table] = {  # of `runs.db`
     "runs": Table(key="id", sealed=("question", "error", "trace"), is_scoped=False)
 }

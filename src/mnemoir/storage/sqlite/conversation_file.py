@@ -18,9 +18,17 @@ from mnemoir.storage.sealing.cells import OwnCells
 from mnemoir.storage.sql.engine import Damaged, queries
 from mnemoir.storage.sql.tables import SESSION_FILE
 from mnemoir.storage.sqlite.data_file import beside, known_steps, reached_by_version, take_missing
+from mnemoir.storage.sqlite.membership import Membership, loss_of, put_directory
 from mnemoir.storage.sqlite.own_sealing import begin_sealing
 from mnemoir.storage.sqlite.sealed_sql import sealing_own
-from mnemoir.storage.sqlite.shared_file import Identity, SharedFile, identity_of, last_taken_id, set_aside
+from mnemoir.storage.sqlite.shared_file import (
+    Identity,
+    SharedFile,
+    identity_of,
+    last_taken_id,
+    names_set_aside,
+    set_aside,
+)
 from mnemoir.storage.sqlite.transactions import SqliteSql, transaction
 
 _log = structlog.get_logger(__name__)
@@ -40,16 +48,22 @@ _LARGEST_BYTES = 64 * 2**20  # checked in a quarter of a second; a larger file i
 
 
 def open_conversation_file(
-    path: Path, *, synced: bool, on_corruption: OnCorruption, cells: OwnCells | None = None
+    path: Path,
+    *,
+    synced: bool,
+    on_corruption: OnCorruption,
+    cells: OwnCells | None = None,
+    membership: Membership | None = None,
 ) -> SharedFile:
     """Open the file, created if missing, and migrate it to this program's schema. `cells` may encrypt it.
 
-    `synced`: a commit also survives a loss of power. Raises StorageUnavailable, also for the database of another
-    program and of another schema, StorageBusyError, and KeyUnavailable, with no file created.
+    `synced`: a commit also survives a loss of power. With a `membership` it must be what that says, but for one that
+    begins anew beside a damaged one. Raises StorageUnavailable, also for the database of another program and of
+    another schema, StorageBusyError, and KeyUnavailable, with no file created.
     """
     file = _ConversationFile(
         path,
-        _Opening(synced, cells),
+        _Opening(synced, cells, membership),
         open_sql=SqliteSql if cells is None else sealing_own(cells, SESSION_FILE),
         mend=_set_aside if on_corruption == "set_aside" else None,
         waits_s=_WAITS_S,
@@ -77,15 +91,24 @@ def _set_aside(path: Path, cause: Exception, damaged: Identity | None) -> None:
         _log.error("session file damaged", file=str(path), cause=str(cause), kept_as=kept_as.name)
 
 
+def refuse_lost_file(path: Path, membership: Membership) -> None:
+    """Raise StorageDamaged for a file that must be there and is lost, unless it was damaged and set aside."""
+    if loss_of(path) is not None and not (path.parent.is_dir() and not path.exists() and names_set_aside(path)):
+        membership.refuse_loss(path)
+
+
 class _Opening:
     """Connects to the file, and checks its indexes with the first connection."""
 
-    def __init__(self, synced: bool, cells: OwnCells | None) -> None:
+    def __init__(self, synced: bool, cells: OwnCells | None, membership: Membership | None) -> None:
         self._synchronous = "FULL" if synced else "NORMAL"
         self._cells = cells
+        self._membership = membership
         self._looked_through: Identity | None = None
 
     def __call__(self, path: Path) -> apsw.Connection:
+        if self._membership is not None:
+            refuse_lost_file(path, self._membership)
         _refuse_torn(path)
         if not path.exists():
             if self._cells is not None:
@@ -107,13 +130,24 @@ class _Opening:
         connection.pragma("secure_delete", 1)  # deleted content is overwritten
         connection.pragma("journal_size_limit", 64 * 2**20)  # a log grown larger in a burst is cut back
         _refuse_short(path, connection)
+        if self._membership is not None and not _tables(connection) and not names_set_aside(path):
+            self._membership.refuse_bare(path, connection)
         is_new = upgrade(path, connection)
         identity = identity_of(path)
         if identity != self._looked_through:
+            self._take(path, connection, is_new=is_new)
             begin_sealing(path, connection, self._cells, is_new=is_new)
             mend_indexes(path, connection)
             connection.execute("PRAGMA shrink_memory")  # or the cache would hold all pages that were read
             self._looked_through = identity
+
+    def _take(self, path: Path, connection: apsw.Connection, *, is_new: bool) -> None:
+        """Give a new file to its directory, and refuse one of another directory."""
+        if self._membership is None:
+            return
+        if is_new and (directory := self._membership.directory()) is not None:
+            put_directory(connection, directory)
+        self._membership.take(path, connection)
 
 
 def upgrade(path: Path, connection: apsw.Connection) -> bool:

@@ -5,19 +5,21 @@ Each reader thread has its own read-only connection; readers neither wait for ot
 """
 
 import asyncio
+import os
 import re
 import threading
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from contextvars import copy_context
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 import apsw
 
-from mnemoir.core.errors import StorageUnavailable
+from mnemoir.core.errors import StorageDamaged, StorageUnavailable
 from mnemoir.core.scope import Scope
 from mnemoir.storage.sql.engine import Engine, Sql, of_scope, queries, subjects
 from mnemoir.storage.sqlite.data_file import (
@@ -31,6 +33,8 @@ from mnemoir.storage.sqlite.data_file import (
     refuse_other_files,
     refuse_other_schemas,
 )
+from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
+from mnemoir.storage.sqlite.membership import directory_in
 from mnemoir.storage.sqlite.process_lock import ProcessLock
 from mnemoir.storage.sqlite.transactions import OpenSql, SqliteSql, Writer, damage_error, storage_errors, transaction
 
@@ -49,8 +53,16 @@ BUSY_MS = 5000  # a connection waits only while the log is being recovered or re
 class Readers:
     """Reader threads with one connection each, created on first use."""
 
-    def __init__(self, path: Path, threads: int, open_sql: OpenSql = SqliteSql) -> None:
+    def __init__(
+        self,
+        path: Path,
+        threads: int,
+        open_sql: OpenSql = SqliteSql,
+        refuse_replacement: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`refuse_replacement` raises for a file that is no longer at its path, before anything is read."""
         self._path = path
+        self._refuse_replacement = refuse_replacement
         self._open_sql = open_sql
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="sqlite-reader")
         self._own = threading.local()
@@ -71,7 +83,8 @@ class Readers:
             self._connections.pop().close()
 
     def _read(self, work: Callable[[Sql], T]) -> T:
-        with storage_errors(self._path):
+        with storage_errors(self._path, OSError):
+            self._refuse_replacement()
             connection = self._connection()
             with transaction(connection, reads=True):
                 return work(self._open_sql(connection))
@@ -86,17 +99,20 @@ class Readers:
         return opened
 
 
-def open_database(path: Path, open_sql: OpenSql = SqliteSql) -> "SqliteEngine":
+def open_database(
+    path: Path, open_sql: OpenSql = SqliteSql, identity: DirectoryIdentity | None = None
+) -> "SqliteEngine":
     """Open the database at `path`, created if missing, and migrate it. `open_sql` may encrypt its cells.
 
-    Raises StorageUnavailable, naming the file and the cause, when another process has it, when it is damaged, when a
-    newer program wrote it, and when the disk fails. Blocks for as long as a migration takes.
+    With an `identity` it must be the one of that directory, if there was one. Raises StorageUnavailable, naming the
+    file and the cause, when another process has it, when it is damaged or lost, when a newer program wrote it, and
+    when the disk fails. Blocks for as long as a migration takes.
     """
     with storage_errors(path, OSError):
         prepare_folder(path.parent)
         lock = ProcessLock(path.parent)
         try:
-            return SqliteEngine(path, _open_connection(path), lock, open_sql)
+            return SqliteEngine(path, _open_connection(path, identity), lock, open_sql)
         except BaseException:
             lock.release()
             raise
@@ -124,8 +140,9 @@ class SqliteEngine:
         self.incarnation = uuid.uuid4().hex  # the process lock keeps every other process out
         self._connection = connection
         self._lock: ProcessLock | None = lock
-        self._writer = Writer(connection, path, open_sql)
-        self._readers = Readers(path, _READER_THREADS, open_sql)
+        refuse_replacement = partial(_refuse_replacement, str(path), path.stat())
+        self._writer = Writer(connection, path, open_sql, refuse_replacement)
+        self._readers = Readers(path, _READER_THREADS, open_sql, refuse_replacement)
 
     async def write(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:
         """The result of `work`, once all its writes are durable.
@@ -179,12 +196,26 @@ class SqliteEngine:
             lock.release()
 
 
+def _refuse_replacement(path: str, opened: os.stat_result) -> None:
+    """Raise StorageDamaged when the file that was opened is not at its path: what is written to it would be lost."""
+    with suppress(FileNotFoundError, NotADirectoryError):
+        found = os.stat(path)
+        if found.st_size and os.path.samestat(found, opened):
+            return
+    raise StorageDamaged(
+        f"{path} was removed, emptied or replaced while it was open, so nothing is written to it any more. Put the "
+        "file back, from a backup if need be, and restart the server."
+    )
+
+
 def _within_scope(scope: Scope | None, work: Callable[[Sql], T]) -> Callable[[Sql], T]:
     return work if scope is None else lambda sql: work(of_scope(sql, scope))
 
 
-def _open_connection(path: Path) -> apsw.Connection:
+def _open_connection(path: Path, identity: DirectoryIdentity | None) -> apsw.Connection:
     steps = known_steps()
+    if identity is not None:
+        identity.membership(path.name).refuse_loss(path)
     is_new = not path.exists()
     if is_new:
         create(path, steps)
@@ -198,14 +229,26 @@ def _open_connection(path: Path) -> apsw.Connection:
         synced.compare(connection)
         for name, value in _PRAGMAS.items():
             connection.pragma(name, value)
+        if identity is not None:
+            identity.membership(path.name).refuse_bare(path, connection)
         refuse_other_schemas(path, connection, steps)
         migrate(connection, steps)
         if not is_new:
             _prepare_all(path, connection)
+        if identity is not None:
+            _take(path, connection, identity)
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _take(path: Path, connection: apsw.Connection, identity: DirectoryIdentity) -> None:
+    """Give the database to its directory, which gets an id with its first one; from then on it must be there."""
+    if directory_in(connection) is None:
+        identity.ensure()
+    identity.membership(path.name).take(path, connection)
+    identity.expect(path.name)
 
 
 def _prepare_all(path: Path, connection: apsw.Connection) -> None:

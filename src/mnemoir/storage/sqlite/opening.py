@@ -27,11 +27,14 @@ from mnemoir.storage.sqlite.data_file import (
     make_private,
     migrate,
     other_schema_error,
+    prepare_folder,
     reached_by_version,
     refuse_other_schemas,
     take_missing,
 )
 from mnemoir.storage.sqlite.database import BUSY_MS
+from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
+from mnemoir.storage.sqlite.membership import Membership, loss_of
 from mnemoir.storage.sqlite.own_sealing import begin_sealing
 from mnemoir.storage.sqlite.sealed_sql import sealing_own
 from mnemoir.storage.sqlite.shared_file import IN_MEMORY, Identity, SharedFile, identity_of, set_aside
@@ -58,19 +61,22 @@ def open_run_file(path: Path, open_sql: OpenSql = SqliteSql) -> SharedFile:
     return SharedFile(path, partial(_connection, "runs", _PRAGMAS), mend=_begin_runs_anew, open_sql=open_sql)
 
 
-def open_access_file(path: Path) -> SharedFile:
+def open_access_file(path: Path, identity: DirectoryIdentity) -> SharedFile:
     """Open the file of tenants and keys, created if missing, and migrate it to this program's schema.
 
-    Raises StorageUnavailable, also for a damaged file, and for one that is gone later: a new one would let everybody
-    in.
+    Raises StorageUnavailable, also for a damaged file and one of another directory, and for one that is gone later: a
+    new one would let everybody in.
     """
-    was_there = False
+    was_there, membership = False, identity.membership(path.name)
+    if not path.exists():
+        prepare_folder(path.parent)
+        identity.ensure()
 
     def connect(path: Path) -> apsw.Connection:
         nonlocal was_there
-        if was_there and not path.exists():
-            raise StorageUnavailable(f"{path} is gone. Put it back, or start the server without its keys.")
-        connection = _connection("access", _KEY_PRAGMAS, path)
+        if (what := loss_of(path)) is not None and (was_there or path.exists() or membership.is_expected()):
+            raise membership.loss_error(path, what)
+        connection = _connection("access", _KEY_PRAGMAS, path, membership)
         was_there = True
         return connection
 
@@ -82,7 +88,9 @@ def open_key_store(path: Path) -> SharedFile:
     return SharedFile(path, partial(_connection, "keys", _KEY_PRAGMAS))
 
 
-def _connection(kind: str, pragmas: Mapping[str, str | int], path: Path) -> apsw.Connection:
+def _connection(
+    kind: str, pragmas: Mapping[str, str | int], path: Path, membership: Membership | None = None
+) -> apsw.Connection:
     steps = known_steps(kind)
     if not path.exists():
         create(path, steps)
@@ -93,8 +101,12 @@ def _connection(kind: str, pragmas: Mapping[str, str | int], path: Path) -> apsw
         connection.pragma("journal_mode", "wal")
         for name, value in pragmas.items():
             connection.pragma(name, value)
+        if membership is not None:
+            membership.refuse_bare(path, connection)
         refuse_other_schemas(path, connection, steps)
         migrate(connection, steps)
+        if membership is not None:
+            membership.take(path, connection)
     except BaseException:
         connection.close()
         raise

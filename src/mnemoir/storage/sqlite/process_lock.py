@@ -12,6 +12,18 @@ LOCK_FILE = "mnemoir.lock"
 _MOST_BYTES = 4096
 
 
+def is_locked(folder: Path) -> bool:
+    """Whether a process holds the lock of the folder. Makes nothing there, and holds it for a moment only."""
+    try:
+        file = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return not try_lock(file)
+    finally:
+        os.close(file)
+
+
 class ProcessLock:
     """Held from the moment it is made until `release`."""
 

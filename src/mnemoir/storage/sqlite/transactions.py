@@ -17,7 +17,7 @@ from typing import Any
 
 import apsw
 
-from mnemoir.core.errors import StorageUnavailable
+from mnemoir.core.errors import StorageDamaged, StorageUnavailable
 from mnemoir.core.scope import Scope
 from mnemoir.storage.sql.engine import Damaged, Sql, Value
 
@@ -46,9 +46,9 @@ def unavailable(path: Path, cause: Exception) -> StorageUnavailable:
     return StorageUnavailable(f"{path} could not be read or written: {cause}. Look at the disk and its permissions.")
 
 
-def damage_error(path: Path, what: str) -> StorageUnavailable:
+def damage_error(path: Path, what: str) -> StorageDamaged:
     """The error for a damaged file, which is never silently repaired or replaced."""
-    return StorageUnavailable(f"{path} is damaged ({what}) and was left as it is. {_ADVICE}")
+    return StorageDamaged(f"{path} is damaged ({what}) and was left as it is. {_ADVICE}")
 
 
 class transaction:  # a class, named like a function: a generator costs a microsecond more
@@ -153,8 +153,16 @@ class _Outcome:
 class Writer:
     """Owns the writing connection from its start to the end of `stop`."""
 
-    def __init__(self, connection: apsw.Connection, path: Path, open_sql: OpenSql = SqliteSql) -> None:
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        path: Path,
+        open_sql: OpenSql = SqliteSql,
+        refuse_replacement: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`refuse_replacement` raises for a file that is no longer at its path, before anything is written to it."""
         self._connection = connection
+        self._refuse_replacement = refuse_replacement
         self._sql = open_sql(connection)
         self._path = path
         self._queue: SimpleQueue[_Waiting | None] = SimpleQueue()
@@ -199,8 +207,11 @@ class Writer:
 
     def _commit(self, batch: Sequence[_Waiting]) -> Sequence[_Outcome]:
         try:
+            self._refuse_replacement()
             with transaction(self._connection):
                 return [self._attempt(waiting) for waiting in batch]
+        except StorageUnavailable as exc:
+            return [_Outcome(error=exc) for _ in batch]
         except apsw.Error as exc:
             return [_Outcome(error=_with_cause(unavailable(self._path, exc), exc)) for _ in batch]
 

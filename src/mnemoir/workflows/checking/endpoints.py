@@ -161,8 +161,12 @@ def _check(survey: Survey, user: UserTree, path: str) -> str | None:
     if endpoint is None:
         return None
     place = survey.place(path)
-    check_samplers(survey, user, place, endpoint, api_type_of(survey, path))
+    api_type = api_type_of(survey, path)
+    check_samplers(survey, user, place, endpoint, api_type)
     _check_url(survey, place / "endpoint", endpoint.url)
+    if api_type and api_type.kind and (repeated := endpoint.repeated_path(api_type.kind)):
+        found = f"It ends with {repeated}, which is a part of the protocol's own path, so it is left out."
+        survey.report(place / "endpoint", found, "Write the address without it.", "warning")
     if endpoint.template and (
         template := survey.locate(
             place / "promptTemplate", "prompt template", endpoint.template, [("PromptTemplates",)]

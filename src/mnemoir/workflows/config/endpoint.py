@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
+from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import BeforeValidator, Field
 
 from mnemoir.core.messages import Role
-from mnemoir.ports.llm import ModelServerKind
+from mnemoir.ports.llm import PATHS, ModelServerKind
 from mnemoir.wire.forwarding import Forwarding
 from mnemoir.wire.passed_members import Forward
 from mnemoir.workflows.config.model import ConfigModel, Flag, Line
@@ -183,6 +184,23 @@ class EndpointDefinition(ConfigModel):
         alias="forwardClientParameters",
         description="Send on what the client set, below the preset: true, false, all, listed or none. Ours.",
     )
+
+    def repeated_path(self, kind: ModelServerKind) -> str:
+        """The end of the address that a path of the protocol begins with, such as `/v1`; "" for none."""
+        try:
+            steps = urlsplit(self.url.strip()).path.rstrip("/").split("/")
+        except ValueError:
+            return ""
+        ends = ("/".join(["", *steps[-count:]]) for count in range(len(steps) - 1, 0, -1))
+        return next((end for end in ends if any(f"{path}/".startswith(f"{end}/") for path in PATHS[kind])), "")
+
+    def base_url(self, kind: ModelServerKind) -> str:
+        """The address of the server, without what a path of the protocol would repeat."""
+        repeated = self.repeated_path(kind)
+        if not repeated:
+            return self.url.rstrip("/")
+        parts = urlsplit(self.url.strip())
+        return urlunsplit(parts._replace(path=parts.path.rstrip("/").removesuffix(repeated)))
 
     def forwarding(self, of_server: Forwarding) -> Forwarding | None:
         """The rule for forwarding a client's members to this endpoint; None to forward nothing."""

@@ -5,7 +5,7 @@ the same meaning for a server of the same kind behind it, so they are removed fr
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
@@ -176,16 +176,25 @@ def generation_prompt(properties: TurnProperties, *, role: NodeRole, endpoint: E
 
 
 def chat_messages(
-    system: str, prompt: str | None, conversation: Sequence[Message], last_messages: int
+    system: str,
+    prompt: str | None,
+    conversation: Sequence[Message],
+    last_messages: int,
+    *,
+    blank_question: Callable[[], Message | None] = lambda: None,
 ) -> list[Message]:
     """The messages of a chat prompt, without the texts that an endpoint injects.
 
     A `prompt` of None sends the last messages of the conversation; an empty one is an empty message of the user.
+    Where nobody speaks in these, the user's blank message that `blank_question` may give follows them.
     """
     sent = [text_message("system", system)] if system else []
     if prompt is not None:
         return [*sent, text_message("user", prompt)]
-    return sent + [_with_system_role(message) for message in window_for_chat(conversation, last_messages)]
+    window = window_for_chat(conversation, last_messages)
+    if not any(message.role in ("user", "assistant") for message in window) and (blank := blank_question()):
+        window = [*window, blank]
+    return [*sent, *(_with_system_role(message) for message in _with_blank_answers(window))]
 
 
 def flat_prompt(
@@ -206,6 +215,14 @@ def flat_prompt(
     if form.ends_with_generation_prompt:
         body += assistant_start(form.template)
     return inject_flat(turn("system", system, form.template), body, form.injections)
+
+
+def _with_blank_answers(window: Sequence[Message]) -> Iterator[Message]:
+    """The window with the blank answers that stood between two messages of the user."""
+    for before, message in zip((None, *window), window, strict=False):
+        if message.follows_blank and before is not None and before.role == "user":
+            yield text_message("assistant", "")
+        yield message
 
 
 def _with_system_role(message: Message) -> Message:

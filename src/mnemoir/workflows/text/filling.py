@@ -158,6 +158,10 @@ class Layers(Mapping[str, object]):
             self._known[name] = self._work_out(name)
         return self._known[name]
 
+    def has_read(self, names: Iterable[str]) -> bool:
+        """Whether one of these was read."""
+        return any(name in self._known for name in names)
+
     def __contains__(self, name: object) -> bool:
         return any(name in layer for layer in self._layers)
 

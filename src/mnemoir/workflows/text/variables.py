@@ -159,11 +159,15 @@ def _templated_without_system(s: Surroundings) -> str:
     return _turns_as_text(list(_without_system(s.messages)), s.endpoint_template)
 
 
-def _system_text(s: Surroundings) -> str:
+def _system_text(s: Surroundings, joint: str = " ") -> str:
     messages = s.messages
     if s.endpoint_template is not None:
-        return " ".join(message.text for message in messages if message.role in SYSTEM_ROLES)
-    return " ".join(message.text for message in takewhile(lambda message: message.role in SYSTEM_ROLES, messages))
+        return joint.join(message.text for message in messages if message.role in SYSTEM_ROLES)
+    return joint.join(message.text for message in takewhile(lambda message: message.role in SYSTEM_ROLES, messages))
+
+
+def _client_instructions(s: Surroundings) -> str:
+    return _system_text(s, "\n\n")
 
 
 def _chat_system_prompt(s: Surroundings) -> str:
@@ -188,12 +192,13 @@ TURNS: Mapping[str, Callable[[Surroundings], str]] = {
     **{f"templated_user_prompt_{name}": _templated_turns(select) for name, select in _SELECTIONS.items()},
     "chat_system_prompt": _chat_system_prompt,
     "templated_system_prompt": _templated_system_prompt,
+    "client_instructions": _client_instructions,
     "chat_user_prompt_without_system": _chat_without_system,
     "templated_user_prompt_without_system": _templated_without_system,
 }
 
 
-__all__ = ["KNOWN", "Surroundings", "Variables", "is_known"]
+__all__ = ["INSTRUCTIONS", "KNOWN", "Surroundings", "Variables", "is_known"]
 
 _NUMBERED = re.compile(r"agent[1-9][0-9]*(?:Input|Output)")
 _OF_A_CATEGORIZER = (
@@ -205,6 +210,7 @@ _OF_A_CATEGORIZER = (
     "category_descriptions",
 )
 
+INSTRUCTIONS: Final = ("chat_system_prompt", "templated_system_prompt", "client_instructions")
 KNOWN: Final = frozenset({"messages", "Discussion_Id", "time_context_summary", *_OF_A_CATEGORIZER, *TURNS, *DATES})
 
 
@@ -222,7 +228,7 @@ class Variables(Layers):
                 s.categories,
                 {f"agent{number}Output": value for number, value in s.outputs.items()},
                 _inputs(s),
-                Computed(TURNS if s.messages else {}, s),
+                Computed(TURNS, s),
                 {"Discussion_Id": s.discussion or "", "time_context_summary": s.time_context},
                 s.custom,
                 Computed(DATES, s.now),

@@ -1102,7 +1102,7 @@ export interface paths {
         put?: never;
         /** Extract memories from messages and store them */
         post: operations["add_api_memories_post"];
-        /** Forget all memories of one user, and the traces of its runs; nothing of it can be restored */
+        /** Forget all memories of one user and the traces of its runs, or a part of the memories, for good */
         delete: operations["delete_all_api_memories_delete"];
         options?: never;
         head?: never;
@@ -4243,7 +4243,9 @@ export interface components {
         };
         /**
          * ImportAnswer
-         * @description The number of lines that were added, and of those that existed already; with `dry_run`, would be.
+         * @description The number of lines that were added, and of those that were not; with `dry_run`, would be.
+         *
+         *     Skipped are lines that existed already, and those of `too_long`.
          */
         ImportAnswer: {
             /**
@@ -4257,6 +4259,8 @@ export interface components {
             imported: number;
             /** Skipped */
             skipped: number;
+            /** Too Long */
+            too_long?: components["schemas"]["LongLine"][];
             /** Plans */
             plans?: components["schemas"]["ImportPlan"][];
         };
@@ -4692,6 +4696,18 @@ export interface components {
             undo_of: string | null;
             /** Undone By */
             undone_by: string | null;
+        };
+        /**
+         * LongLine
+         * @description A line of an import whose text is too long: its number from 1, its id if it has one, and the text's bytes.
+         */
+        LongLine: {
+            /** Line */
+            line: number;
+            /** Id */
+            id: string | null;
+            /** Size Bytes */
+            size_bytes: number;
         };
         /**
          * May
@@ -5543,7 +5559,7 @@ export interface components {
         };
         /**
          * Ready
-         * @description Health, and the backlog of vectors. `degraded` are damaged files that were set aside; it is left out else.
+         * @description Health, and the backlog of vectors. `degraded` are files that are gone or damaged; it is left out else.
          */
         Ready: {
             /**
@@ -6246,7 +6262,7 @@ export interface components {
          * Status
          * @description The status of the server. `storage_problem` says why stored memories cannot be read, "" when they can.
          *
-         *     `degraded` are the files that were damaged and set aside, below the folder of conversations.
+         *     `degraded` are the files that are gone or damaged, below the folder of conversations.
          *     `endpoints` are the models of the config tree, those with problems first; without a tree there are none.
          */
         Status: {
@@ -8045,7 +8061,7 @@ export interface components {
         };
         /**
          * SearchBody
-         * @description `POST /api/memories/search`. `filters` narrows by agent, app or run; other conditions are refused.
+         * @description `POST /api/memories/search`. `filters` narrows by agent, app, run or metadata; other conditions are refused.
          *
          *     With `max_tokens` the results end by tokens (`max_fact_tokens`: those of facts), and a `limit` of 5, the default,
          *     bounds only where the project or the settings name a limit. `before` is what was said just before the query: it
@@ -8070,6 +8086,10 @@ export interface components {
             threshold?: number | null;
             /** Filters */
             filters?: {
+                [key: string]: unknown;
+            } | null;
+            /** Metadata */
+            metadata?: {
                 [key: string]: unknown;
             } | null;
             /** Explain */
@@ -10732,6 +10752,14 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
+                /** @description memories of this agent alone */
+                agent_id?: string | null;
+                /** @description memories of this application alone */
+                app_id?: string | null;
+                /** @description memories of this run alone */
+                run_id?: string | null;
+                /** @description a JSON object: memories whose metadata have its members, by value or one of a list */
+                metadata?: string | null;
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
@@ -10826,6 +10854,14 @@ export interface operations {
                 order?: "created_desc" | "created_asc" | "updated_desc" | "updated_asc";
                 /** @description `next` of the page before */
                 cursor?: string | null;
+                /** @description memories of this agent alone */
+                agent_id?: string | null;
+                /** @description memories of this application alone */
+                app_id?: string | null;
+                /** @description memories of this run alone */
+                run_id?: string | null;
+                /** @description a JSON object: memories whose metadata have its members, by value or one of a list */
+                metadata?: string | null;
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
@@ -10898,6 +10934,14 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
+                /** @description memories of this agent alone */
+                agent_id?: string | null;
+                /** @description memories of this application alone */
+                app_id?: string | null;
+                /** @description memories of this run alone */
+                run_id?: string | null;
+                /** @description a JSON object: memories whose metadata have its members, by value or one of a list */
+                metadata?: string | null;
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
@@ -11587,6 +11631,14 @@ export interface operations {
                 offset?: number;
                 /** @description ISO 8601: what was current then instead of what is now */
                 at?: string | null;
+                /** @description memories of this agent alone */
+                agent_id?: string | null;
+                /** @description memories of this application alone */
+                app_id?: string | null;
+                /** @description memories of this run alone */
+                run_id?: string | null;
+                /** @description a JSON object: memories whose metadata have its members, by value or one of a list */
+                metadata?: string | null;
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
@@ -12216,7 +12268,7 @@ export interface operations {
                 after?: string | null;
                 /** @description user of the config tree; else the first one */
                 user?: string | null;
-                /** @description whose, for a key that is bound to a part of all */
+                /** @description those of keys that are bound to this user; else what all share */
                 user_id?: string | null;
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
@@ -12261,7 +12313,7 @@ export interface operations {
                 sources?: boolean;
                 /** @description user of the config tree; else the first one */
                 user?: string | null;
-                /** @description whose, for a key that is bound to a part of all */
+                /** @description those of keys that are bound to this user; else what all share */
                 user_id?: string | null;
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
@@ -12300,7 +12352,7 @@ export interface operations {
                 kind?: "summaries" | "records";
                 /** @description user of the config tree; else the first one */
                 user?: string | null;
-                /** @description whose, for a key that is bound to a part of all */
+                /** @description those of keys that are bound to this user; else what all share */
                 user_id?: string | null;
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
@@ -12338,7 +12390,7 @@ export interface operations {
             query?: {
                 /** @description user of the config tree; else the first one */
                 user?: string | null;
-                /** @description whose, for a key that is bound to a part of all */
+                /** @description those of keys that are bound to this user; else what all share */
                 user_id?: string | null;
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
@@ -12381,7 +12433,7 @@ export interface operations {
                 mode?: "keyword" | "hybrid";
                 /** @description user of the config tree; else the first one */
                 user?: string | null;
-                /** @description whose, for a key that is bound to a part of all */
+                /** @description those of keys that are bound to this user; else what all share */
                 user_id?: string | null;
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
@@ -12419,7 +12471,7 @@ export interface operations {
             query?: {
                 /** @description user of the config tree; else the first one */
                 user?: string | null;
-                /** @description whose, for a key that is bound to a part of all */
+                /** @description those of keys that are bound to this user; else what all share */
                 user_id?: string | null;
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
@@ -12459,7 +12511,7 @@ export interface operations {
                 replace?: boolean;
                 /** @description user of the config tree; else the first one */
                 user?: string | null;
-                /** @description whose, for a key that is bound to a part of all */
+                /** @description those of keys that are bound to this user; else what all share */
                 user_id?: string | null;
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
@@ -12503,7 +12555,7 @@ export interface operations {
                 dry_run?: boolean;
                 /** @description user of the config tree; else the first one */
                 user?: string | null;
-                /** @description whose, for a key that is bound to a part of all */
+                /** @description those of keys that are bound to this user; else what all share */
                 user_id?: string | null;
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
@@ -12545,7 +12597,7 @@ export interface operations {
             query?: {
                 /** @description user of the config tree; else the first one */
                 user?: string | null;
-                /** @description whose, for a key that is bound to a part of all */
+                /** @description those of keys that are bound to this user; else what all share */
                 user_id?: string | null;
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
@@ -12583,7 +12635,7 @@ export interface operations {
             query?: {
                 /** @description user of the config tree; else the first one */
                 user?: string | null;
-                /** @description whose, for a key that is bound to a part of all */
+                /** @description those of keys that are bound to this user; else what all share */
                 user_id?: string | null;
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;

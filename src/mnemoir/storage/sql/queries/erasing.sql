@@ -7,9 +7,10 @@ SELECT count(*) FROM memories INDEXED BY memories_by_change WHERE scope_id = :sc
 UPDATE scopes SET tenant = '', project = '', user = :name WHERE id = :scope_id;
 
 -- name: begin_scope
--- Enter a scope without rows whose revision goes on from the one before.
-INSERT INTO scopes (tenant, project, user, changes, removals, next_seq, hashed_by, sealed_by)
-VALUES (:tenant, :project, :user, :changes, :removals, :next_seq, :hashed_by, :hashed_by);
+-- Enter a scope without rows whose revision goes on from the one before, and whose conversations are those of that.
+INSERT INTO scopes (tenant, project, user, changes, removals, next_seq, hashed_by, sealed_by, has_conversations)
+SELECT :tenant, :project, :user, :changes, :removals, :next_seq, :hashed_by, :hashed_by, has_conversations
+  FROM scopes WHERE id = :scope_id;
 
 -- name: scope_of_nobody
 -- A scope that was taken from its user; at most one row, by the unique key.

@@ -45,6 +45,10 @@ SELECT seq FROM memories WHERE {wanted};
 -- Numbers and texts of the current memories of a scope, in no order.
 SELECT seq, text FROM memories WHERE scope_id = :scope_id AND valid_to IS NULL;
 
+-- name: metadata_of_each
+-- Numbers and metadata of the current memories of a scope that have any, in no order.
+SELECT seq, metadata FROM memories WHERE scope_id = :scope_id AND valid_to IS NULL AND metadata IS NOT NULL;
+
 -- name: learned_in
 -- The memories of a scope that were made or changed by what was said in a session, unsorted.
 SELECT DISTINCT memory_id FROM history

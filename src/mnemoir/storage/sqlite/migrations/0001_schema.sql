@@ -6,7 +6,8 @@
 
 -- `hashed_by` is the key that the digests of a scope are made with, NULL for bare ones; `sealed_by` the key that all of
 -- its cells are known to be encrypted with, 0 when all are plain, NULL when nobody has looked. `spaces` are the further
--- ones in which all facts of the scope have vectors, a JSON array of names.
+-- ones in which all facts of the scope have vectors, a JSON array of names. `has_conversations` is 1 once there is a file
+-- of conversations of the user, which must be there from then on.
 CREATE TABLE scopes (
     id INTEGER PRIMARY KEY,
     tenant TEXT NOT NULL,
@@ -18,8 +19,11 @@ CREATE TABLE scopes (
     spaces TEXT NOT NULL DEFAULT '[]',
     hashed_by INTEGER,
     sealed_by INTEGER,
+    has_conversations INTEGER NOT NULL DEFAULT 0,
     UNIQUE (tenant, project, user)
 ) STRICT;
+
+CREATE INDEX scopes_with_conversations ON scopes (tenant, project, user) WHERE has_conversations = 1;
 
 -- A memory whose valid_to is NULL is current; the others are closed states, kept for looks into the past. Wide columns
 -- stand behind the narrow ones, so that reading those of many rows leaves their overflow pages alone. `origin` says
@@ -372,3 +376,9 @@ CREATE TABLE catalogued_days (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX messages_by_day ON catalogued_days (day, messages);
+
+-- The data directory that the file belongs to, by the id in its `identity.json`; no row in a file of none.
+CREATE TABLE identity (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    directory TEXT NOT NULL
+) STRICT;

@@ -176,3 +176,9 @@ CREATE TABLE audit (
 CREATE INDEX audit_of_tenant ON audit (tenant, number);
 CREATE INDEX audit_results ON audit (of) WHERE of IS NOT NULL;
 CREATE INDEX audit_of_subject ON audit (subject, number) WHERE subject IS NOT NULL;
+
+-- The data directory that the file belongs to, by the id in its `identity.json`; no row in a file of none.
+CREATE TABLE identity (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    directory TEXT NOT NULL
+) STRICT;

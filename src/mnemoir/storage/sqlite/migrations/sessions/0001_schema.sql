@@ -71,6 +71,12 @@ CREATE TABLE sealing (
 );
 INSERT INTO sealing (one, hashed_by, sealed_by) VALUES (1, NULL, 0);
 
+-- The data directory that the file belongs to, by the id in its `identity.json`; no row in a file of none.
+CREATE TABLE identity (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    directory TEXT NOT NULL
+) STRICT;
+
 -- The first three are harombe's, too.
 CREATE INDEX IF NOT EXISTS idx_messages_session ON messages (session_id);
 CREATE INDEX IF NOT EXISTS idx_messages_created ON messages (created_at);

@@ -1,7 +1,7 @@
 """Step 2: get the tools of the chosen services, and describe them to the model.
 
-`messages` and `chat_system_prompt` are the variables of those names, `services` a model's answer: names separated by
-commas, or `none`. The result is an object:
+`messages` is the variable of that name, `chat_system_prompt` the client's system prompt, `services` a model's answer:
+names separated by commas, or `none`. The result is an object:
 
 - `messages`: the conversation, as a list;
 - `chat_system_prompt`: the system prompt, followed by the tools if there are any;

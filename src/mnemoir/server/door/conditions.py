@@ -1,0 +1,191 @@
+"""What a request asks for beyond its route's name: nothing is done on a condition that the route does not know.
+
+A condition that was ignored would make a request be about more than was meant, and one that deletes would delete all
+of that. So each query parameter must be one that the route of our own declares (`says.py`); where a route is `exact`,
+as every DELETE is, each member of its body must be, too, and no name in its path may be missing. Protocols of others
+are not held to it.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import unquote_to_bytes
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mnemoir.core.errors import Forbidden, InvalidRequest, TooLarge
+from mnemoir.core.scope import Principal
+from mnemoir.server.door.access import principal_of
+from mnemoir.server.door.errors import failure
+from mnemoir.server.door.request import note_route, parse_json, query, query_pairs, read_body
+from mnemoir.server.door.says import Says
+from mnemoir.server.door.scopes import PROJECT_ALIAS, TENANT_ALIAS
+from mnemoir.server.door.table import Found
+
+_IGNORED = ("_", "utm_")  # of caches and of counted links
+_SENT_PATH = "mnemoir.sent_path"
+_LONGEST_NAME = 64  # in a message
+
+
+class UnknownParameter(InvalidRequest):
+    """A condition that the route does not know; nothing was done."""
+
+    code = "unknown_parameter"
+
+
+def note_sent_path(scope: Scope, sent: bytes) -> None:
+    """Keep the path as it was sent, before its slashes are collapsed."""
+    scope[_SENT_PATH] = sent
+
+
+def check_conditions(scope: Scope, found: Found) -> None:
+    """Raise InvalidRequest for a name that is missing and for a query that the route does not know.
+
+    Raises Forbidden for a tenant or project that is not the caller's.
+    """
+    if not found.says.is_own:
+        return
+    _check_bytes(scope, found)
+    _check_names(scope, found.says)
+    _check_query(scope, found.says)
+
+
+def _check_bytes(scope: Scope, found: Found) -> None:
+    """Raise InvalidRequest where bytes that are no text name a user in the path: two such names would be one."""
+    if "user_id" not in found.path_params:
+        return
+    try:
+        unquote_to_bytes(scope["raw_path"]).decode()
+    except UnicodeDecodeError:
+        raise InvalidRequest(
+            "The path holds bytes that are not UTF-8. Encode the name in it as UTF-8.", code="invalid_encoding"
+        ) from None
+
+
+def _check_names(scope: Scope, says: Says) -> None:
+    """Raise InvalidRequest for a path with an empty name.
+
+    It may remain of an empty variable, or of `.` and `..`, which clients resolve before they send: the path would
+    then name a larger part than was meant.
+    """
+    sent: bytes = scope[_SENT_PATH]
+    is_delete = scope["method"] == "DELETE"
+    if says.exact and b"//" in sent:
+        told = "has an empty name between two slashes, so nothing was done"
+    elif is_delete and sent.endswith(b"/") and not says.takes_slash:
+        told = "names nothing behind its last slash, so nothing was deleted"
+    else:
+        return
+    shown = sent.decode("ascii", "replace")[:200]
+    advice = "Name what is to go; if it is all of this, leave the slash out." if is_delete else "Give the name."
+    raise InvalidRequest(f"{scope['method']} {shown} {told}. {advice}", code="missing_name")
+
+
+def _check_query(scope: Scope, says: Says) -> None:
+    try:
+        pairs = query_pairs(scope, errors="strict")
+    except UnicodeDecodeError:
+        raise InvalidRequest(
+            "The query holds bytes that are not UTF-8. Encode its values as UTF-8.", code="invalid_encoding"
+        ) from None
+    sent = Counter(name for name, _ in pairs if not name.startswith(_IGNORED))
+    known = says.query or ()
+    aliases = (TENANT_ALIAS, PROJECT_ALIAS) if "project" in known else (TENANT_ALIAS,)
+    for name, times in sent.items():
+        if name not in known and name not in aliases:
+            raise _unknown(f"The query parameter {_quoted_name(name)}", name, known)
+        if times > 1 and name not in says.lists:
+            raise InvalidRequest(
+                f"The query parameter {_quoted_name(name)} is there {times} times. Send it once.",
+                code="repeated_parameter",
+                field=name[:_LONGEST_NAME],
+            )
+    if not sent.keys().isdisjoint(aliases):
+        _check_aliases(scope, principal_of(scope))
+
+
+def _check_aliases(scope: Scope, caller: Principal) -> None:
+    """Raise Forbidden for a tenant or a project that is not the caller's, and InvalidRequest for two of one kind."""
+    for alias, own in ((TENANT_ALIAS, "tenant"), (PROJECT_ALIAS, "project")):
+        named = query(scope, alias)
+        if named is not None and query(scope, own) not in (None, named):
+            raise InvalidRequest(
+                f"{alias} and {own} name two of them, which are to be one. Send {own} alone.", field=alias
+            )
+    tenant, project = query(scope, TENANT_ALIAS), query(scope, PROJECT_ALIAS)
+    if tenant not in (None, caller.tenant):
+        raise Forbidden(f"{TENANT_ALIAS} {_quoted_name(tenant)} is not the tenant of this key. Leave it out.")
+    if project is not None and caller.projects is not None and project not in caller.projects:
+        raise Forbidden(f"This key is not for {PROJECT_ALIAS} {_quoted_name(project)}. Use one of its own projects.")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownMembers:
+    """The application of an exact route, whose body holds only members that the route knows.
+
+    A DELETE knows none. An empty body, null and an object without members are as good as no body.
+    """
+
+    app: ASGIApp
+    found: Found
+    most_bytes: int
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        says = self.found.says
+        if scope["method"] == "GET" or says.reads_body:
+            await self.app(scope, receive, send)
+            return
+        try:
+            body = await read_body(scope, receive, self.most_bytes)
+            check_members(body, says.members)
+        except (InvalidRequest, TooLarge) as exc:
+            note_route(scope, self.found.path)
+            await failure(scope, exc)(scope, receive, send)
+            return
+        await self.app(scope, _Again(body, receive).receive, send)
+
+
+def check_members(body: bytes, known: Sequence[str]) -> None:
+    """Raise UnknownParameter for a body with another member than the known ones, or in a form that tells of none.
+
+    Where members are known, a body that is no object is left to the reader of the body.
+    """
+    if not body.strip():
+        return
+    try:
+        told = parse_json(body)
+    except InvalidRequest:
+        if known:
+            raise
+        told = body
+    if isinstance(told, dict):
+        for name in told:
+            if name not in known:
+                raise _unknown(f"The member {_quoted_name(name)} of the body", name, known)
+    elif told is not None and not known:
+        raise UnknownParameter("This request takes no body, so nothing was done. Leave the body out.", field="body")
+
+
+class _Again:
+    """A body that was read, to be received once more; then what else comes."""
+
+    def __init__(self, body: bytes, receive: Receive) -> None:
+        self._body: bytes | None = body
+        self._receive = receive
+
+    async def receive(self) -> Message:
+        if self._body is None:
+            return await self._receive()
+        body, self._body = self._body, None
+        return {"type": "http.request", "body": body, "more_body": False}
+
+
+def _unknown(what: str, name: str, known: Sequence[str]) -> UnknownParameter:
+    told = f"It knows {', '.join(known)}." if known else "It knows none."
+    return UnknownParameter(
+        f"{what} is not known here, so nothing was done. {told}", field=name[:_LONGEST_NAME] or "query"
+    )
+
+
+def _quoted_name(name: str) -> str:
+    return repr(name[:_LONGEST_NAME])

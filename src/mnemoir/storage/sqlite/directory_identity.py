@@ -1,0 +1,116 @@
+"""The identity of a data directory: an id in `identity.json` and its databases, and which of these must be there.
+
+A database that is lost looks like one that was never made, and an empty one admits everybody. So the file names those
+that were made, and the row of a scope says that there are conversations of it. What must be there and is missing,
+empty or of another directory is lost: it is neither opened nor begun anew, until somebody takes the loss as it is.
+"""
+
+import json
+import re
+import threading
+import uuid
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from mnemoir.core.atomic_file import replacing
+from mnemoir.core.data_directory import IDENTITY_FILE
+from mnemoir.core.errors import StorageDamaged
+from mnemoir.storage.sqlite.membership import Membership
+from mnemoir.storage.sqlite.shared_file import hold_folder_lock
+from mnemoir.storage.sqlite.transactions import storage_errors
+
+_ID = re.compile(r"[0-9a-f]{32}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Known:
+    """The content of the file. `expected` are the names of databases that must be there."""
+
+    id: str
+    expected: frozenset[str] = frozenset()
+
+
+class DirectoryIdentity:
+    """Thread-safe and blocking; reads the file once. Every method raises StorageUnavailable."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self.path = data_dir / IDENTITY_FILE
+        self._lock = threading.Lock()
+        self._known: _Known | None = None
+
+    @property
+    def id(self) -> str | None:
+        """The id of the directory; None without the file."""
+        known = self._read()
+        return None if known is None else known.id
+
+    def ensure(self) -> None:
+        """Give the directory an id, if it has none. It must be there."""
+        self._write(lambda known: known)
+
+    def is_expected(self, name: str) -> bool:
+        """Whether a database of that name must be in the directory."""
+        return name in self.expectation
+
+    def expect(self, name: str) -> None:
+        """Note that the database must be there from now on."""
+        if not self.is_expected(name):
+            self._write(lambda known: replace(known, expected=known.expected | {name}))
+
+    def release(self, name: str) -> None:
+        """Note that the database need not be there."""
+        self._write(lambda known: replace(known, expected=known.expected - {name}))
+
+    @property
+    def expectation(self) -> Collection[str]:
+        """The names of the databases that must be in the directory."""
+        known = self._read()
+        return frozenset() if known is None else known.expected
+
+    def expect_only(self, names: Iterable[str], id: str | None = None) -> None:
+        """Note that these databases must be there, and no other one; a new file gets this `id`, or else a new one."""
+        self._write(lambda known: replace(known, expected=frozenset(names)), id)
+
+    def name_of(self, file: Path) -> str:
+        """The file as the command line calls it: below the directory by its steps, elsewhere by its path."""
+        root = self.path.parent
+        return file.relative_to(root).as_posix() if file.is_relative_to(root) else str(file)
+
+    def membership(self, name: str) -> Membership:
+        """What the database of that name must be."""
+        return Membership(name=name, directory=lambda: self.id, is_expected=lambda: self.is_expected(name))
+
+    def _read(self) -> _Known | None:
+        if self._known is None:
+            self._known = self._content()
+        return self._known
+
+    def _content(self) -> _Known | None:
+        try:
+            with storage_errors(self.path, PermissionError, IsADirectoryError):
+                text = self.path.read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        try:
+            found = json.loads(text)
+            id, expected = found["id"], found["expected"]
+            if not _ID.fullmatch(id) or not all(isinstance(name, str) for name in expected):
+                raise ValueError("it has no id")
+        except (ValueError, TypeError, KeyError) as exc:
+            raise StorageDamaged(
+                f"{self.path} is damaged, so nobody knows which databases must be beside it. Put it back, from a "
+                "backup if need be; or take what is beside it as it is: stop the server and run "
+                f"`mnemoir doctor --begin-anew {IDENTITY_FILE}`."
+            ) from exc
+        return _Known(id=id, expected=frozenset(expected))
+
+    def _write(self, change: Callable[[_Known], _Known], id: str | None = None) -> None:
+        """Write the file anew, if that changes anything; a new one gets this `id`, or else a new one."""
+        with self._lock, storage_errors(self.path, OSError), hold_folder_lock(self.path.parent):
+            known = self._content()
+            changed = change(known or _Known(id=id or uuid.uuid4().hex))
+            if changed != known:
+                with replacing(self.path) as file:
+                    file.write(json.dumps({"id": changed.id, "expected": sorted(changed.expected)}).encode())
+            self._known = changed

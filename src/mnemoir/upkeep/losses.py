@@ -1,0 +1,238 @@
+"""Databases of a data directory that are lost: named, taken as they are, and expected again after a restore.
+
+What is lost must be there, and is missing, empty or of another directory. To take a loss as it is keeps what lies in
+the place under another name, and leaves an entry in the audit log.
+"""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import apsw
+
+from mnemoir.access.access_file import AccessFile
+from mnemoir.chats.conversation_folders import folder_of, folders_below
+from mnemoir.core.atomic_file import sync_folder
+from mnemoir.core.data_directory import ACCESS_FILE, DATABASE_FILE, IDENTITY_FILE, SESSIONS_FILE
+from mnemoir.core.discussion_id import is_encoded
+from mnemoir.core.errors import InvalidRequest, NotFound, StorageDamaged, StorageUnavailable
+from mnemoir.core.scope import DEFAULT_TENANT, Scope
+from mnemoir.settings import Settings
+from mnemoir.settings.tree import Storage
+from mnemoir.storage.spelled_folders import SpelledFolders
+from mnemoir.storage.sql.conversation_marks import ConversationMarks, marked_scopes
+from mnemoir.storage.sqlite import open_database
+from mnemoir.storage.sqlite.data_file import beside
+from mnemoir.storage.sqlite.database import BUSY_MS, read_beside
+from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
+from mnemoir.storage.sqlite.membership import directory_in, loss_of
+from mnemoir.storage.sqlite.process_lock import LOCK_FILE, ProcessLock
+from mnemoir.storage.sqlite.transactions import storage_errors
+from mnemoir.trees.served import folder_of_conversations
+
+_ACT = "files.begin_anew"
+_DATABASES = (DATABASE_FILE, ACCESS_FILE)
+
+
+def losses_in(settings: Settings) -> Mapping[str, str]:
+    """What is lost, by the name that `begin_anew` takes: an error message each. Also beside a running server; blocks.
+
+    Raises StorageUnavailable where the disk fails.
+    """
+    identity = DirectoryIdentity(settings.storage.data_dir)
+    try:
+        found = dict(_lost_databases(identity))
+        id = identity.id
+    except StorageDamaged as exc:
+        return {IDENTITY_FILE: exc.message}
+    if id is None or found.keys() & {IDENTITY_FILE, DATABASE_FILE}:
+        return found
+    return found | dict(_lost_conversations(settings, identity))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BegunAnew:
+    """What may be made anew. `kept_as` is where that lies now which was in its place; None for nothing."""
+
+    path: Path
+    kept_as: Path | None
+
+
+def begin_anew(settings: Settings, named: str) -> BegunAnew:
+    """Take the loss of a file as it is: the next start, or the next message, begins it anew. No server may run.
+
+    `named` is a path, also below the data directory. Raises NotFound without a data directory, InvalidRequest for
+    what is not lost, and StorageUnavailable. Repeated after a failure it goes on.
+    """
+    data_dir = settings.storage.data_dir
+    if not data_dir.is_dir():
+        raise NotFound(f"There is no data directory {data_dir}. Name another one with --data-dir.")
+    identity = DirectoryIdentity(data_dir)
+    path, lost = data_dir / named, losses_in(settings)
+    name = identity.name_of(path)
+    if name not in lost:
+        others = f" Lost are: {', '.join(lost)}." if lost else " Nothing is lost here."
+        raise InvalidRequest(f"{name} is not lost, so nothing was changed.{others}")
+    if name in (*_DATABASES, IDENTITY_FILE):
+        with storage_errors(data_dir, OSError):
+            lock = ProcessLock(data_dir)
+        try:
+            return _begin_file(settings, name)
+        finally:
+            lock.release()
+    return asyncio.run(_begin_conversations(settings, path, name))
+
+
+def expect_contents(data_dir: Path) -> None:
+    """Expect of a restored data directory what was restored, and nothing else. Blocks; raises StorageUnavailable."""
+    database, identity = data_dir / DATABASE_FILE, DirectoryIdentity(data_dir)
+    if not database.exists() and not identity.path.exists():
+        return
+    identity.expect_only([DATABASE_FILE] if database.exists() else [], id=_id_in(database))
+    settings = Settings(storage=Storage(data_dir=data_dir))
+    AccessFile(settings).close()  # the look at its keys notes that they must be there
+    if database.exists():
+        asyncio.run(_mark_present(settings, identity))
+
+
+def _lost_databases(identity: DirectoryIdentity) -> Iterator[tuple[str, str]]:
+    """The lost databases of the directory itself; its identity, where that is missing beside one that has an id."""
+    root, id = identity.path.parent, identity.id
+    for name in _DATABASES:
+        stored = _id_in(root / name)
+        if id is None and stored is not None:
+            yield IDENTITY_FILE, identity.membership(IDENTITY_FILE).loss_error(identity.path, "is missing").message
+            return
+        if id is not None and identity.is_expected(name):
+            what = _loss(root / name, id)
+            if what is not None:
+                yield name, identity.membership(name).loss_error(root / name, what).message
+
+
+def _lost_conversations(settings: Settings, identity: DirectoryIdentity) -> Iterator[tuple[str, str]]:
+    database, root, folders = (
+        settings.storage.data_dir / DATABASE_FILE,
+        folder_of_conversations(settings),
+        SpelledFolders(),
+    )
+    marked: Sequence[Scope] = []
+    if loss_of(database) is None:
+        with suppress(StorageUnavailable):  # other checks name what is wrong with it
+            marked = read_beside(database, marked_scopes)
+    for scope in marked:
+        path = folder_of(folders, root, scope) / SESSIONS_FILE
+        what = _loss(path, identity.id)
+        if what is not None:
+            name = identity.name_of(path)
+            yield name, identity.membership(name).loss_error(path, what).message
+
+
+def _loss(path: Path, id: str | None) -> str | None:
+    """Why a file that must be there is lost; None for one that is there, also for one that is damaged otherwise."""
+    what = loss_of(path)
+    if what is not None:
+        return what
+    try:
+        stored = _stored_id(path)
+    except StorageUnavailable:
+        return None  # other checks name what is wrong with it
+    return None if stored == id else "belongs to another data directory"
+
+
+def _id_in(path: Path) -> str | None:
+    """The id of the directory that a database belongs to; None for none that can be read."""
+    with suppress(StorageUnavailable):
+        return _stored_id(path)
+    return None
+
+
+def _stored_id(path: Path) -> str | None:
+    """The same; None without a file. Raises StorageUnavailable."""
+    if loss_of(path) is not None:
+        return None
+    with storage_errors(path), closing(_connection(path)) as connection:
+        return directory_in(connection) if connection.table_exists(None, "identity") else None
+
+
+def _connection(path: Path) -> apsw.Connection:
+    # one of a user's file is writable, as a read-only one would leave a log and its index behind
+    is_own = path.name == SESSIONS_FILE
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE if is_own else apsw.SQLITE_OPEN_READONLY)
+    connection.set_busy_timeout(BUSY_MS)
+    return connection
+
+
+def _begin_file(settings: Settings, name: str) -> BegunAnew:
+    identity = DirectoryIdentity(settings.storage.data_dir)
+    path = settings.storage.data_dir / name
+    if name == IDENTITY_FILE:
+        kept_as = _keep_apart(path)
+        there = [each for each in _DATABASES if loss_of(path.with_name(each)) is None]
+        ids = filter(None, (_id_in(path.with_name(each)) for each in there))
+        identity.expect_only([each for each in there if each == DATABASE_FILE], id=next(ids, None))
+    else:
+        kept_as = _keep_apart(path)
+        identity.release(name)
+    _note(settings, name)
+    return BegunAnew(path=path, kept_as=kept_as)
+
+
+async def _begin_conversations(settings: Settings, path: Path, name: str) -> BegunAnew:
+    database = settings.storage.data_dir / DATABASE_FILE
+    engine = open_database(database, identity=DirectoryIdentity(settings.storage.data_dir))
+    try:
+        marks, root, folders = ConversationMarks(engine), folder_of_conversations(settings), SpelledFolders()
+        kept_as = _keep_apart(path)
+        await asyncio.to_thread(_note, settings, name)
+        for scope in await marks.all():
+            if folder_of(folders, root, scope) == path.parent:
+                await marks.drop(scope)
+    finally:
+        await engine.aclose()
+    return BegunAnew(path=path, kept_as=kept_as)
+
+
+def _note(settings: Settings, name: str) -> None:
+    """Write the act into the audit log; where the file of that was lost, into a new one."""
+    with closing(AccessFile(settings)) as file:
+        if file.existing() is not None or name == ACCESS_FILE:
+            log, key = file.audit_log()
+            log.put([file.entry(_ACT, DEFAULT_TENANT, name)], key)
+
+
+def _keep_apart(path: Path) -> Path | None:
+    """Rename what is in the place of a lost file, with its log, durably; the new path, None for nothing."""
+    kept_as = beside(path, f".lost-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}")
+    is_any = False
+    with storage_errors(path, OSError):
+        for suffix in ("-wal", "-shm", ""):  # the file last: until then it is still lost when this is repeated
+            if (file := beside(path, suffix)).exists():
+                file.rename(beside(kept_as, suffix))
+                is_any = True
+        if is_any:
+            sync_folder(path.parent)
+    return kept_as if is_any else None
+
+
+async def _mark_present(settings: Settings, identity: DirectoryIdentity) -> None:
+    """Mark those whose conversations are there: told by the rows of scopes, and by the names of folders."""
+    engine = open_database(settings.storage.data_dir / DATABASE_FILE, identity=identity)
+    try:
+        marks, root, folders = ConversationMarks(engine), folder_of_conversations(settings), SpelledFolders()
+        named = [
+            Scope(tenant=tenant, project=project, user=folder.name)
+            for folder, tenant, project in folders_below(root)
+            if tenant is not None and project is not None and not is_encoded(folder.name)
+        ]
+        marked = await marks.all()
+        there = {
+            scope for scope in (*marked, *named) if loss_of(folder_of(folders, root, scope) / SESSIONS_FILE) is None
+        }
+        if there != {*marked}:
+            await marks.replace(there)
+    finally:
+        await engine.aclose()
+    (settings.storage.data_dir / LOCK_FILE).unlink(missing_ok=True)  # it is not in use yet

@@ -1,0 +1,183 @@
+"""Nothing is deleted, given or changed by what was not understood: each condition narrows or is refused by name."""
+
+import re
+
+import pytest
+
+from mnemoir.server.app import TABLE
+from tests.narrowing import present
+from tests.server.server_kit import Server, error_of, succeeded
+
+MEMORIES = "/api/memories"
+ADMIN = "admin-of-all-and-operator"
+# the routes that the promise is about, as they are called; each is found in the table, so none is forgotten
+TAKING = ("/merge", "/undo", "/refuse", "/prune", "/erase", "/export", "/import", "/cleanup", "/retention/run")
+OF_OTHERS = ("/api/chat", "/api/generate", "/api/pull", "/api/push", "/api/create", "/api/copy", "/api/delete")
+
+
+def named(path: str) -> str:
+    return re.sub(r"\{[^}]+\}", "mira", path)
+
+
+def of_our_own(*, deleting: bool) -> list[tuple[str, str]]:
+    """Method and path of every route that takes something away, or of every list and search."""
+    found = []
+    for route in TABLE.routes:
+        for method in present(route.methods) - {"HEAD"}:
+            takes = method == "DELETE" or route.path.endswith(TAKING)
+            is_asked = takes if deleting else (method == "GET" and not takes) or route.path.endswith("/search")
+            if is_asked and route.says.needs_credential and route.path not in OF_OTHERS and route.says.by_cookie:
+                found.append((method, named(route.path)))
+    return sorted(found)
+
+
+@pytest.fixture
+async def kept(open_server):
+    """A server with a key, what Mira keeps in it, and a function that tells all there is to lose."""
+    server = await open_server(api_keys=[ADMIN], admin_api_key=ADMIN)
+    headers = {"x_api_key": ADMIN}
+    said = {"messages": [{"role": "user", "content": "Likes tea"}], "user_id": "mira", "infer": False}
+    await server.post(MEMORIES, said, **headers)
+    chat = {"model": "mnemoir", "messages": [{"role": "user", "content": "Hello"}], "user": "mira"}
+    succeeded(await server.ask("POST", "/v1/chat/completions", chat | {"conversation_id": "mira"}, **headers))
+
+    async def tell() -> list[object]:
+        lists = ("/api/memories/mira", "/api/conversations?user_id=mira", "/api/keys", "/api/users", "/api/holds")
+        return [await server.get(target, **headers) for target in lists]
+
+    return server, headers, tell
+
+
+async def refuses(server: Server, headers: dict[str, str], method: str, target: str) -> tuple[int, str]:
+    answer = await server.ask(method, target, **headers)
+    assert 400 <= answer.status < 500, (method, target, answer.body)
+    return error_of(answer)
+
+
+@pytest.mark.costly("it asks all routes")
+async def test_whatever_takes_something_away_refuses_what_it_does_not_know(kept):
+    server, headers, tell = kept
+    before, routes = await tell(), of_our_own(deleting=True)
+    assert {("DELETE", MEMORIES), ("POST", "/api/subjects/mira/erase"), ("GET", "/api/export")} <= set(routes)
+    assert len(routes) > 30
+    for method, path in routes:
+        assert await refuses(server, headers, method, f"{path}?zzz=1") == (400, "unknown_parameter"), path
+        assert await refuses(server, headers, method, f"{path}?_=1&utm_source=x&zzz=1") == (400, "unknown_parameter")
+        twice = await refuses(server, headers, method, f"{path}?org_id=default&org_id=default")
+        assert (twice, path) == ((400, "repeated_parameter"), path)
+        for doubled in (path.replace("/api/", "/api//"), f"/{path}", f"{path[:5]}/{path[5:]}"):
+            assert (await refuses(server, headers, method, doubled), doubled) == ((400, "missing_name"), doubled)
+    assert await tell() == before
+
+
+async def test_every_list_and_search_refuses_a_query_parameter_that_it_does_not_know(kept):
+    server, headers, _ = kept
+    routes = of_our_own(deleting=False)
+    assert {("GET", MEMORIES), ("POST", f"{MEMORIES}/search"), ("GET", "/api/runs")} <= set(routes)
+    for method, path in routes:
+        told = await refuses(server, headers, method, f"{path}?zzz=1")
+        assert (told, method, path) == ((400, "unknown_parameter"), method, path)
+
+
+@pytest.mark.costly("it asks all routes")
+async def test_no_delete_and_nothing_like_it_takes_a_body_that_it_does_not_know(kept):
+    server, headers, tell = kept
+    before = await tell()
+    exact = [
+        (method, named(route.path))
+        for route in TABLE.routes
+        for method in present(route.methods) - {"HEAD", "GET"}
+        if route.says.exact and not route.says.reads_body
+    ]
+    assert {"POST", "DELETE"} == {method for method, _ in exact}
+    for method, path in exact:
+        refused = await server.ask(method, path, {"zzz": 1}, **headers)
+        assert (error_of(refused), path) == ((400, "unknown_parameter"), path)
+        assert b"zzz" in refused.body
+    for body in (b"[1]", b'"all"', b"user_id=mira&run_id=r1", b"\xff", b"{", b"true"):
+        refused = await server.ask("DELETE", f"{MEMORIES}?user_id=mira", body, **headers)
+        assert (error_of(refused), body) == ((400, "unknown_parameter"), body)
+    assert await tell() == before
+
+
+@pytest.mark.parametrize("body", [b"", b"null", b"{}", b" {} \n"])
+@pytest.mark.parametrize("target", [f"{MEMORIES}/?user_id=mira", f"{MEMORIES}?user_id=mira&_=1&utm_source=x&_t=2"])
+async def test_a_body_that_says_nothing_and_marks_of_caches_and_links_are_ignored(kept, body, target):
+    server, headers, _ = kept
+    assert succeeded(await server.ask("DELETE", target, body, **headers))["deleted"] == 1
+
+
+UNKNOWN = (
+    *("run=r1", "session_id=r1", "q=tea", "dry_run=true", "USER_ID=mira", "user_id%20=mira", "user_id[]=mira"),
+    *("filters={}", "categories=food", "before=2026-01-01", "limit=1", "kind=fact", "=x", "x", "user=mira"),
+)
+
+
+async def test_a_condition_of_another_name_forgets_nothing(kept):
+    server, headers, tell = kept
+    before = await tell()
+    for condition in UNKNOWN:
+        for target in (f"{MEMORIES}?user_id=mira&{condition}", f"{MEMORIES}/?{condition}&user_id=mira"):
+            assert (await refuses(server, headers, "DELETE", target), target) == ((400, "unknown_parameter"), target)
+    for twice in ("user_id=nobody&user_id=mira", "user_id=mira&user_id=mira", "run_id=a&run_id=b&user_id=mira"):
+        refused = await refuses(server, headers, "DELETE", f"{MEMORIES}?{twice}")
+        assert (refused, twice) == ((400, "repeated_parameter"), twice)
+    assert await tell() == before
+
+
+async def test_the_refusal_names_the_parameter_and_what_is_known(kept):
+    server, headers, _ = kept
+    answer = await server.ask("DELETE", f"{MEMORIES}?user_id=mira&session_id=r1", **headers)
+    for told in ("session_id", "run_id", "nothing was done"):
+        assert told in answer.body.decode()
+
+
+async def test_the_tenant_and_the_project_of_other_services_are_the_callers_or_refused(open_server):
+    server = await open_server()
+    make = server.parts.access.api_keys.create
+    kitchen = {"x_api_key": make(role="admin", projects=["kitchen"], by="test")[1]}
+    said = {"messages": [{"role": "user", "content": "Likes tea"}], "user_id": "mira", "infer": False}
+    await server.post(f"{MEMORIES}?project_id=kitchen", said, **kitchen)
+    for query in ("org_id=acme", "project_id=shed", "org_id=", "project_id=kitchen&org_id=other"):
+        for method in ("GET", "DELETE"):
+            refused = await refuses(server, kitchen, method, f"{MEMORIES}?user_id=mira&{query}")
+            assert (refused, query) == ((403, "forbidden"), query)
+    both = await refuses(server, kitchen, "DELETE", f"{MEMORIES}?user_id=mira&project=kitchen&project_id=shed")
+    assert both[0] == 400
+    nowhere = await refuses(
+        server, {"x_api_key": make(role="admin", by="test")[1]}, "DELETE", "/api/model?project_id=x"
+    )
+    assert nowhere == (400, "unknown_parameter")
+    gone = await server.ask("DELETE", f"{MEMORIES}?user_id=mira&org_id=default&project_id=kitchen", **kitchen)
+    assert succeeded(gone)["deleted"] == 1
+
+
+async def test_the_key_of_one_user_must_name_the_user_whose_memories_all_go(open_server):
+    server = await open_server()
+    noa = {"x_api_key": server.parts.access.api_keys.create(role="admin", user="noa", by="test")[1]}
+    said = {"messages": [{"role": "user", "content": "Likes tea"}], "infer": False}
+    await server.post(MEMORIES, said, **noa)
+    for target in (MEMORIES, f"{MEMORIES}/", f"{MEMORIES}/?user_id=", f"{MEMORIES}?user_id=%20"):
+        assert await refuses(server, noa, "DELETE", target) == (400, "missing_user_id")
+    assert succeeded(await server.ask("DELETE", f"{MEMORIES}/?user_id=noa", **noa))["deleted"] == 1
+
+
+async def test_bytes_that_are_no_text_never_make_one_user_of_two(server):
+    said = {"messages": [{"role": "user", "content": "Likes tea"}], "user_id": "j\ufffdrgen", "infer": False}
+    await server.post(MEMORIES, said)
+    for sent in ("j%FCrgen", "j%FFrgen", "j%ED%A0%80rgen", "j%C3rgen"):
+        for method, target in (
+            ("DELETE", f"{MEMORIES}?user_id={sent}"),
+            ("GET", f"{MEMORIES}?user_id={sent}"),
+            ("GET", f"{MEMORIES}/{sent}"),
+            ("POST", f"/api/subjects/{sent}/erase"),
+        ):
+            assert (await refuses(server, {}, method, target), target) == ((400, "invalid_encoding"), target)
+    assert (await server.get(f"{MEMORIES}/j%EF%BF%BDrgen"))["total"] == 1
+
+
+def test_no_route_is_exact_without_being_walked_above():
+    walked = {path for _, path in of_our_own(deleting=True)}
+    more = {"/api/memories/plans/mira/apply", "/api/memories/mira/restore", "/api/discussions/mira/rebuild"}
+    more |= {"/api/memories/proposals/approve", "/api/memories/proposals/mira/approve", "/api/users/mira/adopt"}
+    assert {named(route.path) for route in TABLE.routes if route.says.exact} - walked == more
