@@ -9,7 +9,8 @@ from typing import Any
 
 from mnemoir.core.events import Finished, ModelEvent, Reply, Text, Usage
 from mnemoir.core.messages import ImagePart, ModelRequest
-from mnemoir.wire import answer_reader, upstream
+from mnemoir.wire import upstream
+from mnemoir.wire.answers import answer_reader
 from mnemoir.wire.members import Json
 from mnemoir.wire.pictures import write_base64
 from mnemoir.wire.stream_readers import NamedEvent

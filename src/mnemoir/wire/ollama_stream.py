@@ -26,7 +26,7 @@ from mnemoir.core.events import (
 )
 from mnemoir.core.messages import ToolCall
 from mnemoir.wire import upstream
-from mnemoir.wire.answer_reader import AnswerReader
+from mnemoir.wire.answers.answer_reader import AnswerReader
 from mnemoir.wire.content_parts import read_content
 from mnemoir.wire.members import Json
 from mnemoir.wire.ollama_options import (

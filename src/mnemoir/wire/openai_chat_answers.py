@@ -14,7 +14,7 @@ from mnemoir.core.events import Event, FinishReason, ModelEvent, Note, Refusal, 
 from mnemoir.core.ids import new_call_id
 from mnemoir.core.messages import ToolCall
 from mnemoir.wire import upstream
-from mnemoir.wire.call_pieces import CallPieces
+from mnemoir.wire.answers.call_pieces import CallPieces
 from mnemoir.wire.content_parts import read_content
 from mnemoir.wire.members import Json, members_for, merged_members, unread
 from mnemoir.wire.openai_messages import ROUTE, read_tool_calls, write_tool_calls

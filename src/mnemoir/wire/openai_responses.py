@@ -22,7 +22,8 @@ from mnemoir.core.events import (
 )
 from mnemoir.core.ids import new_call_id
 from mnemoir.core.messages import ImagePart, Message, ModelRequest, OpaquePart, Part, Route, TextPart, ToolCall
-from mnemoir.wire import answer_reader, upstream
+from mnemoir.wire import upstream
+from mnemoir.wire.answers import answer_reader
 from mnemoir.wire.json_output import ANY_OBJECT, named_schema
 from mnemoir.wire.members import Json, members_for, merged_members
 from mnemoir.wire.openai_messages import effort_of, is_reasoning_model

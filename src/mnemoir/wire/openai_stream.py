@@ -14,7 +14,7 @@ from mnemoir.core.errors import InvalidRequest, MnemoirError, ProviderError, Rat
 from mnemoir.core.events import Alternative, Event, Finished, FinishReason, ModelEvent, Passed, Text, Usage
 from mnemoir.core.messages import Route
 from mnemoir.wire import upstream
-from mnemoir.wire.answer_reader import AnswerReader
+from mnemoir.wire.answers.answer_reader import AnswerReader
 from mnemoir.wire.members import Json, unread
 from mnemoir.wire.openai_shapes import Head, OpenAIErrorBody, read_usage, write_usage
 
