@@ -197,8 +197,11 @@ class SqliteEngine:
 
 
 def _refuse_replacement(path: str, opened: os.stat_result) -> None:
-    """Raise StorageDamaged when the file that was opened is not at its path: what is written to it would be lost."""
-    with suppress(FileNotFoundError, NotADirectoryError):
+    """Raise StorageDamaged when the file that was opened is not at its path: what is written to it would be lost.
+
+    Raises StorageUnavailable where the disk does not tell.
+    """
+    with storage_errors(Path(path), OSError), suppress(FileNotFoundError, NotADirectoryError):
         found = os.stat(path)
         if found.st_size and os.path.samestat(found, opened):
             return
