@@ -199,3 +199,16 @@ def test_a_project_prompt_takes_the_place_of_what_to_keep_and_never_of_the_guard
 @pytest.mark.parametrize("unset", [None, "", "  \n"])
 def test_without_a_project_prompt_the_default_says_what_to_keep(unset):
     assert default_extraction_prompt() in extraction_policy(unset)
+
+
+async def test_a_fact_that_was_cut_behind_a_title_is_dropped_and_one_that_ends_in_a_title_is_kept():
+    cut = [
+        "Lives in St",
+        "Works at Dr.",
+        "Dog is called Mr",
+        "Ich wohne in St.",
+        "Trabaja para la Dra",
+        "Habite à St",
+    ]
+    whole = ["Lives on Elm St", "Is a Dr.", "Ich bin Prof.", "Lives on 5th St.", "Son is called Max", "Likes the sea"]
+    assert await facts_from(ScriptedModel(facts_reply(*cut, *whole))) == whole

@@ -27,6 +27,7 @@ from mnemoir.core.clock import to_text
 from mnemoir.core.errors import ProviderInvalidOutput, ProviderTimeout
 from mnemoir.core.events import Reply, Usage
 from mnemoir.core.messages import JsonSchema, ModelRequest, Sampling, text_message
+from mnemoir.core.sentences import is_title
 from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.extract.conversation import digest, spells, windows
 from mnemoir.memory.facts.extract.requests import MOST_CHARACTERS, MOST_FACTS, FactSettings, Statement, Turn
@@ -39,6 +40,7 @@ T = TypeVar("T")
 
 _TRIES = 2
 _LONGEST_S = 60.0  # repeats after a refusal included
+_BEFORE_DEGREES = {"a", "an", "the", "ein", "eine", "bin", "een", "un", "une", "una", "uno", "um", "uma"}
 
 
 class CutOff(Exception):
@@ -267,7 +269,7 @@ def admissible(found: Sequence[Statement], *, conversation: str) -> list[Stateme
     Dropped facts are counted in the log with the digest of their conversation and without their text.
     """
     kept: dict[bytes, Statement] = {}
-    dropped = {"empty": 0, "too_long": 0, "secret": 0, "too_many": 0}
+    dropped = {"empty": 0, "too_long": 0, "cut_off": 0, "secret": 0, "too_many": 0}
     for fact in found:
         text = " ".join(fact.text.split()) if len(fact.text) <= 2 * MOST_CHARACTERS else fact.text
         fault = _fault(text)
@@ -288,7 +290,17 @@ def _fault(text: str) -> str | None:
         return "empty"
     if len(text) > MOST_CHARACTERS:
         return "too_long"
+    if _is_cut_off(text):
+        return "cut_off"
     return "secret" if holds_secret(text) else None
+
+
+def _is_cut_off(text: str) -> bool:
+    """True for a fact that ends in a title whose name is missing: "Lives in St", but not "Lives on Elm St"."""
+    before, _, last = text.rpartition(" ")
+    previous = before.rpartition(" ")[2]
+    names_nobody = previous[:1].isalpha() and previous.islower() and previous not in _BEFORE_DEGREES
+    return names_nobody and last[:1].isupper() and is_title(last)
 
 
 def _turn_document(turn: Turn) -> Mapping[str, str]:
