@@ -148,6 +148,8 @@ CUT = {
         Great... | I live in Graz.
         I love it! | 5 years ago I left.
         I take vitamin C. | The doctor says so.
+        I take vitamin D. | Rex likes fish.
+        Works at Acme Inc. | Lives in Graz.
         I live in the U.S. | My sister does not.
         """,
     "de": """
@@ -264,12 +266,12 @@ def test_each_language_has_a_dozen_of_both_kinds():
     assert [code for table in (WHOLE, CUT) for code in table if len(rows({code: table[code]})) < 12] == []
 
 
-@pytest.mark.parametrize("word", ["Dr.", "St", "mr.", "Sra.", "Mag.", "dhr"])
+@pytest.mark.parametrize("word", ["Dr.", "St", "mr.", "Sra.", "dott.", "dhr"])
 def test_a_title_is_known_with_its_dot_and_without(word):
     assert is_title(word)
 
 
-@pytest.mark.parametrize("word", ["mag", "MS", "Rex", "", ".", "col."])
+@pytest.mark.parametrize("word", ["mag", "MS", "Rex", "", ".", "D"])
 def test_a_word_or_a_state_is_no_title(word):
     assert not is_title(word)
 

@@ -45,9 +45,8 @@ def sentence_ends(text: str) -> Iterator[tuple[int, int]]:
 
 
 def is_title(word: str) -> bool:
-    """True for an abbreviation that a name follows, such as "Dr." or "St", with its dot or without."""
-    bare = word.removesuffix(".")
-    return _spelling(bare) in _words("titles") or (bare[:1].isupper() and _spelling(bare) in _words("capital_titles"))
+    """True for an abbreviation that nothing but a name follows, such as "Dr." or "St", with its dot or without."""
+    return _spelling(word.removesuffix(".")) in _words("titles")
 
 
 def _is_end(text: str, at: int, mark: str, following: int) -> bool:
@@ -66,7 +65,9 @@ def _is_end_of(word: str, previous: str, behind: str) -> bool:
     small = _spelling(word)
     if small in _words("inside") or f"{previous.lstrip(_EDGES)}{word}".lower() in _words("inside"):
         return False
-    if is_title(word):
+    if _LETTERS.fullmatch(word) and previous.lower() in _words("before_letters"):
+        return behind[:1].isupper() or _speaks(behind)
+    if is_title(word) or (word[:1].isupper() and small in _words("capital_titles")):
         is_street = previous[:1].isupper() or previous[:1].isdigit()
         return _is_opener(behind) if is_street and not previous.endswith(".") else _speaks(behind)
     if small in _words("numbered") and (_NUMBER.match(behind) or len(word) > 1):

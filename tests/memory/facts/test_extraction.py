@@ -84,8 +84,11 @@ async def test_an_answer_that_can_be_read_is_used(answer):
     assert await facts_from(ScriptedModel(answer)) == ["Lives in Graz"]
 
 
-UNUSABLE = ["", "I could not find any facts.", "[]", '"x"', "null", '{"memories": []}', '{"facts": "Lives in Graz"}']
+UNUSABLE = ["", "I could not find any facts.", "null", '{"memories": []}', '{"note": "done"}', "[1, 2]", "- Rows"]
 CUT = [
+    '{"facts": ["Lives in Linz"]}, {"facts": ["Rows',
+    '["Lives in Linz", "Rows',
+    '[{"fact": "Lives in Linz"}, {"fact": "Rows"}',
     '<think>Is it {"facts": ["Lives in Linz"]}?',
     '{"facts": ["Lives in Linz"]}<THINK>Or is it {"facts": ["Lives in Rome"]}?',
     '{"facts": [7, null]}',
@@ -210,5 +213,12 @@ async def test_a_fact_that_was_cut_behind_a_title_is_dropped_and_one_that_ends_i
         "Trabaja para la Dra",
         "Habite à St",
     ]
-    whole = ["Lives on Elm St", "Is a Dr.", "Ich bin Prof.", "Lives on 5th St.", "Son is called Max", "Likes the sea"]
+    whole = [
+        "Lives on Elm St",
+        "Is a Dr.",
+        "Ich bin Prof.",
+        "Lives on 5th St.",
+        "Son is called Max",
+        "Takes vitamin D",
+    ]
     assert await facts_from(ScriptedModel(facts_reply(*cut, *whole))) == whole

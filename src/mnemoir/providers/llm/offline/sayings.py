@@ -252,7 +252,7 @@ def naming(match: re.Match[str]) -> Sequence[str]:
     """The name, with its titles and initials: "Dr. Anna Weber", "John F. Kennedy Jr."."""
     said = match["name"].title() if match["name"].islower() else match["name"]
     plain = " ".join(word for word in said.split() if not is_title(word) and not _INITIAL.fullmatch(word))
-    return (f"Name is {said}",) if name_in(plain) else ()
+    return (f"Name is {said}",) if name_in(plain or said) else ()
 
 
 def new_home(match: re.Match[str]) -> Sequence[str]:
