@@ -26,7 +26,7 @@ def test_no_folder_holds_more_than_35_files():
     assert {folder: count for folder, count in counted.items() if count > 35} == {}
 
 
-@pytest.mark.costly("it reads every file of the package")
+@pytest.mark.slow
 def test_no_function_is_longer_than_60_lines():
     long = {}
     for file in files():

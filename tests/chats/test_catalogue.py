@@ -11,6 +11,7 @@ import apsw
 import pytest
 
 from mnemoir.chats.conversations import Conversations
+from mnemoir.chats.expected_folders import ExpectedFolders
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.core.clock import utc_now
 from mnemoir.core.conversations import Message
@@ -18,7 +19,9 @@ from mnemoir.core.data_directory import SESSIONS_FILE
 from mnemoir.core.scope import Scope
 from mnemoir.ports.holdings import DAILY_DAYS
 from mnemoir.storage.sql.catalogue import Catalogue
+from mnemoir.storage.sql.conversation_marks import ConversationMarks
 from mnemoir.storage.sqlite import open_database
+from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
 from tests.acceptance.conversation_kit import holds
 
 MIRA, OTTO = (Scope(project="demo", user=user) for user in ("mira", "otto"))
@@ -28,7 +31,12 @@ NOTHING = {"conversations": 0, "messages": 0, "embeddable": 0, "embedded": 0}
 @asynccontextmanager
 async def opened(folder):
     database = open_database(folder / "data" / "mnemoir.db")
-    made = Conversations(folder / "talk", lambda folder: MemoryManager(folder / SESSIONS_FILE), Catalogue(database))
+    made = Conversations(
+        folder / "talk",
+        lambda folder: MemoryManager(folder / SESSIONS_FILE),
+        Catalogue(database),
+        expected=ExpectedFolders(ConversationMarks(database), DirectoryIdentity(folder)),
+    )
     yield made
     await made.aclose()
     await database.aclose()

@@ -245,7 +245,7 @@ async def test_of_two_who_forget_at_once_one_is_told_that_there_is_nothing(chats
     assert sorted(answer.status for answer in answers) == [200, 404, 404, 404, 404]
 
 
-@pytest.mark.costly("each call fails once")
+@pytest.mark.slow
 @pytest.mark.parametrize("target", [f"{ALL}/tea", f"{ALL}?user_id=user"], ids=["one", "all"])
 async def test_a_disk_that_fails_at_any_step_leaves_what_can_be_forgotten_again(chats, disk, folder, target):
     for attempt in attempts(disk, range(1, 400, 13), apsw.FullError, least=13):

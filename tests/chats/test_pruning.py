@@ -8,6 +8,7 @@ import pytest
 import structlog
 
 from mnemoir.chats.conversations import Conversations
+from mnemoir.chats.expected_folders import ExpectedFolders
 from mnemoir.chats.pruning import Pruning
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.memory_manager import MemoryManager
@@ -19,7 +20,9 @@ from mnemoir.ports.holdings import OpenHolding
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from mnemoir.storage.sql.ageing import SqlStamps, Stamp
 from mnemoir.storage.sql.catalogue import Catalogue
+from mnemoir.storage.sql.conversation_marks import ConversationMarks
 from mnemoir.storage.sqlite import open_database
+from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
 
 MIRA, OTTO = Scope(project="tea", user="mira"), Scope(project="tea", user="otto")
 DAY_S = 24 * 3600
@@ -61,7 +64,12 @@ async def stamps(database, clock):
 @pytest.fixture
 async def conversations(tmp_path, database):
     root = tmp_path / "conversations"
-    opened = Conversations(root, lambda folder: MemoryManager(folder / SESSIONS_FILE), Catalogue(database))
+    opened = Conversations(
+        root,
+        lambda folder: MemoryManager(folder / SESSIONS_FILE),
+        Catalogue(database),
+        expected=ExpectedFolders(ConversationMarks(database), DirectoryIdentity(tmp_path)),
+    )
     yield opened
     await opened.aclose()
 

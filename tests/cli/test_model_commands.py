@@ -45,7 +45,7 @@ def test_a_model_is_set_tested_shown_and_forgotten(model, far: ThreadedLLM) -> N
     assert "(offline)" in model("forget").stdout
 
 
-@pytest.mark.costly("a program on a terminal")
+@pytest.mark.slow
 def test_a_key_that_is_typed_is_not_shown(tmp_path: Path, far: ThreadedLLM) -> None:
     arguments = ["set", "compatible", "far-model", "--address", far.openai_url, "--key"]
     child = pexpect.spawn(

@@ -39,7 +39,10 @@ def bodies() -> list[dict[str, Any]]:
 
 
 @pytest.mark.costly("it asks with each member")
-@pytest.mark.parametrize("provider", ["openai-chat", "openai-responses", "ollama"])
+@pytest.mark.parametrize(
+    "provider",
+    ["openai-chat", *(pytest.param(name, marks=pytest.mark.slow) for name in ("openai-responses", "ollama"))],
+)
 def test_no_canary_reaches_a_model_a_log_or_a_trace(tmp_path: Path, provider: str) -> None:
     with ScriptedLLM.in_thread() as llm:
         settings = environment(

@@ -14,7 +14,7 @@ from mnemoir.access.audit import Audit
 from mnemoir.core.data_directory import ACCESS_FILE
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.settings import load_settings
-from tests.server.server_kit import Server, succeeded
+from tests.server.server_kit import Server, hello, succeeded
 
 SECRET = "Plays the cello on Tuesdays"
 SAID = {"messages": [{"role": "user", "content": SECRET}], "user_id": "mira", "infer": False}
@@ -233,6 +233,19 @@ async def test_reads_of_a_user_s_data_by_a_key_for_all_are_written_once_an_hour_
         (ids["read"], "noa", 1),
         (ids["read"], "mira", 3),
     ]
+
+
+async def test_reads_by_an_id_and_of_all_users_name_whose_data_they_show(keyed):
+    server, headers, ids = keyed
+    said = {"messages": [{"role": "user", "content": "I row."}], "user_id": "mira", "infer": False}
+    memory = (await server.post("/api/memories", said, **headers["admin"]))["results"][0]["id"]
+    await server.post("/v1/chat/completions", hello(user="noa"), **headers["admin"])
+    [run] = (await server.get("/api/runs", **headers["admin"]))["results"]
+    for path in (f"/api/memories/{memory}/history", "/api/export", "/api/runs", f"/api/runs/{run['id']}"):
+        await server.ask("GET", path, **headers["read"])
+    await server.parts.access.audit.aclose()
+    found = await entries(server, headers, action="users.read", actor=ids["read"])
+    assert {(one["user"], one["count"]) for one in found} == {("mira", 2), ("noa", 2)}
 
 
 async def test_old_entries_go_and_the_rest_still_verifies_and_is_anchored(tmp_path):

@@ -17,7 +17,7 @@ from tests.server.test_connections import CHAT, connected
 
 SAID = {"messages": [{"role": "user", "content": "Likes tea"}], "user_id": "mira", "infer": False}
 MEMORIES = "/api/memories"
-MOST = 10 * 1024 * 1024
+MOST = 1024 * 1024
 
 
 def raw_deflate(body: bytes) -> bytes:

@@ -11,6 +11,7 @@ import pytest
 from mnemoir.access.access_file import AccessFile
 from mnemoir.access.api_keys import ApiKeys
 from mnemoir.app import open_parts
+from mnemoir.core.conversations import SessionMetadata
 from mnemoir.core.data_directory import ACCESS_FILE, DATABASE_FILE, IDENTITY_FILE
 from mnemoir.core.errors import StorageDamaged
 from mnemoir.core.scope import Scope
@@ -22,7 +23,10 @@ from mnemoir.upkeep.losses import begin_anew, losses_in
 from mnemoir.upkeep.restoring import restore_backup
 from mnemoir.upkeep.subjects import Person
 from tests.server.conversation_targets import at, begin, of
+from tests.server.served_tree import served
 from tests.server.server_kit import error_of
+from tests.server.sign_in.page import joined
+from tests.storage.sealing_kit import a_key
 
 CONVERSATIONS = "conversations/default/mira/conversations.db"
 USER = {"user_id": "mira"}
@@ -79,6 +83,19 @@ async def test_the_mark_goes_with_an_erased_person(open_server, settings):
     await server.parts.upkeep.subjects.erase(Person(tenant="default", user="mira"))
     assert (await marked(server), losses_in(settings)) == ([], {})
     assert (await server.get(at("", **USER)))["results"] == []
+
+
+async def test_the_mark_goes_with_conversations_that_are_given_to_somebody(open_server, settings):
+    server = await open_server()
+    await begin(server, "tea", "I drink green tea.", **USER)
+    await joined(server, "anna")
+    anna = server.parts.access.users.with_hash("anna")[0]
+    await server.parts.upkeep.adoption.adopt(anna, "mira")
+    assert await marked(server) == [Scope(project="default", user="anna")]
+    assert await server.parts.chats.conversations.ids(Scope(project="default", user="anna")) == ["tea"]
+    async with server.parts.chats.conversations.of(MIRA):
+        pass
+    assert ([scope.user for scope in await marked(server)], losses_in(settings)) == (["anna", "mira"], {})
 
 
 async def test_a_directory_that_is_copied_whole_works_as_before(open_server, tmp_path, settings):
@@ -213,3 +230,36 @@ async def test_lost_conversations_are_named_by_the_status_and_readiness(open_ser
     server = await open_server()
     assert (await server.get("/api/status"))["degraded"] == ["default/mira/conversations.db"]
     assert (await server.ask("GET", "/ready")).status == 200
+
+
+@pytest.mark.parametrize("kind", ["project files", "elsewhere", "encrypted", "config tree"])
+async def test_it_holds_wherever_and_however_conversations_are_kept(open_parts_over, tmp_path, kind):
+    kinds = {
+        "project files": {"storage.backend": "file", "storage.workspace_root": str(tmp_path / "work")},
+        "elsewhere": {"memory.storage_path": str(tmp_path / "talk")},
+        "encrypted": {"encryption.mode": "fields", "encryption.key_file": str(tmp_path / "kek")},
+        "config tree": served(tmp_path, "http://127.0.0.1:9"),
+    }
+    (tmp_path / "kek").write_text(a_key())
+    (tmp_path / "kek").chmod(0o600)
+    given, root = kinds[kind], tmp_path / ("talk" if kind == "elsewhere" else "data/conversations")
+    parts = await open_parts_over(given)
+    async with parts.chats.conversations.of(MIRA) as own:
+        own.log.create_session("tea", "", SessionMetadata())
+    await parts.aclose()
+    file, beside = root / "default/mira/conversations.db", tmp_path / "beside.db"
+    file.rename(beside)
+    parts = await open_parts_over(given)
+    with pytest.raises(StorageDamaged, match="is missing"):
+        await parts.chats.conversations.ids(MIRA)
+    await parts.aclose()
+    settings = load_settings(None, {"storage.data_dir": str(tmp_path / "data"), **given}, environ={})
+    (name,) = losses_in(settings)
+    assert name == (str(file) if kind == "elsewhere" else CONVERSATIONS)
+    beside.rename(file)
+    parts = await open_parts_over(given)
+    assert await parts.chats.conversations.ids(MIRA) == ["tea"]
+    await parts.aclose()
+    file.unlink()
+    await asyncio.to_thread(begin_anew, settings, name)
+    assert await (await open_parts_over(given)).chats.conversations.ids(MIRA) == []

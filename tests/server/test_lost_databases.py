@@ -33,6 +33,16 @@ def replace(file: Path, others: Path) -> None:
     shutil.copyfile(others, file)
 
 
+def strip(file: Path, others: Path) -> None:
+    """Leave a database in which no table is left."""
+    with closing(sqlite3.connect(file)) as stripped:
+        names = stripped.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
+        stripped.execute("PRAGMA foreign_keys = OFF")
+        for (name,) in names.fetchall():
+            stripped.execute(f"DROP TABLE {name}")
+        stripped.execute("VACUUM")
+
+
 WAYS = (remove, empty, replace)
 
 
@@ -72,7 +82,7 @@ async def lost(open_server, tmp_path) -> Callable[[str, Callable[[Path, Path], N
     return lose
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", [*WAYS, strip])
 @pytest.mark.parametrize("name", [DATABASE_FILE, ACCESS_FILE])
 async def test_without_its_database_or_its_keys_a_server_does_not_start_and_writes_nothing(
     lost, open_server, tmp_path, name, way
@@ -88,7 +98,7 @@ async def test_without_its_database_or_its_keys_a_server_does_not_start_and_writ
     assert (await server.ask("GET", of("tea", **USER), **{"x-api-key": key})).status == 200
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", [*WAYS, strip])
 async def test_without_their_conversations_a_user_is_told_so_and_nothing_is_written(lost, open_server, tmp_path, way):
     key, data = lost(CONVERSATIONS, way), tmp_path / "data"
     if way is remove:

@@ -100,6 +100,26 @@ async def test_no_delete_and_nothing_like_it_takes_a_body_that_it_does_not_know(
     assert await tell() == before
 
 
+async def test_a_member_that_is_there_twice_is_refused_in_what_takes_something_away(kept):
+    server, headers, tell = kept
+    before = await tell()
+    for body in (
+        b'{"user_id": "nobody", "user_id": "mira", "all": true}',
+        b'{"user_id": "mira", "all": false, "all": true}',
+        b'{"user_id": "mira", "all": true, "\\u0061ll": true}',
+    ):
+        refused = await server.ask("POST", f"{MEMORIES}/proposals/refuse", body, **headers)
+        assert (error_of(refused), body) == ((400, "repeated_parameter"), body)
+    assert await tell() == before
+
+
+async def test_a_large_body_is_looked_at_too(kept):
+    server, headers, _ = kept
+    large = {"messages": [{"role": "user", "content": "x" * 100_000}], "zzz": 1}
+    refused = await server.ask("POST", "/api/discussions/mira/rebuild", large, **headers)
+    assert error_of(refused) == (400, "unknown_parameter")
+
+
 @pytest.mark.parametrize("body", [b"", b"null", b"{}", b" {} \n"])
 @pytest.mark.parametrize("target", [f"{MEMORIES}/?user_id=mira", f"{MEMORIES}?user_id=mira&_=1&utm_source=x&_t=2"])
 async def test_a_body_that_says_nothing_and_marks_of_caches_and_links_are_ignored(kept, body, target):

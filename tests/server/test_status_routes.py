@@ -186,3 +186,12 @@ async def test_no_secret_is_told(open_server, llm):
         assert b"canary" not in answer.body
         assert error_of(await server.ask("GET", path))[0] == 401
     assert (await server.get("/api/status", **held))["model"]["error"]
+
+
+async def test_a_workspace_that_is_not_made_yet_is_no_trouble(open_server, tmp_path):
+    server = await open_server(
+        {"storage.backend": "file", "storage.workspace_root": str(tmp_path / "far" / "workspace")}
+    )
+    assert (await server.ask("GET", "/health")).status == 200
+    assert (await server.get("/api/status"))["room"]["writable"]
+    assert not (tmp_path / "far").exists()

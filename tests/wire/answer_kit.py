@@ -12,7 +12,7 @@ import orjson
 from mnemoir.core.errors import ProviderError
 from mnemoir.core.events import Reply
 from mnemoir.wire import koboldcpp, ollama_chat, ollama_generate, openai_chat, openai_completions, openai_responses
-from mnemoir.wire.answer_reader import AnswerReader
+from mnemoir.wire.answers.answer_reader import AnswerReader
 
 READERS: Mapping[str, Callable[[str], AnswerReader]] = {
     "openai-chat": openai_chat.AnswerReader,

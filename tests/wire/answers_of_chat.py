@@ -131,6 +131,29 @@ STREAMS: Sequence[Case] = (
     _stream("a delta that is a text", sse(chunk(None, None) | {"choices": [{"delta": "x"}]}, DONE), UNREADABLE),
     _stream("choices that are a text", sse({"choices": "x"}, DONE), UNREADABLE),
     # what is sound, though odd
+    _stream(
+        "a message behind empty deltas",
+        sse(
+            chunk({"role": "assistant", "content": ""}),
+            {"choices": [{"message": {"content": "Hi "}, "finish_reason": "stop"}]},
+        ),
+        SOUND,
+    ),
+    _stream(
+        "messages with a pause",
+        sse(
+            {"choices": [{"message": {"content": "H"}}]},
+            {"choices": [{}]},
+            {"choices": [{"message": {"content": "i "}}]},
+            DONE,
+        ),
+        SOUND,
+    ),
+    _stream(
+        "a text completion's stream",
+        sse({"choices": [{"text": "Hi "}]}, {"choices": [{"text": "", "finish_reason": "stop"}]}),
+        SOUND,
+    ),
     _stream("content in parts", sse(chunk({"content": [{"type": "text", "text": "Hi "}]}), END), SOUND),
     _stream(
         "thinking in parts",
@@ -321,6 +344,8 @@ WHOLE: Sequence[Case] = (
     ),
     *(_json(f"choices {choices}", {"choices": choices}, UNREADABLE, "no choices") for choices in _NO_CHOICES),
     _json("no choices", {}, UNREADABLE, "no choices"),
+    _json("no choices and a message", {"choices": [], "message": "slow down"}, BROKEN_OFF, "slow down"),
+    _json("an error of another shape", {"success": False, "errors": ["x"]}, UNREADABLE, '"errors":["x"]'),
     _json("an only delta", whole(None) | {"choices": [{"delta": {"content": "Hi"}, "finish_reason": "stop"}]}, SAID),
     _json(
         "thinking beside text",
@@ -355,6 +380,7 @@ WHOLE: Sequence[Case] = (
     ),
     _json("an error in words", {"error": "Unexpected endpoint"}, BROKEN_OFF, "Unexpected endpoint"),
     _json("an error within an error", {"error": {"error": {"message": "deep"}}}, BROKEN_OFF, "deep"),
+    _json("a text completion", {"choices": [{"text": "Hi", "finish_reason": "stop"}], "usage": USAGE}, SAID),
     _json("half an object", b'{"choices": [{"mess', UNREADABLE, "not JSON"),
     _json(
         "whole with half a pair",

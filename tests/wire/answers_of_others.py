@@ -9,6 +9,8 @@ from tests.wire.answer_kit import (
     BROKEN_OFF,
     COUNTED,
     DONE,
+    END,
+    HI,
     LINES,
     SAID,
     UNREADABLE,
@@ -20,6 +22,7 @@ from tests.wire.answer_kit import (
     failed,
     lines,
     sse,
+    whole,
 )
 
 
@@ -54,6 +57,8 @@ def text_completions() -> Iterator[Case]:
         sse(b'{"choices":[{"text":"a \\ud83d"}]}', b'{"choices":[{"text":"\\ude00"}]}', end),
         Verdict(text="a \U0001f600"),
     )
+    yield case("a chat's answer", as_json(whole({"content": "Hi"})), SAID)
+    yield case("a chat's stream", sse(HI, END, COUNTED, DONE), Verdict(text="Hi ", usage=(3, 2)))
     yield case("the reason error", as_json({"choices": [{"text": "x", "finish_reason": "error"}]}), BROKEN_OFF)
 
 
@@ -70,6 +75,9 @@ def responses() -> Iterator[Case]:
     end = {"type": "response.completed", "response": answer}
     yield case("plain", sse(hi, end), SAID)
     yield case("whole", as_json(answer), SAID)
+    yield case("no pieces", sse(end), SAID)
+    empty = {"status": "completed", "output": [{"type": "message", "content": None}]}
+    yield case("a message of nothing", as_json(empty), Verdict())
     yield case("cut", sse(hi), BROKEN_OFF)
     yield case("unreadable", sse(hi, b"{oops", end), UNREADABLE)
     yield case(

@@ -1,12 +1,13 @@
 """Each answer has one verdict, however the network cuts it, and each error keeps the words of the server."""
 
 from collections.abc import Iterable
+from itertools import chain
 
 import pytest
 
 from mnemoir.core.errors import ProviderError
 from mnemoir.core.events import Gathering, ModelEvent, Note
-from mnemoir.wire import openai_chat
+from mnemoir.wire import openai_chat, upstream
 from tests.each_case import check_each
 from tests.wire.answer_cases import CASES
 from tests.wire.answer_kit import (
@@ -87,3 +88,53 @@ def test_an_unknown_part_is_named_in_a_note() -> None:
     for body in (sse(chunk({"content": [part]}), END), as_json(whole({"content": [part]}))):
         (note,) = (event for event in events_of(body) if isinstance(event, Note))
         assert "hologram" in note.text
+
+
+FLOODS = [
+    b'data: "' + rb"\"" * 250_000 + b"\n\n",
+    b"data: " + b'"' * 500_001 + b"\n\n",
+    b'data: "' + rb"\ud83d" * 80_000 + b"\n\n",
+    b'data: "' + b"\xff\xc3" * 250_000 + b"\n\n",
+    b"data: " + b"NaN-" * 125_000 + b"\n\n",
+    b"data: " + b"[" * 500_000 + b"\n\n",
+    b"data:\n" * 80_000 + b"\n\ndata: x\n\n",
+    b"<script" * 9_000,
+    b"<!--" * 16_000,
+    b"<" * 64_000,
+    b"{" + b" " * 500_000,
+    b" " * 500_000,
+    b"\r" * 500_000,
+]
+
+
+@pytest.mark.slow
+def test_a_flood_that_cannot_be_read_is_refused_without_a_long_search() -> None:
+    def check(protocol: str) -> None:
+        for flood in FLOODS:
+            reader = READERS[protocol]("application/json")
+            pieces = (flood[start : start + 50_000] for start in range(0, len(flood), 50_000))
+            with pytest.raises(ProviderError):
+                list(chain(*map(reader.feed, pieces), reader.end()))
+
+    check_each(READERS, check)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b'data: {"error":{"message":"bad key","code":"invalid_api_key"}}\n\ndata: [DONE]\n\n', "bad key"),
+        (b'event: error\ndata: {"message":"bad key"}\n\n', "bad key"),
+        (b"event: error\ndata: bad key\n\n", "bad key"),
+        (b'error: {"message":"bad key"}\n', "bad key"),
+        (b'\xef\xbb\xbf{"error":"bad key"}', "bad key"),
+        (b'[{"error":{"message":"bad key"}}]', "bad key"),
+        (b'{"error":{"message":"bad \\ud83d key"}}', "bad \ufffd key"),
+        (b'{"detail":{"error":{"message":"bad key"}}}', "bad key"),
+        (b'{"object":"error","message":{"detail":[{"loc":["body","n"],"msg":"bad key"}]}}', "body.n: bad key"),
+        (b"<html><head><style>a{}</style><title> bad key </title></head><body>x</body></html>", "bad key"),
+        (b"bad key", "bad key"),
+        (b'{"code":7}', '{"code":7}'),
+    ],
+)
+def test_the_words_of_an_error_are_found_in_any_shape(body: bytes, words: str) -> None:
+    assert upstream.error_in_body(upstream.error_value(body), status=401).message == words

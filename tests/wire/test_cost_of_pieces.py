@@ -6,7 +6,8 @@ from typing import Any
 import orjson
 import pytest
 
-from mnemoir.wire import answer_reader, openai_chat_answers, openai_stream, second_reading, upstream
+from mnemoir.wire import openai_chat_answers, openai_stream, second_reading, upstream
+from mnemoir.wire.answers import answer_reader
 
 PIECE = b'data: {"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}\n\n'
 

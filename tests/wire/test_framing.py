@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemoir.core.errors import ProviderInvalidOutput
-from mnemoir.wire.stream_readers import NdjsonReader, SseReader
+from mnemoir.wire.stream_readers import NamedEvent, NdjsonReader, SseReader
 from tests.stages import staged
 
 STREAM = (
@@ -62,6 +62,27 @@ def test_an_sse_event_without_its_blank_line_is_given_at_the_end() -> None:
 def test_an_sse_event_over_the_limit_is_refused(flood: bytes) -> None:
     with pytest.raises(ProviderInvalidOutput, match="more than 100 bytes"):
         SseReader(most_bytes=100).feed(flood)
+
+
+def test_a_carriage_return_ends_a_line_at_once_and_swallows_the_line_feed_behind_it() -> None:
+    reader = SseReader()
+    assert reader.feed(b"data: a\r") == []
+    assert reader.feed(b"\n") == []
+    assert reader.feed(b"\r") == [b"a"]
+    assert reader.feed(b"\ndata: b\r\r") == [b"b"]
+    assert [event for byte in b"data: c\r\n\r\ndata: d\n\r" for event in reader.feed(bytes([byte]))] == [b"c", b"d"]
+
+
+def test_a_line_that_is_no_field_is_an_event_of_its_own() -> None:
+    stream = b'data: a\nupstream error\n{"b":1}\n\nerror: gone\nid\nretry: 7\n: comment\n\n'
+    assert SseReader().feed(stream) == [b"a", b"upstream error", b'{"b":1}', NamedEvent(b"error", b"gone")]
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+def test_a_name_holds_until_the_next_and_counts_where_it_is_error_or_names_count(by_name: bool) -> None:
+    stream = b"event: ping\ndata: a\n\ndata: b\n\nevent: message\ndata: c\n\nevent:error\ndata: d\n\n"
+    pinged: list[object] = [NamedEvent(b"ping", b"a"), NamedEvent(b"ping", b"b")] if by_name else [b"a", b"b"]
+    assert SseReader(by_name=by_name).feed(stream) == [*pinged, b"c", NamedEvent(b"error", b"d")]
 
 
 @given(st.lists(st.integers(min_value=0, max_value=10_000), max_size=30))

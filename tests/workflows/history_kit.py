@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from mnemoir.access.spent import Spent
 from mnemoir.chats.conversations import Conversations
+from mnemoir.chats.expected_folders import ExpectedFolders
 from mnemoir.chats.quotas import Quotas
 from mnemoir.chats.recording import Recorded, Recorder, RecordingOptions
 from mnemoir.chats.remembering import Turns
@@ -26,8 +27,10 @@ from mnemoir.privacy.handling import PersonalData, PersonalDataOptions
 from mnemoir.settings import load_settings
 from mnemoir.storage.sql import SqlJobQueue, SqlPersonalValues, SqlProjectSettings
 from mnemoir.storage.sql.catalogue import Catalogue
+from mnemoir.storage.sql.conversation_marks import ConversationMarks
 from mnemoir.storage.sql.usage import SqlUsage
 from mnemoir.storage.sqlite import SqliteEngine, open_database
+from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
 from mnemoir.workflows.run import Caller
 from mnemoir.workflows.services import Services
 from tests.tree_kit import answers
@@ -180,7 +183,12 @@ async def keeping(desk: Desk, root: Path) -> AsyncIterator[Talks]:
 
 
 def _conversations(root: Path, database: SqliteEngine) -> Conversations:
-    return Conversations(root, lambda folder: MemoryManager(folder / SESSIONS_FILE), Catalogue(database))
+    return Conversations(
+        root,
+        lambda folder: MemoryManager(folder / SESSIONS_FILE),
+        Catalogue(database),
+        expected=ExpectedFolders(ConversationMarks(database), DirectoryIdentity(root)),
+    )
 
 
 def sent(llm: Any, at: int = -1) -> list[tuple[str, str]]:

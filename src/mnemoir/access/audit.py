@@ -22,6 +22,7 @@ from mnemoir.core.audit import AuditEntry
 from mnemoir.core.clock import Clock, to_text, utc_now
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.scope import Principal, acting
+from mnemoir.core.users import User
 from mnemoir.settings import Settings
 from mnemoir.storage.sql.audit_log import SqlAuditLog
 from mnemoir.storage.sqlite.transactions import storage_errors
@@ -71,6 +72,13 @@ class Audit:
         """Write down an act of somebody that has ended with this entry."""
         entry = self._entry(action, target, result, address, principal.user or "")
         await self._put(replace(entry, tenant=principal.tenant, actor=principal.key))
+
+    async def note_lockout(self, user: User | None, address: str) -> None:
+        """Write down that too many tries failed for a name, which may be nobody's."""
+        entry = self._entry("sign_in.locked", "", "done", address, "")
+        if user is not None:
+            entry = replace(entry, tenant=user.grant.tenant, target=user.id, user=user.grant.memory_user or "")
+        await self._put(entry)
 
     def note_refusal(self, status: int, action: str, address: str) -> None:
         """Note a refusal; it is written within seconds, with the number of those like it."""

@@ -12,6 +12,7 @@ from mnemoir.access.issuers.sign_ins import SignIns
 from mnemoir.access.issuers.tokens import Tokens
 from mnemoir.access.keyless_clients import KeylessClients
 from mnemoir.access.shared_counts import SharedCounts
+from mnemoir.access.sign_in.devices import Devices
 from mnemoir.access.sign_in.passkeys import Passkeys
 from mnemoir.access.sign_in.passwords import Passwords
 from mnemoir.access.sign_in.sessions import Sessions
@@ -35,6 +36,7 @@ class Access:
     tenants: Tenants
     users: Users
     sessions: Sessions
+    devices: Devices
     passkeys: Passkeys
     passwords: Passwords
     keyless_clients: KeylessClients
@@ -69,6 +71,7 @@ async def open_access(
         tenants=tenants,
         users=Users(file),
         sessions=Sessions(settings, file),
+        devices=Devices(file),
         passkeys=Passkeys(file),
         passwords=own(Passwords()),
         keyless_clients=own(KeylessClients(settings.storage.data_dir / CACHE / "clients.json")),

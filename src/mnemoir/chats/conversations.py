@@ -84,7 +84,7 @@ class Conversations:
         model: str | None = None,
         holds: Holds | None = None,
         cells: Cells | None = None,
-        expected: ExpectedFolders | None = None,
+        expected: ExpectedFolders,
     ) -> None:
         self.root = root
         self._cells = cells
@@ -102,12 +102,10 @@ class Conversations:
     @asynccontextmanager
     async def of(self, scope: Scope) -> AsyncIterator[OwnConversations]:
         """The conversations of the scope's owner, open until the context ends. Raises StorageUnavailable."""
-        folder, expected = self.folder_of(scope), self._expected
-        if expected is not None:
-            await expected.learn(folder, scope)
+        folder = self.folder_of(scope)
+        await self._expected.learn(folder, scope)
         async with self._opened_in(folder) as own:
-            if expected is not None:
-                await expected.expect(folder, scope)
+            await self._expected.expect(folder, scope)
             yield own
 
     @asynccontextmanager
@@ -132,8 +130,7 @@ class Conversations:
         self._refuse_hidden_folder(folder)
         if await asyncio.to_thread(folder.exists):
             return True
-        if self._expected is not None:
-            await self._expected.refuse_absence(folder, scope)
+        await self._expected.refuse_absence(folder, scope)
         return False
 
     async def ids(self, scope: Scope) -> list[str]:
@@ -223,16 +220,11 @@ class Conversations:
     async def remove_folder(self, folder: Path) -> None:
         """Remove a user's folder, whatever is in it. Raises StorageUnavailable, and Conflict while it is in use."""
         async with self._pool.alone(folder, patience_s=_PATIENCE_S):
-            await self._release(folder)
-            await in_thread(remove, folder)
-        await self._catalogue.drop(folder)
-
-    async def _release(self, folder: Path) -> None:
-        """Note that there need be no file in a folder, whosever it is."""
-        if self._expected is not None:
             for scope in await self._expected.marked_scopes():
                 if self.folder_of(scope) == folder:
                     await self._expected.release(folder, scope)
+            await in_thread(remove, folder)
+        await self._catalogue.drop(folder)
 
     @asynccontextmanager
     async def giving(self, scope: Scope, user: str) -> AsyncIterator[bool]:
@@ -249,8 +241,7 @@ class Conversations:
             self._pool.alone(first, patience_s=_PATIENCE_S),
             self._pool.alone(second, patience_s=_PATIENCE_S),
         ):
-            if self._expected is not None:
-                await self._expected.release(new, taken)  # the mark of the other one comes with the rows
+            await self._expected.release(new, taken)  # the mark of the other one comes with the rows
             is_moved = await in_thread(self._move, old, new)
             try:
                 yield is_moved or not await in_thread(self._removed_empty, new)
@@ -259,14 +250,9 @@ class Conversations:
                     await in_thread(rename, new, old)
                 raise
             finally:
-                self._unlearn(old, new)
+                self._expected.unlearn(old, new)
         await self._catalogue.drop(old)
         self._catalogue.note(new)
-
-    def _unlearn(self, *folders: Path) -> None:
-        for folder in folders:
-            if self._expected is not None:
-                self._expected.unlearn(folder)
 
     def hide(self, owners: Collection[Scope]) -> None:
         """Open no folder of these owners, which an adoption that was cut may have given; open those of all others."""
@@ -314,8 +300,7 @@ class Conversations:
         async with self._pool.alone(folder, patience_s=_PATIENCE_S):
             if not await in_thread(self._is_empty, folder):
                 return False
-            if self._expected is not None:
-                await self._expected.release(folder, scope)
+            await self._expected.release(folder, scope)
             await in_thread(self._remove_files, folder)
         await self._catalogue.drop(folder)
         return True
@@ -331,7 +316,7 @@ class Conversations:
         """The damaged and the lost files of messages of all users, below `root`; those put right are left out."""
         marked: list[Scope] = []
         with suppress(StorageUnavailable):  # the status tells of the database by itself
-            marked = [] if self._expected is None else await self._expected.marked_scopes()
+            marked = await self._expected.marked_scopes()
 
         def find_all() -> list[str]:
             return [*_all_set_aside(self.root), *_lost_files(map(self.folder_of, marked))]

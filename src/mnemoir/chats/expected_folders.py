@@ -49,10 +49,10 @@ class ExpectedFolders:
         self._marked.discard(folder)
         self._new.add(folder)
 
-    def unlearn(self, folder: Path) -> None:
-        """Look it up again the next time."""
-        self._marked.discard(folder)
-        self._new.discard(folder)
+    def unlearn(self, *folders: Path) -> None:
+        """Look them up again the next time."""
+        self._marked.difference_update(folders)
+        self._new.difference_update(folders)
 
     async def refuse_absence(self, folder: Path, scope: Scope) -> None:
         """Raise StorageDamaged when the folder, which is not there, must be."""

@@ -239,16 +239,21 @@ def _size_of_database(path: Path) -> int:
 
 def _write_to(folder: Path) -> None:
     try:
-        probe_folder(folder)
+        probe_folder(_existing(folder))  # a workspace is made with its first file
     except OSError as exc:
         raise StorageUnavailable(
             f"{folder} could not be written: {exc.strerror or exc}. Free some space, or look at the disk."
         ) from exc
 
 
+def _existing(folder: Path) -> Path:
+    """The folder, or its nearest parent that is there."""
+    return next(one for one in (folder, *folder.parents) if one.exists())
+
+
 def _disk(folder: Path) -> tuple[Path, tuple[int | None, int | None]]:
     """The folder or its nearest existing parent, and the free and total bytes of its disk."""
-    place = next(one for one in (folder, *folder.parents) if one.exists())
+    place = _existing(folder)
     try:
         usage = shutil.disk_usage(place)
     except OSError:

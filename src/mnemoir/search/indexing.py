@@ -10,7 +10,8 @@ A failed call is repeated in halves, to isolate the texts that a model cannot em
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TypeVar
 
@@ -27,8 +28,13 @@ Item = TypeVar("Item")
 Made = TypeVar("Made")
 _LEAD_IN = "I. This person"  # of sixteen that were tried: hit@1 among 50 short facts is 65 without, 70 with it
 _CONTEXT_VERSION = 1  # to be raised with any change of the context of facts or messages
-_AT_ONCE = 256  # passages: the vectors of a passage's tokens take 20 KiB before they are packed
+_AT_ONCE = 256  # passages
+_MOST_TOKENS = 4096  # of passages at once: the vectors of so many take 6 MiB before they are packed
+_LONGEST_OF_ONE = 256  # tokens of a passage; larger windows are cut by few models, and take as much memory
+_IN_TURN = 4  # passages after which those of another request have their turn
 _LITTLE = 2000  # characters: about a millisecond; one text of five million would hold the loop for 0.7 s
+# one thread, in which the texts of all requests take turns: several would hold the interpreter, and with it the loop
+_long_texts = ThreadPoolExecutor(1, thread_name_prefix="mnemoir-terms")
 
 
 def pack_vector(vector: FloatArray) -> bytes:
@@ -179,34 +185,54 @@ class Indexing:
             entries = await self.with_vectors(passages)
         except ProviderError:
             entries = await _off_the_loop(
-                passages, lambda: [IndexEntry(terms=terms_and_forms_of(beginning_of(p.text))) for p in passages]
+                passages, lambda one: IndexEntry(terms=terms_and_forms_of(beginning_of(one.text)))
             )
         if not self._asks:
             return entries
-        pairs = list(zip(passages, entries, strict=True))
-        return [replace(entry, waits=self._waits(p.text, are_messages)) for p, entry in pairs]
+        waits = await _off_the_loop(passages, lambda one: self._waits(one.text, are_messages))
+        return [replace(entry, waits=each) for entry, each in zip(entries, waits, strict=True)]
 
     async def with_vectors(self, passages: Sequence[Passage]) -> list[IndexEntry]:
         """One entry per passage. Raises ProviderError when the embedding model fails."""
-        passages = await _off_the_loop(passages, lambda: [_cut(passage) for passage in passages])
         entries: list[IndexEntry] = []
-        for start in range(0, len(passages), _AT_ONCE):
-            entries += await self._with_vectors(passages[start : start + _AT_ONCE])
+        for some in _few_at_once(await _off_the_loop(passages, _cut)):
+            entries += await self._with_vectors(some)
         return entries
 
     async def _with_vectors(self, passages: Sequence[Passage]) -> list[IndexEntry]:
-        pairs, model = list(zip(passages, await self._embedding.embed(passages), strict=True)), self._embedding.name
-        return await _off_the_loop(passages, lambda: [_entry(p.text, made, model) for p, made in pairs])
+        made, model = await self._embedding.embed(passages), self._embedding.name
+        embeddings = iter(made)
+        return await _off_the_loop(passages, lambda one: _entry(one, next(embeddings), model))
 
     def _waits(self, text: str, is_message: bool) -> frozenset[str]:
         """The further spaces in which a new text needs a vector."""
         return frozenset(name for name, asks in self._asks.items() if asks(text, is_message))
 
 
-async def _off_the_loop(passages: Sequence[Passage], make: Callable[[], list[Made]]) -> list[Made]:
-    """Run `make` in a thread, unless there is too little work for a thread to pay off."""
-    is_little = sum(len(passage.text) for passage in passages) <= _LITTLE
-    return make() if is_little else await asyncio.to_thread(make)
+async def _off_the_loop(passages: Sequence[Passage], make: Callable[[Passage], Made]) -> list[Made]:
+    """What is made of each passage, in order, in a thread unless there is too little work for one to pay off."""
+    if sum(len(passage.text) for passage in passages) <= _LITTLE:
+        return [make(passage) for passage in passages]
+    made: list[Made] = []
+    for start in range(0, len(passages), _IN_TURN):
+        some = passages[start : start + _IN_TURN]
+        made += await asyncio.get_running_loop().run_in_executor(_long_texts, lambda: [make(one) for one in some])  # noqa: B023  # awaited here
+    return made
+
+
+def _few_at_once(passages: Sequence[Passage]) -> Iterator[Sequence[Passage]]:
+    """The passages in pieces that are embedded at once, in order."""
+    some: list[Passage] = []
+    tokens = 0
+    for passage in passages:
+        own = min(len(passage.text) // 3, _LONGEST_OF_ONE)
+        if some and (len(some) == _AT_ONCE or tokens + own > _MOST_TOKENS):
+            yield some
+            some, tokens = [], 0
+        some.append(passage)
+        tokens += own
+    if some:
+        yield some
 
 
 def _cut(passage: Passage) -> Passage:
@@ -214,10 +240,10 @@ def _cut(passage: Passage) -> Passage:
     return passage if text is passage.text else replace(passage, text=text)
 
 
-def _entry(text: str, embedding: Embedding, model: str) -> IndexEntry:
+def _entry(passage: Passage, embedding: Embedding, model: str) -> IndexEntry:
     ids, tokens = embedding.token_ids, embedding.token_vectors
     return IndexEntry(
-        terms=terms_and_forms_of(text),
+        terms=terms_and_forms_of(passage.text),
         model=model,
         vector=pack_vector(sentence_vector(embedding)),
         token_ids=None if ids is None else pack_ids(ids),

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
 from types import FrameType
@@ -25,11 +26,13 @@ _ACCEPTED_AT_ONCE = 16  # uvloop accepts one connection of each socket in a roun
 _SEND_BUFFER = 256 * 1024
 _OTHER_FILES = 128  # descriptors for databases and the log
 _TELLING_S = 2.0  # for requests that were cut off to tell that
+SWITCH_S = 0.001  # a thread that computes gives way to the loop after it: a request changes threads several times
 _SPARE = 1.25  # connections over the limit that still get a refusal (`connection.py`)
 
 
 def run(main: Coroutine[Any, Any, T]) -> T:
     """Run `main` to its end on the fastest event loop available."""
+    sys.setswitchinterval(SWITCH_S)
     try:
         import uvloop
     except ImportError:  # Windows

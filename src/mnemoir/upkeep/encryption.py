@@ -50,6 +50,7 @@ from mnemoir.storage.sql import SqlMemoryStore
 from mnemoir.storage.sql.engine import Engine, FileEngine, Sql, Value
 from mnemoir.storage.sql.tables import RUN_TABLES, TABLES, Owner, main_file
 from mnemoir.storage.sqlite.database import open_database, read_beside
+from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
 from mnemoir.storage.sqlite.opening import open_key_store, open_run_file
 from mnemoir.storage.sqlite.sealed_sql import sealing
 from mnemoir.storage.sqlite.transactions import OpenSql, SqliteSql, storage_errors
@@ -176,7 +177,7 @@ class Encryption:
 
     async def apply(self, path: Path, packs: Path) -> Brought:
         """`bring_up_to_date` where no server runs. Raises StorageUnavailable, also when one holds the directory."""
-        database = open_database(path, self.open_sql)
+        database = open_database(path, self.open_sql, DirectoryIdentity(path.parent))
         try:
             await self.refuse_lost_store(database)
             if self.cells is None:

@@ -24,6 +24,7 @@ from mnemoir.storage.sql.ageing import SqlStamps
 from mnemoir.storage.sql.holds import Holds
 from mnemoir.upkeep.adopting import Adoption
 from mnemoir.upkeep.encryption import Encryption
+from mnemoir.upkeep.giving_back import MemoryUpkeep
 from mnemoir.upkeep.holdings import Stores, forgetting_in, open_holdings
 from mnemoir.upkeep.retention import RetentionOf
 from mnemoir.upkeep.subjects import Subjects
@@ -47,6 +48,7 @@ class Upkeep:
     reembedding: Reembedding
     further_vectors: Sequence[Reembedding]  # one for each further space
     terms: Reembedding | None  # None for files, whose terms are made anew when they are read
+    memory: MemoryUpkeep
 
     async def start(self) -> None:
         """Start the background work; encryption is started by itself, as it takes what it goes through."""
@@ -57,6 +59,7 @@ class Upkeep:
             if filling is not None:
                 filling.start()
         self.pruning.start()
+        self.memory.start()
 
 
 def open_upkeep(
@@ -115,6 +118,7 @@ def open_upkeep(
         reembedding=memory.reembedding(background, own),
         further_vectors=memory.further_vectors(background, own),
         terms=memory.terms(background, own),
+        memory=own(MemoryUpkeep()),
         pruning=own(Pruning(stores.holdings, SqlStamps(memory.database), settings.memory.auto_prune_days)),
     )
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from mnemoir.core.events import Finished, ModelEvent, Reply, Text, Usage
 from mnemoir.core.messages import ImagePart, ModelRequest
-from mnemoir.wire import answer_reader, upstream
+from mnemoir.wire import upstream
+from mnemoir.wire.answers import answer_reader
 from mnemoir.wire.members import Json
 from mnemoir.wire.pictures import write_base64
 from mnemoir.wire.stream_readers import NamedEvent
@@ -33,7 +34,7 @@ def read_reply(body: Json) -> Reply:
     results = body.get("results")
     result = results[0] if isinstance(results, list) and results else None
     if not isinstance(result, Mapping):
-        raise upstream.unusable("no text")
+        raise upstream.no_answer("no text", body)
     usage = Usage(
         input_tokens=upstream.count(result.get("prompt_tokens")),
         output_tokens=upstream.count(result.get("completion_tokens")),
@@ -50,6 +51,8 @@ class AnswerReader(answer_reader.AnswerReader):
 
     Only events named `message` count, and those named `error` are errors.
     """
+
+    names_events = True
 
     def __init__(self, media_type: str = "") -> None:
         super().__init__(media_type)

@@ -213,7 +213,7 @@ def read_reply_body(body: Json, parts: Parts | None) -> Reply:
     if body.get("done", True) is not True:
         raise upstream.ended_early()
     if parts is None:
-        raise upstream.unusable("no message")
+        raise upstream.no_answer("no message", body)
     text, thinking, tool_calls = parts
     calls = read_upstream_calls(tool_calls)
     said = list(read_content(text))

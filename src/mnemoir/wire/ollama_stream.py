@@ -26,7 +26,7 @@ from mnemoir.core.events import (
 )
 from mnemoir.core.messages import ToolCall
 from mnemoir.wire import upstream
-from mnemoir.wire.answer_reader import AnswerReader
+from mnemoir.wire.answers.answer_reader import AnswerReader
 from mnemoir.wire.content_parts import read_content
 from mnemoir.wire.members import Json
 from mnemoir.wire.ollama_options import (
@@ -161,7 +161,7 @@ class LineReader(AnswerReader):
             self._has_answer = True
             self._read_parts(parts, events)
         elif done is not True:
-            raise upstream.unusable("no message")
+            raise upstream.no_answer("no message", body)
         self._tells_done = self._tells_done or done is not None
         if done is True:
             self._finish(body, events)
@@ -187,7 +187,7 @@ class LineReader(AnswerReader):
             events += (Text(text),) if text else ()
         elif text is not None:
             events += read_content(text)
-        for call in read_upstream_calls(calls):
+        for call in read_upstream_calls(calls) if calls else ():
             events.append(
                 ToolCallPart(
                     index=self._call_count, id=call.id, name=call.name, arguments=call.arguments, extra=call.extra

@@ -14,7 +14,7 @@ from mnemoir.core.events import Event, FinishReason, ModelEvent, Note, Refusal, 
 from mnemoir.core.ids import new_call_id
 from mnemoir.core.messages import ToolCall
 from mnemoir.wire import upstream
-from mnemoir.wire.call_pieces import CallPieces
+from mnemoir.wire.answers.call_pieces import CallPieces
 from mnemoir.wire.content_parts import read_content
 from mnemoir.wire.members import Json, members_for, merged_members, unread
 from mnemoir.wire.openai_messages import ROUTE, read_tool_calls, write_tool_calls
@@ -66,7 +66,7 @@ def read_reply(body: Json) -> Reply:
     """
     choices = read_choices_of(body)
     choice = choices[0]
-    message = choice.get("message")
+    message = _said_in_place(choice)
     if message is None:
         message = choice.get("delta")  # an only piece in place of a whole answer
     raise_error_in(body, choice, message)
@@ -88,6 +88,12 @@ def read_reply(body: Json) -> Reply:
         alternatives=tuple(other for other in choices[1:] if isinstance(other, dict)),
         notes=tuple(event.text for event in said if isinstance(event, Note)),
     )
+
+
+def _said_in_place(choice: Json) -> Any:
+    """The message of a choice, of a text completion that of its text; None where there is neither."""
+    message, text = choice.get("message"), choice.get("text")
+    return {"content": text} if message is None and isinstance(text, str) else message
 
 
 def _thinking(message: Json) -> str:
@@ -176,7 +182,7 @@ class AnswerReader(ChunkReader):
     def __init__(self, media_type: str = "") -> None:
         super().__init__(media_type)
         self._calls = CallPieces()
-        self._has_delta = self._by_messages = False
+        self._has_said = self._by_messages = False
 
     @property
     def _has_calls(self) -> bool:
@@ -192,9 +198,9 @@ class AnswerReader(ChunkReader):
             delta = self._in_place_of_delta(choice, delta)
             if delta is None:
                 return None
-        self._has_delta = True
         content = delta.get("content")
         if content:
+            self._has_said = True
             if content.__class__ is str:
                 events.append(Text(content))
             else:
@@ -205,15 +211,16 @@ class AnswerReader(ChunkReader):
         return unread(delta, _OF_ANSWERS)
 
     def _in_place_of_delta(self, choice: dict[str, Any], delta: object) -> Any:
-        """The message of a choice without a delta, of a stream that has no deltas; behind these it repeats them."""
+        """The message of a choice without a delta, or one of its text; behind deltas that said something it repeats
+        them, and is None."""
         if delta is not None:
             raise upstream.unusable("a delta that is not an object")
-        message = choice.get("message")
+        message = _said_in_place(choice)
         if message is not None and not isinstance(message, dict):
             raise upstream.unusable("a message that is not an object")
-        if self._has_delta and not self._by_messages:
+        if (self._has_said or self._has_calls) and not self._by_messages:
             return None
-        self._by_messages = message is not None
+        self._by_messages = self._by_messages or message is not None
         return message
 
     def _rest_of_delta(self, delta: dict[str, Any], events: list[ModelEvent]) -> None:

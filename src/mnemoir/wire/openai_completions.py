@@ -153,15 +153,25 @@ def read_reply(body: Json) -> Reply:
     choices = read_choices_of(body)
     choice = choices[0]
     raise_error_in(body, choice)
-    if "text" not in choice and not choice.get("finish_reason"):
+    text = _text_of(choice)
+    if text is None and "text" not in choice and not choice.get("finish_reason"):
         raise upstream.unusable("no text")
     return Reply(
-        text=upstream.text_or_none(choice.get("text"), "text") or "",
+        text=text or "",
         reason=upstream.finish_reason(choice.get("finish_reason"), has_calls=False),
         usage=read_usage(body.get("usage")),
         passed=passed_of(body, choice, {}, frozenset(), ROUTE),
         alternatives=tuple(other for other in choices[1:] if isinstance(other, dict)),
     )
+
+
+def _text_of(choice: Json) -> str | None:
+    """The text of a choice; of a server that answers as a chat, that of its message or delta."""
+    text = choice.get("text")
+    if text is None:
+        said = choice.get("message", choice.get("delta"))
+        text = said.get("content") if isinstance(said, Mapping) else None
+    return upstream.text_or_none(text, "text")
 
 
 # --- streams
@@ -195,6 +205,6 @@ class AnswerReader(ChunkReader):
         return read_reply(body)
 
     def _read_content(self, choice: dict[str, Any], events: list[ModelEvent]) -> None:
-        text = upstream.text_or_none(choice.get("text"), "text")
+        text = _text_of(choice)
         if text:
             events.append(Text(text))

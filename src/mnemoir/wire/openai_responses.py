@@ -5,7 +5,7 @@ before all other messages, is sent in `instructions`, so that prompt caches hold
 output list starts with the model's first step, often a `reasoning` item: only items of known types are read.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mnemoir.core.events import (
@@ -18,10 +18,12 @@ from mnemoir.core.events import (
     Thinking,
     ToolCallPart,
     Usage,
+    as_events,
 )
 from mnemoir.core.ids import new_call_id
 from mnemoir.core.messages import ImagePart, Message, ModelRequest, OpaquePart, Part, Route, TextPart, ToolCall
-from mnemoir.wire import answer_reader, upstream
+from mnemoir.wire import upstream
+from mnemoir.wire.answers import answer_reader
 from mnemoir.wire.json_output import ANY_OBJECT, named_schema
 from mnemoir.wire.members import Json, members_for, merged_members
 from mnemoir.wire.openai_messages import effort_of, is_reasoning_model
@@ -48,7 +50,7 @@ def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
     instructions = "\n\n".join(message.text for message in messages[:begun])
     if instructions:
         body["instructions"] = instructions
-    custom = {call.id for message in messages for call in message.tool_calls if call.custom}
+    custom: dict[str, bool] = {}
     body["input"] = [item for message in messages[begun:] for item in _items(message, custom)]
     body |= _options(request)
     body = merged_members(members_for(request.extra, ROUTE), body)
@@ -72,14 +74,16 @@ def _options(request: ModelRequest) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _items(message: Message, custom: Collection[str]) -> Iterator[dict[str, Any]]:
-    """The input items of one message; `custom` are the ids of calls of tools that take free text."""
+def _items(message: Message, custom: dict[str, bool]) -> Iterator[dict[str, Any]]:
+    """The input items of one message. `custom` tells of each call so far whether its tool takes free text: a result
+    belongs to the nearest call before it."""
+    custom |= {call.id: call.custom for call in message.tool_calls}
     if message.role in _INSTRUCTING:
         role = "developer" if message.role == "developer" else "system"
         yield {"role": role, "content": _user_content(message.parts)}
         return
     if message.role == "tool":
-        kind = "custom_tool_call_output" if message.tool_call_id in custom else "function_call_output"
+        kind = "custom_tool_call_output" if custom.get(message.tool_call_id or "") else "function_call_output"
         yield {"type": kind, "call_id": message.tool_call_id or "", "output": message.text}
         return
     if message.role == "assistant":
@@ -148,12 +152,13 @@ def read_reply(body: Json) -> Reply:
     output = body.get("output")
     if not isinstance(status, str) or not isinstance(output, list):
         raise upstream.unusable("no status or no output")
-    contents = [part for item in output if upstream.member(item, "type") == "message" for part in _contents(item)]
+    messages = [item for item in output if upstream.member(item, "type") == "message"]
+    contents = [part for item in messages for part in _contents(item)]
     text = "".join(_text_of(part) for part in contents if upstream.member(part, "type") == "output_text")
     calls = tuple(_call(item) for item in output if upstream.member(item, "type") in _CALLS)
     refusal = "".join(_refusal_of(part) for part in contents if upstream.member(part, "type") == "refusal")
     reason = _reason(body, has_calls=bool(calls))
-    if not contents and not calls and reason == "stop":
+    if not messages and not calls and reason == "stop":
         raise upstream.unusable("no message in its output")
     thinking = "".join(_summary(item) for item in output if upstream.member(item, "type") == "reasoning")
     if reason == "content_filter":
@@ -218,7 +223,7 @@ class AnswerReader(answer_reader.AnswerReader):
 
     def __init__(self, media_type: str = "") -> None:
         super().__init__(media_type)
-        self._refusal_begun = False
+        self._has_said = self._refusal_begun = False
         self._calls: dict[object, tuple[int, str]] = {}  # output_index → index and id of the call
         self._argued: set[int] = set()  # calls whose arguments came in pieces
 
@@ -227,7 +232,9 @@ class AnswerReader(answer_reader.AnswerReader):
         kind = body.get("type")
         if kind == "response.output_text.delta":
             text = upstream.text_or_none(body.get("delta"), "a delta")
-            events += (Text(text),) if text else ()
+            if text:
+                self._has_said = True
+                events.append(Text(text))
         elif isinstance(kind, str) and kind in _EVENTS:
             events += _EVENTS[kind](self, body)
         elif kind is None and body.get("error"):
@@ -238,7 +245,7 @@ class AnswerReader(answer_reader.AnswerReader):
         said = upstream.error_value(event.data) if event.name == b"error" else None
         if said is not None and upstream.member(said, "type") != "error":
             raise upstream.error_in_body(said)
-        self._frame(event.data, events)
+        self._take_frames((event.data,), events)
 
     def read_whole(self, body: dict[str, Any]) -> Reply:
         """See the base class."""
@@ -262,7 +269,7 @@ class AnswerReader(answer_reader.AnswerReader):
         if event.get("type") == "response.refusal.done" and not self._refusal_begun:
             text = _refusal_of(event)
         if text:
-            self._refusal_begun = True
+            self._refusal_begun = self._has_said = True
             yield Refusal(text)
 
     def _item_start(self, event: Json) -> Iterator[ModelEvent]:
@@ -296,6 +303,9 @@ class AnswerReader(answer_reader.AnswerReader):
         if not isinstance(response, Mapping):
             raise upstream.unusable("no response in its last event")
         self.finished = True
+        if not self._has_said and not self._calls and response.get("output"):
+            yield from as_events(read_reply(response))  # of a server that sends no pieces
+            return
         yield _usage(response)
         yield Finished(reason=_reason(response, has_calls=bool(self._calls)))
 

@@ -14,7 +14,7 @@ from mnemoir.core.errors import InvalidRequest, MnemoirError, ProviderError, Rat
 from mnemoir.core.events import Alternative, Event, Finished, FinishReason, ModelEvent, Passed, Text, Usage
 from mnemoir.core.messages import Route
 from mnemoir.wire import upstream
-from mnemoir.wire.answer_reader import AnswerReader
+from mnemoir.wire.answers.answer_reader import AnswerReader
 from mnemoir.wire.members import Json, unread
 from mnemoir.wire.openai_shapes import Head, OpenAIErrorBody, read_usage, write_usage
 
@@ -190,10 +190,10 @@ def raise_error_in(body: Json, choice: object = None, said: object = None) -> No
 
 def read_choices_of(body: Json) -> list[Any]:
     """The choices of a whole answer, the first one an object. Raises the error it is, or ProviderInvalidOutput."""
-    raise_error_in(body)
     choices = body.get("choices")
+    raise_error_in(body if choices else {**body, "choices": None})
     if not isinstance(choices, list) or not choices:
-        raise upstream.unusable("no choices")
+        raise upstream.no_answer("no choices", body)
     if not isinstance(choices[0], dict):
         raise upstream.unusable("a choice that is not an object")
     return choices

@@ -16,7 +16,8 @@ from mnemoir.core.events import Finished, ModelEvent, Refusal, Text, Thinking
 MOST_BYTES = 1024 * 1024
 """The longest data that is read a second time."""
 
-_TOKENS = re.compile(rb'"((?:[^"\\]++|\\.)*+)"(\s*+:)?|-?\b(?:NaN|Infinity)\b', re.DOTALL)
+# a text without an end is taken to the end of the data, lest each quote in it begins another search for one
+_TOKENS = re.compile(rb'"((?:[^"\\]++|\\.)*+)("\s*+:|"|\\?\Z)|-?\b(?:NaN|Infinity)\b', re.DOTALL)
 _ODDITIES = re.compile(
     rb"(?P<pair>\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
     rb"|\\u(?P<half>[dD][89a-fA-F][0-9a-fA-F]{2})|(?P<escape>\\.)|(?P<beyond>[\x80-\xff]+)",
@@ -86,14 +87,16 @@ class _Table:
         if text is None:
             self.has_numbers = True
             return self._number
-        is_name = token[2] is not None
+        if text.isascii() and b"\\u" not in text:
+            return token[0]
+        is_name = token[2].endswith(b":")
 
         def replace_odd(odd: re.Match[bytes]) -> bytes:
             return self._replacement(
                 odd, is_first=not is_name and odd.start() == 0, is_last=not is_name and odd.end() == len(text)
             )
 
-        return b'"%b"%b' % (_ODDITIES.sub(replace_odd, text), token[2] or b"")
+        return b'"%b%b' % (_ODDITIES.sub(replace_odd, text), token[2])
 
     def _replacement(self, odd: re.Match[bytes], *, is_first: bool, is_last: bool) -> bytes:
         if odd["half"]:
@@ -137,13 +140,9 @@ class Seam:
     """Puts together the halves of a character that came in two pieces of a text; a half left alone is U+FFFD."""
 
     def __init__(self) -> None:
+        self.is_open = False  # half of a character waits for the next piece; no property, as every piece asks
         self._half = b""
         self._kind: type | None = None
-
-    @property
-    def is_open(self) -> bool:
-        """True when half of a character waits for the next piece."""
-        return self._kind is not None
 
     def join(self, events: Sequence[ModelEvent], mended: Mended | None) -> list[ModelEvent]:
         """The events of one piece, whose `mended` data they were read from, None where it needed no mending."""
@@ -157,6 +156,7 @@ class Seam:
                     whole.append(self._kind(_UNKNOWN))
                     self._kind = None
                 whole.append(event)
+        self.is_open = self._kind is not None
         return whole
 
     def _text(self, event: Text | Thinking | Refusal, mended: Mended | None) -> str:

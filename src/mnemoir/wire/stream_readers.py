@@ -13,22 +13,27 @@ from mnemoir.core.errors import ProviderInvalidOutput
 MOST_EVENT_BYTES = 16 * 1024 * 1024
 MOST_LINE_BYTES = 16 * 1024 * 1024
 _ORDINARY = (b"", b"message")
+_ERROR = b"error"
 _WITHOUT_DATA = (b"id", b"retry", b"data")
 
 
 @dataclass(frozen=True, slots=True)
 class NamedEvent:
-    """An event with another name than `message`, such as `error` or `ping`."""
+    """An event whose name counts: `error`, or where all names count, any other than `message`."""
 
     name: bytes
     data: bytes
 
 
 class SseReader:
-    """Joins reads of any size, down to single bytes. An event over the limit raises ProviderInvalidOutput."""
+    """Joins reads of any size, down to single bytes. An event over the limit raises ProviderInvalidOutput.
 
-    def __init__(self, most_bytes: int = MOST_EVENT_BYTES) -> None:
+    Most protocols repeat the name of an event within it, so that only `error` counts; with `by_name` all names do.
+    """
+
+    def __init__(self, most_bytes: int = MOST_EVENT_BYTES, *, by_name: bool = False) -> None:
         self._most_bytes = most_bytes
+        self._by_name = by_name
         self._rest = bytearray()  # the unfinished line
         self._data: list[bytes] = []  # data lines of the unfinished event
         self._size = 0
@@ -84,8 +89,9 @@ class SseReader:
     def _field(self, line: bytes, events: list[bytes | NamedEvent]) -> None:
         name, _, value = line.partition(b":")
         if name == b"event":
-            self._name = value.strip()
-        elif name == b"error":
+            given = value.strip()
+            self._name = given if given == _ERROR or (self._by_name and given not in _ORDINARY) else b""
+        elif name == _ERROR:
             self._close_event(events)
             events.append(NamedEvent(name, value.strip()))
         elif name not in _WITHOUT_DATA:
@@ -95,7 +101,7 @@ class SseReader:
     def _close_event(self, events: list[bytes | NamedEvent]) -> None:
         if self._data:
             data = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
-            events.append(data if self._name in _ORDINARY else NamedEvent(self._name, data))
+            events.append(NamedEvent(self._name, data) if self._name else data)
             self._data = []
             self._size = 0
 

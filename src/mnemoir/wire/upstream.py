@@ -28,7 +28,8 @@ MOST_MESSAGE_CHARACTERS = 2_000
 _LONGEST_LINE = 200  # of a page or a text that is no error object
 _STREAMS = ("text/event-stream", "application/x-ndjson", "application/jsonl", "application/x-jsonlines")
 _HIDDEN = re.compile(r"<(script|style)\b.*?</\1\s*>|<!--.*?-->", re.DOTALL | re.IGNORECASE)
-_TAG = re.compile(r"<[^>]*>")
+_TAG = re.compile(r"<[^<>]*>")
+_MOST_OF_PAGE = 8 * 1024  # in bytes; its first words stand near its beginning
 _DEEPEST_WORDS = 4  # an error within an error within one
 
 _REASONS: Mapping[str, FinishReason] = {
@@ -127,7 +128,7 @@ def _objects_in_events(data: bytes) -> Iterator[Any]:
 
 def words_of_page(data: bytes) -> str:
     """The first line of the text of a page of HTML; "" for one without text."""
-    text = _TAG.sub("\n", _HIDDEN.sub("", data.decode("utf-8", "replace")))
+    text = _TAG.sub("\n", _HIDDEN.sub("", data[:_MOST_OF_PAGE].decode("utf-8", "replace")))
     lines = (html.unescape(line).strip() for line in text.splitlines())
     return next((line for line in lines if line), "")[:_LONGEST_LINE]
 
@@ -135,6 +136,11 @@ def words_of_page(data: bytes) -> str:
 def unusable(what: str) -> ProviderInvalidOutput:
     """The error for a reply that lacks a required part of an answer."""
     return ProviderInvalidOutput(f"The model's server sent an answer with {what}.")
+
+
+def no_answer(what: str, body: Mapping[str, Any]) -> ProviderInvalidOutput:
+    """The error for an object that is no answer, with its beginning, which may be an error in a shape of its own."""
+    return unusable(f"{what}: {excerpt(orjson.dumps(body))}")
 
 
 def count(value: object) -> int:

@@ -75,6 +75,8 @@ def test_every_error_of_the_http_client_is_translated(kind: type[Exception]) -> 
     foreign = kind.__new__(kind)  # their constructors differ; only the class decides
     if isinstance(foreign, aiohttp.ClientConnectorError):
         foreign._os_error = OSError(111, "Connect call failed")
+    if isinstance(foreign, aiohttp.ClientResponseError):
+        foreign.status = 407
     error = provider_error_of(foreign, ENDPOINT)
     assert isinstance(error, ProviderError)
     assert error.message.startswith("api.example ")

@@ -104,7 +104,7 @@ async def test_with_a_wrong_key_nothing_moves(plain, tmp_path, records):
     assert not await files.exists(of_key(tmp_path, 2))
 
 
-@pytest.mark.costly("each call fails once")
+@pytest.mark.slow
 async def test_whatever_call_of_the_system_fails_one_of_both_is_whole(plain, tmp_path, records, monkeypatch):
     files, before = FileDiscussionFiles(), await told(plain, records)
     system, at, targets = FaultyFiles(monkeypatch), plain, itertools.cycle([of_key(tmp_path, 1), of_key(tmp_path, 2)])

@@ -2,8 +2,6 @@
 
 import pytest
 
-from mnemoir.ports.llm import PATHS
-from mnemoir.providers.llm.model_servers import _DIALECTS
 from mnemoir.workflows.config.endpoint import EndpointDefinition
 
 
@@ -41,8 +39,3 @@ def test_what_the_protocol_adds_is_not_there_twice(kind, written, read):
 )
 def test_all_else_of_an_address_stays(url):
     assert base(url) == url
-
-
-def test_the_paths_are_those_that_are_asked():
-    asked = {kind: {dialect.path, dialect.stream_path or dialect.path} for kind, dialect in _DIALECTS.items()}
-    assert {kind: set(paths) for kind, paths in PATHS.items()} == asked

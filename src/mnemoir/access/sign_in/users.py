@@ -263,9 +263,11 @@ class Users:
         found = self.with_hash(name)
         pepper = self._file.pepper if self.are_there else b""
         hash = code_hash(code, found[0].id if found else "", pepper)
-        if found is None or hash is None or found[0].disabled_at is not None:
+        user = None if found is None or found[0].disabled_at is not None else found[0]
+        if not self.are_there:
             return None
-        return found[0] if self._rows.use_code(found[0].id, hash) else None
+        is_used = self._rows.use_code("" if user is None else user.id, hash or b"")  # of nobody: after the same time
+        return user if is_used else None
 
     def _hashes_of(self, codes: Sequence[str], user: User) -> list[bytes]:
         pepper = self._file.pepper

@@ -56,7 +56,7 @@ class Server:
 
     async def models(self) -> list[str]:
         """The names of the models that the server offers."""
-        listed = await self._connection.ask("GET", self._session.target("/v1/models", {}))
+        listed = await self._look_at("/v1/models")
         return [str(one["id"]) for one in listed["data"]]
 
     async def newest(self, count: int) -> list[Json]:
@@ -112,14 +112,15 @@ class Server:
 
     async def remembers(self) -> bool:
         """True unless memory is switched off for the project."""
-        return (await self._ask("GET", "/api/memories/settings"))["memoryEnabled"] is not False
+        settings = await self._connection.ask("GET", self._session.target("/api/memories/settings", {}))
+        return settings["memoryEnabled"] is not False
 
     async def answering_model(self) -> str:
         """The name of the model that answers; "" where the server chooses among workflows."""
         if self.model:
             return self.model
-        names = [one["id"] for one in (await self._ask("GET", "/v1/models"))["data"]]
-        has_own = (await self._ask("GET", "/api/workflows"))["root"] is None  # its own model is listed last
+        names = [one["id"] for one in (await self._look_at("/v1/models"))["data"]]
+        has_own = (await self._look_at("/api/workflows"))["root"] is None  # its own model is listed last
         return str(names[-1]) if has_own or len(names) == 1 else ""
 
     async def choose_model(self) -> bool:
@@ -127,7 +128,7 @@ class Server:
 
         Returns whether one was chosen.
         """
-        if self.model is not None or (await self._ask("GET", "/api/workflows"))["root"] is None:
+        if self.model is not None or (await self._look_at("/api/workflows"))["root"] is None:
             return False
         names = await self.models()
         if len({name.partition(":")[0] for name in names}) < 2:
@@ -168,6 +169,10 @@ class Server:
             cursor = page["next"]
             if cursor is None:
                 return
+
+    async def _look_at(self, path: str) -> Any:
+        """What the server tells about no user and no project."""
+        return await self._connection.ask("GET", path)
 
     async def _ask(self, method: str, path: str, *, body: object = None, **query: object) -> Any:
         return await self._connection.ask(method, self._target(path, **query), body)

@@ -194,13 +194,17 @@ class Facts:
         self.plans.forget(scope)
         return await self._store.forget_session(scope, session)
 
+    async def user_of(self, project: Project, memory_id: MemoryId) -> str | None:
+        """Whose a memory is; None for a deleted one, and where there is none."""
+        scope = await self._store.locate(project, memory_id)
+        return None if scope is None else scope.user
+
     async def history(self, project: Project, memory_id: MemoryId, user: str | None = None) -> list[HistoryEntry]:
         """The history, oldest first; of a deleted memory only with its `user`; [] when the caller has none such."""
-        if user is None:
-            scope = await self._store.locate(project, memory_id)
-        else:  # not looked for elsewhere: what is there would take another time to answer than what is nowhere
-            scope = Scope(tenant=project.tenant, project=project.project, user=user)
-        return [] if scope is None else await self._store.history(scope, memory_id)
+        owner = user or await self.user_of(project, memory_id)
+        # not looked for elsewhere: what is there would take another time to answer than what is nowhere
+        scope = Scope(tenant=project.tenant, project=project.project, user=owner or "")
+        return [] if owner is None else await self._store.history(scope, memory_id)
 
     async def _add(self, scope: Scope, request: AddRequest, rehearsal: Committer | None = None) -> AddResult:
         request = await self.personal.request(scope, request)

@@ -78,13 +78,6 @@ def holding_of_facts(
             recall.forget(each)
             await asyncio.to_thread(packs.drop, each)
 
-    async def owners(tenants: Collection[str]) -> Iterable[Scope]:
-        return [
-            Scope(tenant=tenant, project=owner.project, user=owner.user)
-            for tenant in tenants
-            for owner in await store.owners(tenant)
-        ]
-
     async def counts() -> Amounts:
         return asdict(await store.counts())
 
@@ -98,16 +91,21 @@ def holding_of_facts(
         erase=erase,
         export=export,
         giving=give,
-        owners=owners,
+        owners=partial(_owners, store),
         counts=counts,
-        stored={
-            "memories": partial(_memories_of_users, store),
-            "memory_bytes": partial(_bytes_of_users, store),
-        },
+        stored={"memories": partial(_memories_of_users, store), "memory_bytes": partial(_bytes_of_users, store)},
         daily=daily,
         exchange=exchange,
         expire=expire,
     )
+
+
+async def _owners(store: MemoryStore, tenants: Collection[str]) -> Iterable[Scope]:
+    return [
+        Scope(tenant=tenant, project=owner.project, user=owner.user)
+        for tenant in tenants
+        for owner in await store.owners(tenant)
+    ]
 
 
 async def _memories_of_users(store: MemoryStore, tenant: str, user: str | None) -> Amounts:

@@ -30,6 +30,10 @@ _ROOM = WINDOW - 2  # without [CLS] and [SEP]
 _CLS, _SEP = 101, 102
 _LONGEST_READ = 8_192
 """Characters beyond these cannot reach the window, unless nearly all before them are blank."""
+_OFTEN_ENOUGH = 2_048
+"""Characters that fill the window in most texts; read alone where they do, with the last word to spare."""
+_OF_A_WORD = 128
+"""Tokens that the last word, which may be cut, has at most: a longer one is a single unknown token."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +64,10 @@ class Encoder:
 
     def read(self, passage: Passage) -> Tokens:
         """Tokenize the text, cut at its end to fit the window, and as much of its context's end as still fits."""
-        own = self._ids(passage.text[:_LONGEST_READ])[:_ROOM]
+        own = self._ids(passage.text[:_OFTEN_ENOUGH])
+        if len(own) < _ROOM + _OF_A_WORD and len(passage.text) > _OFTEN_ENOUGH:
+            own = self._ids(passage.text[:_LONGEST_READ])
+        own = own[:_ROOM]
         ahead = self._ids(passage.context[-_LONGEST_READ:]) if own and passage.context else []
         kept = ahead[max(0, len(ahead) - (_ROOM - len(own))) :]
         return Tokens(ids=[_CLS, *kept, *own, _SEP], start=1 + len(kept))

@@ -5,6 +5,9 @@ its inbox and continues with the request that is due first. A request is due aft
 contains itself, so a single query overtakes the rest of an import, and a steady flow of queries still
 cannot block the import for ever.
 
+Where the model takes calls of several threads, a second thread of the same kind does what is little, such as a query:
+a round of long passages takes a multiple of it.
+
 A round is one slice for each lane. The thread runs the first, further lanes are threads that wait until there is more
 than one slice. Small requests share a slice when they fit.
 
@@ -31,6 +34,10 @@ SHORT_TOKENS: Final = 32
 """Tokens up to which padding is cheap: passages below this length share a slice, however long they are."""
 READ_AHEAD: Final = 32
 """Number of passages of a request that are tokenized at once and sorted by length."""
+LITTLE_PASSAGES: Final = 4
+LITTLE_CHARACTERS: Final = 1024
+READ_CHARACTERS: Final = 8192
+"""Characters after which no further passage is: long ones take some milliseconds each, which a query would wait."""
 
 
 class Tokenized(Protocol):
@@ -76,7 +83,11 @@ class _Request(Generic[Tokens]):
         """Tokenize the next passages when no tokenized one is left; the longest come first and set the padding."""
         if self.tokenized:
             return
-        chunk = range(self.unread, min(self.unread + READ_AHEAD, len(self.passages)))
+        end, characters = self.unread, 0
+        while end < min(self.unread + READ_AHEAD, len(self.passages)) and characters < READ_CHARACTERS:
+            characters += len(self.passages[end].text) + len(self.passages[end].context)
+            end += 1
+        chunk = range(self.unread, end)
         read = [(number, encoder.read(self.passages[number])) for number in chunk]
         self.tokenized.extend(sorted(read, key=lambda entry: -len(entry[1])))
         self.unread = chunk.stop
@@ -110,11 +121,13 @@ class ThreadedModel(Generic[Tokens]):
 
     def __init__(self, load: Callable[[], Encoder[Tokens]], *, label: str, lanes: int = 1) -> None:
         """`label` begins the error messages, such as "The built-in embedding model"."""
-        self._load = load
+        self._load = _once(load)
         self._label = label
         self._lanes = lanes
-        self._inbox: queue.SimpleQueue[_Request[Tokens] | None] = queue.SimpleQueue()
-        self._thread: threading.Thread | None = None
+        self._inboxes: dict[
+            bool, queue.SimpleQueue[_Request[Tokens] | None]
+        ] = {}  # by whether it is for what is little
+        self._threads: list[threading.Thread] = []
         self._is_closed = False
 
     async def warm(self) -> None:
@@ -131,25 +144,27 @@ class ThreadedModel(Generic[Tokens]):
             raise _closed_error(self._label)
         if not passages:
             return []
-        self._start()
         request = _Request[Tokens](tuple(passages), asyncio.get_running_loop().create_future())
-        self._inbox.put(request)
+        self._inbox(is_little=self._lanes > 1 and _is_little(passages)).put(request)
         return await request.answer
 
     async def aclose(self) -> None:
-        """End the thread after its slice; calls that still wait get ProviderUnavailable."""
+        """End the threads after their slices; calls that still wait get ProviderUnavailable."""
         self._is_closed = True
-        if self._thread is not None:
-            self._inbox.put(None)
-            await asyncio.to_thread(self._thread.join)
+        for inbox in self._inboxes.values():
+            inbox.put(None)
+        for thread in self._threads:
+            await asyncio.to_thread(thread.join)
 
-    def _start(self) -> None:
-        if self._thread is None:
-            worker = _Worker(self._inbox, self._load, self._label, self._lanes)
-            self._thread = threading.Thread(
-                target=worker.run, name=f"mnemoir-{type(self).__name__.lower()}", daemon=True
-            )
-            self._thread.start()
+    def _inbox(self, *, is_little: bool) -> queue.SimpleQueue[_Request[Tokens] | None]:
+        """The inbox of a thread, which is started with the first request for it."""
+        if is_little not in self._inboxes:
+            self._inboxes[is_little] = queue.SimpleQueue()
+            worker = _Worker(self._inboxes[is_little], self._load, self._label, 1 if is_little else self._lanes)
+            name = f"mnemoir-{type(self).__name__.lower()}"
+            self._threads.append(threading.Thread(target=worker.run, name=name, daemon=True))
+            self._threads[-1].start()
+        return self._inboxes[is_little]
 
 
 class _Worker(Generic[Tokens]):
@@ -193,8 +208,12 @@ class _Worker(Generic[Tokens]):
         """Embed one round. An error fails the requests of its slice only."""
         self._waiting = [request for request in self._waiting if request.is_open and request.has_more]
         self._waiting.sort(key=lambda request: request.due)
+        ready = 0
         for request in self._waiting:
+            if ready >= ROUND_TOKENS:
+                break  # what is due later is read when its turn comes
             self._read_ahead(request)
+            ready += sum(len(tokens) for _, tokens in request.tokenized)
         slices = self._slices()
         if self._encoder is None or not slices:
             return
@@ -253,6 +272,25 @@ def _slice(waiting: Sequence[_Request[Tokens]], tokens: int) -> list[_Entry[Toke
                 return chosen
             chosen.append((request, *request.tokenized.popleft()))
     return chosen
+
+
+def _is_little(passages: Sequence[Passage]) -> bool:
+    """Whether passages are so few and short that they wait for nothing else."""
+    is_few = len(passages) <= LITTLE_PASSAGES
+    return is_few and sum(len(one.text) + len(one.context) for one in passages) <= LITTLE_CHARACTERS
+
+
+def _once(load: Callable[[], Encoder[Tokens]]) -> Callable[[], Encoder[Tokens]]:
+    """The encoder of the first call that succeeds, for all threads."""
+    lock, loaded = threading.Lock(), list[Encoder[Tokens]]()
+
+    def load_once() -> Encoder[Tokens]:
+        with lock:
+            if not loaded:
+                loaded.append(load())
+            return loaded[0]
+
+    return load_once
 
 
 def _length(request: _Request[Tokens]) -> int:

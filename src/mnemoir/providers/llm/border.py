@@ -127,7 +127,7 @@ def _without_secrets(names: UpstreamNames, endpoint: Endpoint) -> UpstreamNames:
 def _detail(exc: BaseException, endpoint: Endpoint) -> str:
     """The operating system's message in brackets, or the status of a proxy; "" when there is none."""
     if isinstance(exc, aiohttp.ClientHttpProxyError):
-        return f" ({exc.status})"
+        return f" ({getattr(exc, 'status', 'no status')})"
     cause = exc.os_error if isinstance(exc, aiohttp.ClientConnectorError) else exc
     said = getattr(cause, "strerror", None)
     return f" ({endpoint.redacted_text(said)[:200]})" if isinstance(said, str) and said else ""

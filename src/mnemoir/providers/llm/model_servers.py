@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import aiohttp
 
-from mnemoir.ports.llm import ChatModel, LastCalls, ModelServer, ModelServerKind, ModelServers
+from mnemoir.ports.llm import PATHS, ChatModel, LastCalls, ModelServer, ModelServerKind, ModelServers
 from mnemoir.providers.llm.endpoint import Endpoint, SettingNames, Timeouts
 from mnemoir.providers.llm.remote_model import Dialect, RemoteModel
 from mnemoir.wire import koboldcpp, ollama_chat, ollama_generate, openai_chat, openai_completions
@@ -20,32 +20,32 @@ _SETTINGS = SettingNames(
 _DIALECTS: Mapping[ModelServerKind, Dialect] = {
     "openai-chat": Dialect(
         provider="openai-chat",
-        path="/v1/chat/completions",
+        path=PATHS["openai-chat"][0],
         write_request=openai_chat.write_request,
         new_reader=openai_chat.AnswerReader,
     ),
     "openai-completions": Dialect(
         provider="openai-completions",
-        path="/v1/completions",
+        path=PATHS["openai-completions"][0],
         write_request=openai_completions.write_request,
         new_reader=openai_completions.AnswerReader,
     ),
     "koboldcpp": Dialect(
         provider="koboldcpp",
-        path="/api/v1/generate",
-        stream_path="/api/extra/generate/stream",
+        path=PATHS["koboldcpp"][0],
+        stream_path=PATHS["koboldcpp"][1],
         write_request=koboldcpp.write_request,
         new_reader=koboldcpp.AnswerReader,
     ),
     "ollama-chat": Dialect(
         provider="ollama-chat",
-        path="/api/chat",
+        path=PATHS["ollama-chat"][0],
         write_request=ollama_chat.write_request,
         new_reader=ollama_chat.AnswerReader,
     ),
     "ollama-generate": Dialect(
         provider="ollama-generate",
-        path="/api/generate",
+        path=PATHS["ollama-generate"][0],
         write_request=ollama_generate.write_request,
         new_reader=ollama_generate.AnswerReader,
     ),

@@ -16,7 +16,7 @@ from mnemoir.providers.llm.border import provider_errors
 from mnemoir.providers.llm.endpoint import Endpoint
 from mnemoir.providers.llm.exchange import Exchange
 from mnemoir.providers.llm.refused_members import RefusedMembers
-from mnemoir.wire.answer_reader import AnswerReader
+from mnemoir.wire.answers.answer_reader import AnswerReader
 
 _log = structlog.get_logger(__name__)
 _NO_LIMIT = nullcontext()

@@ -6,6 +6,8 @@ as every DELETE is, each member of its body must be, too, and no name in its pat
 are not held to it.
 """
 
+import asyncio
+import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,6 +27,8 @@ from mnemoir.server.door.table import Found
 _IGNORED = ("_", "utm_")  # of caches and of counted links
 _SENT_PATH = "mnemoir.sent_path"
 _LONGEST_NAME = 64  # in a message
+_MOST_AT_ONCE = 64 * 1024  # bytes of a body that are looked at without a thread
+_MOST_COUNTED = 256 * 1024  # bytes of a body whose members are counted, which takes ten times as long as reading it
 
 
 class UnknownParameter(InvalidRequest):
@@ -95,11 +99,7 @@ def _check_query(scope: Scope, says: Says) -> None:
         if name not in known and name not in aliases:
             raise _unknown(f"The query parameter {_quoted_name(name)}", name, known)
         if times > 1 and name not in says.lists:
-            raise InvalidRequest(
-                f"The query parameter {_quoted_name(name)} is there {times} times. Send it once.",
-                code="repeated_parameter",
-                field=name[:_LONGEST_NAME],
-            )
+            raise _repetition(f"The query parameter {_quoted_name(name)}", name, times)
     if not sent.keys().isdisjoint(aliases):
         _check_aliases(scope, principal_of(scope))
 
@@ -137,7 +137,10 @@ class KnownMembers:
             return
         try:
             body = await read_body(scope, receive, self.most_bytes)
-            check_members(body, says.members)
+            if len(body) > _MOST_AT_ONCE:
+                await asyncio.to_thread(check_members, body, says.members)
+            else:
+                check_members(body, says.members)
         except (InvalidRequest, TooLarge) as exc:
             note_route(scope, self.found.path)
             await failure(scope, exc)(scope, receive, send)
@@ -162,8 +165,17 @@ def check_members(body: bytes, known: Sequence[str]) -> None:
         for name in told:
             if name not in known:
                 raise _unknown(f"The member {_quoted_name(name)} of the body", name, known)
+        if len(body) <= _MOST_COUNTED:
+            json.loads(body, object_pairs_hook=_each_once)
     elif told is not None and not known:
         raise UnknownParameter("This request takes no body, so nothing was done. Leave the body out.", field="body")
+
+
+def _each_once(pairs: Sequence[tuple[str, object]]) -> None:
+    """Raise InvalidRequest for an object with a member that is there twice: readers differ in which one counts."""
+    for name, times in Counter(name for name, _ in pairs).items():
+        if times > 1:
+            raise _repetition(f"The member {_quoted_name(name)} of the body", name, times)
 
 
 class _Again:
@@ -185,6 +197,11 @@ def _unknown(what: str, name: str, known: Sequence[str]) -> UnknownParameter:
     return UnknownParameter(
         f"{what} is not known here, so nothing was done. {told}", field=name[:_LONGEST_NAME] or "query"
     )
+
+
+def _repetition(what: str, name: str, times: int) -> InvalidRequest:
+    told = f"{what} is there {times} times, so nothing was done. Send it once."
+    return InvalidRequest(told, code="repeated_parameter", field=name[:_LONGEST_NAME])
 
 
 def _quoted_name(name: str) -> str:

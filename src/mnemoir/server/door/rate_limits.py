@@ -14,7 +14,7 @@ from contextlib import suppress
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from limits import RateLimitItem, RateLimitItemPerMinute, RateLimitItemPerSecond
+from limits import RateLimitItem, RateLimitItemPerHour, RateLimitItemPerMinute, RateLimitItemPerSecond
 from limits.storage import MemoryStorage
 from limits.strategies import SlidingWindowCounterRateLimiter
 from starlette.types import Scope
@@ -28,7 +28,8 @@ from mnemoir.server.door.says import Bucket
 
 _BURST_S = 10
 _WRONG_KEYS = RateLimitItemPerMinute(10)
-_TRIES_OF_A_NAME = RateLimitItemPerMinute(10, 5)
+_TRIES = RateLimitItemPerMinute(10, 5)  # of a name from a network, and of a device that signed in before
+_TRIES_OF_A_NAME = RateLimitItemPerHour(100)  # from wherever
 _WITHOUT_KEY = RateLimitItemPerMinute(30)
 _SIGN_INS_BEGUN = RateLimitItemPerMinute(600)  # in ten minutes fewer than are kept, which one address cannot push out
 WRONG_KEYS = "unauthenticated"
@@ -78,26 +79,38 @@ class RateLimits:
         wait_s = self._window(limit, client).wait_s(1)
         raise RateLimited(f"{advice}, or wait {wait_s} s.", bucket=WRONG_KEYS, retry_after_s=wait_s)
 
-    def try_sign_in(self, scope: Scope, name: str) -> None:
-        """Count a try to sign in, by address and by name. Raises RateLimited for one too many."""
-        counters = self._of_sign_in(scope, name)
-        waits = [window.wait_s(1) for limit, *names in counters if (window := self._window(limit, *names)).rest < 1]
+    def try_sign_in(self, scope: Scope, name: str, device: str = "") -> bool:
+        """Count a try to sign in: by address, by name and network, and by name from wherever.
+
+        Where too many came from wherever, only a `device` that signed in before is let through; its tries are counted
+        by themselves. Returns whether this try is the last one from wherever. Raises RateLimited for one too many.
+        """
+        counters, of_name = self._of_sign_in(scope, name, device), (_TRIES_OF_A_NAME, "name", name)
+        binding = [each for each in counters if not (device and each == of_name)]
+        waits = [window.wait_s(1) for limit, *names in binding if (window := self._window(limit, *names)).rest < 1]
         if waits:
             raise RateLimited(
                 f"Too many tries to sign in failed. Wait {max(waits)} s.", bucket=WRONG_KEYS, retry_after_s=max(waits)
             )
+        left = self._window(*of_name).rest
         for limit, *names in counters:
             self._limiter.hit(limit, *names)
+        return bool(name) and left == 1
 
-    def has_signed_in(self, scope: Scope, name: str) -> None:
+    def has_signed_in(self, scope: Scope, name: str, device: str = "") -> None:
         """Take back what `try_sign_in` counted: it was right."""
-        for limit, *names in self._of_sign_in(scope, name):
+        for limit, *names in self._of_sign_in(scope, name, device):
+            if device and limit is _TRIES_OF_A_NAME and self._window(limit, *names).rest < 1:
+                continue  # it was let through uncounted
             self._limiter.hit(limit, *names, cost=-1)
 
-    def _of_sign_in(self, scope: Scope, name: str) -> list[tuple[Any, ...]]:
+    def _of_sign_in(self, scope: Scope, name: str, device: str) -> list[tuple[Any, ...]]:
         address = self.proxies.client_of(scope)
-        of_address = [] if address is None else [(_WRONG_KEYS, network_of(address))]
-        return [*of_address, (_TRIES_OF_A_NAME, "name", name)] if name else of_address
+        network = "" if address is None else network_of(address)
+        of_address = [] if address is None else [(_WRONG_KEYS, network)]
+        of_device = [(_TRIES, "device", device)] if device else []
+        of_name = [(_TRIES, "name", name, network), (_TRIES_OF_A_NAME, "name", name)] if name else []
+        return [*of_address, *of_name, *of_device]
 
     @property
     def are_shared(self) -> bool:

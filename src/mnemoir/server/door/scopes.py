@@ -80,7 +80,7 @@ def owner(project: Project, user: object, field: str = "user_id", /, **narrowing
     tenant = project.tenant
     if bound not in (None, name) and tenant != NOWHERE:
         tenant = _elsewhere(f"There is no user {name[:80]!r} here.")
-    _note_read(name)
+    note_read(name)
     return Owner(
         tenant=tenant,
         project=project.project,
@@ -142,11 +142,11 @@ def only_user(user: str | None) -> str | None:
     if bound is not None and named not in (None, bound):
         raise NotFound("There is nothing with that id here.")
     if named is not None:
-        _note_read(named)
+        note_read(named)
     return bound or named
 
 
-def _note_read(user: str) -> None:
+def note_read(user: str) -> None:
     """Note for the audit log that somebody else than the user reads."""
     act = acting.get()
     if act.is_reading and act.principal.key and act.principal.user is None:

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from starlette.requests import cookie_parser
 from starlette.types import Scope
 
+from mnemoir.access.sign_in.devices import KNOWN_FOR
 from mnemoir.access.sign_in.sessions import Sessions, SignedIn
 from mnemoir.core.errors import Forbidden, InvalidRequest
 from mnemoir.server.door.options import ServerOptions
@@ -25,6 +26,7 @@ from mnemoir.server.door.table import found_in
 CSRF_HEADER = b"x-mnemoir-csrf"
 _SECURE_NAME = "__Host-mnemoir"
 _UNDER_WAY = "-signing-in"  # behind the name of the cookie, for a sign-in with another site
+_DEVICE = "-device-"  # and what stands for the person
 _SIGNED_IN = "mnemoir.signed_in"
 _CSRF = "mnemoir.csrf"
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
@@ -125,6 +127,14 @@ class SessionCookies:
     def setting(self, scope: Scope, token: str) -> str:
         """The header that keeps a token in the browser."""
         return self._cookie(scope, token, int(self._sessions.longest.total_seconds()))
+
+    def setting_device(self, scope: Scope, name: str, token: str) -> str:
+        """The header that keeps the token of a device on which the person of that name has signed in."""
+        return self._cookie(scope, token, int(KNOWN_FOR.total_seconds()), f"{_DEVICE}{name}")
+
+    def device(self, scope: Scope, name: str) -> str:
+        """That token; "" for none. Raises InvalidRequest for two."""
+        return next(self._tokens(scope, f"{_DEVICE}{name}"), "")
 
     def removing(self, scope: Scope) -> str:
         """The header that removes it."""

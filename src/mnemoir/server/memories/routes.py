@@ -22,7 +22,7 @@ from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.entry import log_fault
 from mnemoir.server.door.errors import MethodNotAllowed, internal_error, status_of
 from mnemoir.server.door.says import says
-from mnemoir.server.door.scopes import explicit_user, only_user, owner, project_in
+from mnemoir.server.door.scopes import explicit_user, note_read, only_user, owner, project_in
 from mnemoir.server.memories.answers import (
     AddAnswer,
     HistoryEvent,
@@ -132,7 +132,11 @@ async def history(
 ) -> Answer[HistoryAnswer] | Answer[MemoryPage]:
     if not request.scope["raw_path"].endswith(_HISTORY):  # the slash was encoded: it belongs to a user's name
         return await page_of(site, project, f"{memory_id}/history")
-    entries = await site.parts.memory.facts.history(project, MemoryId(memory_id), only_user(user))
+    facts, asked = site.parts.memory.facts, only_user(user)
+    found = asked or await facts.user_of(project, MemoryId(memory_id))
+    if found is not None and asked is None:
+        note_read(found)
+    entries = [] if found is None else await facts.history(project, MemoryId(memory_id), found)
     if not entries:
         raise unknown_memory(MemoryId(memory_id))
     return Answer[HistoryAnswer]({"results": history_json(entries)})

@@ -27,7 +27,7 @@ from mnemoir.ports.memory_store import Project
 from mnemoir.server.door.errors import Invalid
 from mnemoir.server.door.request import parse_json, read_body
 from mnemoir.server.door.says import says
-from mnemoir.server.door.scopes import bound_user, owner
+from mnemoir.server.door.scopes import bound_user, note_read, owner
 from mnemoir.server.memories.answers import (
     AppliedChange,
     HistoryEvent,
@@ -105,6 +105,8 @@ async def export(site: SiteHere, project: ProjectHere, part: NarrowingHere, user
         for kind, exchange in exchanges.items()
         for scope in (await exchange.users(project) if named is None else [owner(project, named)])
     ]
+    for user in {scope.user for _, scope in owners}:
+        note_read(user)
     return StreamingResponse(_lines(exchanges, owners, part), media_type="application/x-ndjson")
 
 

@@ -23,6 +23,7 @@ from mnemoir.ports.run_store import NodeMoved, RunFilter, RunSummary
 from mnemoir.server.door.access import Guard, principal_of
 from mnemoir.server.door.request import visit_of
 from mnemoir.server.door.says import says
+from mnemoir.server.door.scopes import note_read
 from mnemoir.server.door.under_way import Departure, Headers, Outflow
 from mnemoir.server.rest import Answer, Cursor, Json, JsonObject, Routes, Site, SiteHere, whole_number
 from mnemoir.server.runs.commands import RunCommand, node_command, run_command
@@ -87,6 +88,8 @@ async def list_runs(
         since=_instant(since) if since else None,
     )
     found = await site.parts.trees.runs.latest(limit=limit + 1, before=before, only=only)
+    for user in {run.user_id for run in found[:limit] if run.user_id}:
+        note_read(user)
     page = found[:limit]
     following = page[-1].id if len(found) > limit else None
     return Answer({"results": page, "next": following})
@@ -157,7 +160,10 @@ async def _run(request: Request, site: Site, run_id: str) -> RunTrace:
 
 async def _run_of_caller(request: Request, site: Site, run_id: str) -> RunTrace | None:
     """The run of that id, if the caller's key is for it."""
-    return await site.parts.trees.runs.get(run_id, partial(_reaches, principal_of(request.scope)))
+    found = await site.parts.trees.runs.get(run_id, partial(_reaches, principal_of(request.scope)))
+    if found is not None and found.scope.user:
+        note_read(found.scope.user)
+    return found
 
 
 def _reaches(principal: Principal, scope: Owner) -> bool:

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from mnemoir.access.keyless_clients import KeylessClient
 from mnemoir.core.errors import Conflict, Forbidden, InvalidRequest
 from mnemoir.core.scope import Role
-from mnemoir.core.users import comparable_name, password, user_name
+from mnemoir.core.users import password, user_name
 from mnemoir.server.door.says import says
 from mnemoir.server.door.sessions import csrf_in, signed_in_of
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, SiteHere
@@ -30,8 +30,16 @@ from mnemoir.server.sign_in.shapes import (
     names_json,
     person_json,
     time_json,
+    with_cookies,
 )
-from mnemoir.server.sign_in.ways import check_memories, of_password, open_invitation, signed_in, wrong_sign_in
+from mnemoir.server.sign_in.ways import (
+    check_memories,
+    of_password,
+    open_invitation,
+    signed_in,
+    try_name,
+    wrong_sign_in,
+)
 from mnemoir.settings.addresses import is_loopback
 
 router = Routes(prefix="/api/auth", tags=["sign-in"])
@@ -164,8 +172,8 @@ async def clients(site: SiteHere) -> Answer[KeylessClientList]:
 async def by_password(
     request: Request, site: SiteHere, body: Annotated[PasswordBody, Depends(BodyOf(PasswordBody))]
 ) -> Answer[SignedInAnswer]:
-    user = await of_password(request, site, body.name, body.password)
-    return await signed_in(request, site, user, "password", comparable_name(body.name))
+    user, tried = await of_password(request, site, body.name, body.password)
+    return await signed_in(request, site, user, "password", tried)
 
 
 @router.post("/recovery", summary="Sign in by name and a recovery code, which is then used up")
@@ -173,12 +181,11 @@ async def by_password(
 async def by_recovery(
     request: Request, site: SiteHere, body: Annotated[RecoveryBody, Depends(BodyOf(RecoveryBody))]
 ) -> Answer[SignedInAnswer]:
-    name = comparable_name(body.name)
-    site.guard.rate_limits.try_sign_in(request.scope, name)
+    tried = await try_name(request, site, body.name)
     user = await asyncio.to_thread(site.parts.access.users.redeem_recovery_code, body.name, body.code)
     if user is None:
         raise wrong_sign_in(request, site)
-    return await signed_in(request, site, user, "recovery", name)
+    return await signed_in(request, site, user, "recovery", tried)
 
 
 @router.post("/sign-out", summary="End the session of this browser or terminal", status_code=204)
@@ -240,8 +247,9 @@ async def join(
     else:
         hash = await site.parts.access.passwords.hash(password(body.password or ""))
         user, codes = await asyncio.to_thread(joining_by, password_hash=hash)
-    csrf, headers = await asyncio.to_thread(begin_session, request, site, user, "invitation")
-    return Answer({"user": person_json(user), "csrf": csrf, "recovery_codes": list(codes)}, headers=headers)
+    csrf, cookies = await asyncio.to_thread(begin_session, request, site, user, "invitation")
+    told: Joined = {"user": person_json(user), "csrf": csrf, "recovery_codes": list(codes)}
+    return with_cookies(Answer(told), cookies)
 
 
 @router.post("/first-code", summary="Print a code for the first admin in the terminal of the server", status_code=202)

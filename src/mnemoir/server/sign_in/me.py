@@ -8,12 +8,12 @@ from starlette.responses import Response
 
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import InvalidRequest, Unauthorized
-from mnemoir.core.users import User, comparable_name, password
+from mnemoir.core.users import User, password
 from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere
 from mnemoir.server.sign_in.passkeys import AnswerBody, passkey_site
 from mnemoir.server.sign_in.shapes import Password, kept_out
-from mnemoir.server.sign_in.ways import confirmed_user, signed_in_user
+from mnemoir.server.sign_in.ways import confirmed_user, signed_in_user, try_name
 
 router = Routes(prefix="/api/me", tags=["sign-in"])
 
@@ -129,9 +129,8 @@ async def end_session(request: Request, site: SiteHere, session_id: str) -> Resp
 
 async def _check_password(request: Request, site: Site, user: User, said: str) -> None:
     """Raise Unauthorized unless it is the password of a user, and RateLimited after too many tries."""
-    name = comparable_name(user.name)
-    site.guard.rate_limits.try_sign_in(request.scope, name)
+    tried = await try_name(request, site, user.name, device=f"session {signed_in_user(request).session.id}")
     _, hash = await asyncio.to_thread(site.parts.access.users.with_hash, user.name) or (None, None)
     if not await site.parts.access.passwords.is_right(said, hash):
         raise Unauthorized("That is not your password.", code="wrong_sign_in")
-    site.guard.rate_limits.has_signed_in(request.scope, name)
+    tried.take_back(request, site)

@@ -23,7 +23,7 @@ from mnemoir.server.door.errors import status_of
 from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere
 from mnemoir.server.sign_in.shapes import SignedInAnswer, Token
-from mnemoir.server.sign_in.ways import check_memories, open_invitation, signed_in
+from mnemoir.server.sign_in.ways import Tried, check_memories, open_invitation, signed_in
 
 router = Routes(tags=["sign-in"])
 
@@ -122,7 +122,7 @@ async def finish(
     site.guard.rate_limits.try_sign_in(request.scope, "")
     vouched = await site.parts.access.sign_ins.finish(site.guard.cookies.under_way(request.scope), body.state)
     user = await _user(request, site, vouched)
-    return await signed_in(request, site, user, "oidc", "", to=vouched.leads_to)
+    return await signed_in(request, site, user, "oidc", Tried(), to=vouched.leads_to)
 
 
 async def _begin_sign_in(

@@ -21,6 +21,7 @@ from mnemoir.server.sign_in.shapes import (
     time_json,
 )
 from mnemoir.server.sign_in.ways import (
+    Tried,
     confirmed_user,
     open_invitation,
     signed_in,
@@ -98,7 +99,7 @@ async def by_passkey(
         user = await asyncio.to_thread(parts.access.users.get, user_id)
     except NotFound:
         raise wrong_sign_in(request, site) from None
-    return await signed_in(request, site, user, "passkey", "")
+    return await signed_in(request, site, user, "passkey", Tried())
 
 
 @router.post("/auth/join/passkey/options", summary="A question by which somebody joins with a new passkey")

@@ -76,12 +76,24 @@ def kept_out(body: Shape, status: int = 200) -> Answer[Shape]:
     return Answer(body, status)
 
 
-def begin_session(request: Request, site: Site, user: User, how: str) -> tuple[str, dict[str, str]]:
-    """Begin a session. Returns its CSRF token and the headers of the answer. Blocks."""
+def begin_session(request: Request, site: Site, user: User, how: str) -> tuple[str, Sequence[str]]:
+    """Begin a session. Returns its CSRF token and the cookies of the answer: of this device, and of the session.
+
+    Blocks.
+    """
     token = site.parts.access.sessions.begin(
         user, how=how, agent=header(request.scope, b"user-agent") or "", address=address_of(request, site)
     )
-    return csrf_of(token), {"set-cookie": site.guard.cookies.setting(request.scope, token)}
+    cookies, devices = site.guard.cookies, site.parts.access.devices
+    of_device = cookies.setting_device(request.scope, devices.name_of(user.id), devices.new_token(user.id))
+    return csrf_of(token), (of_device, cookies.setting(request.scope, token))
+
+
+def with_cookies(answer: Answer[Shape], cookies: Sequence[str]) -> Answer[Shape]:
+    """The answer, which sets these cookies."""
+    for cookie in cookies:
+        answer.headers.append("set-cookie", cookie)
+    return answer
 
 
 def address_of(request: Request, site: Site) -> str:

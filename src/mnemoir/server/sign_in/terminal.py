@@ -5,7 +5,6 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from mnemoir.core.users import comparable_name
 from mnemoir.server.door.request import header
 from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, BodyOf, JsonObject, Routes, SiteHere
@@ -27,7 +26,7 @@ class TerminalAnswer(JsonObject):
 async def by_terminal(
     request: Request, site: SiteHere, body: Annotated[PasswordBody, Depends(BodyOf(PasswordBody))]
 ) -> Answer[TerminalAnswer]:
-    user = await of_password(request, site, body.name, body.password)
+    user, tried = await of_password(request, site, body.name, body.password)
     await check_may_sign_in(request, site, user)
     token = await asyncio.to_thread(
         site.parts.access.sessions.begin,
@@ -37,5 +36,5 @@ async def by_terminal(
         address=address_of(request, site),
         is_terminal=True,
     )
-    site.guard.rate_limits.has_signed_in(request.scope, comparable_name(body.name))
+    tried.take_back(request, site)
     return kept_out({"user": person_json(user), "token": token})

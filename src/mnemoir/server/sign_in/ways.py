@@ -1,6 +1,7 @@
 """What all ways to sign in share: the count of tries, the session they begin, and the refusal."""
 
 import asyncio
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi import Request
@@ -11,7 +12,7 @@ from mnemoir.core.errors import Conflict, Forbidden, Unauthorized
 from mnemoir.core.users import Invitation, User, comparable_name, password
 from mnemoir.server.door.sessions import signed_in_of
 from mnemoir.server.rest import Answer, Site
-from mnemoir.server.sign_in.shapes import address_of, begin_session, person_json
+from mnemoir.server.sign_in.shapes import address_of, begin_session, person_json, with_cookies
 
 
 async def open_invitation(request: Request, site: Site, token: str | bytes) -> Invitation:
@@ -43,17 +44,54 @@ async def check_memories(site: Site, tenant: str, name: str) -> None:
         )
 
 
-async def of_password(request: Request, site: Site, typed: str, said: str) -> User:
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What a try to sign in was counted for: a name, "" for none, and the device, if it signed in before."""
+
+    name: str = ""
+    device: str = ""
+
+    def take_back(self, request: Request, site: Site) -> None:
+        """Count it no more: it was right."""
+        site.guard.rate_limits.has_signed_in(request.scope, self.name, self.device)
+
+
+async def try_name(request: Request, site: Site, typed: str, *, device: str | None = None) -> Tried:
+    """Count a try for a name, on a `device` that signed in before: by its cookie, unless it is named.
+
+    Known and unknown names get the same words after the same time. The audit log tells when no further try is let
+    through. Raises RateLimited, and InvalidRequest for a device with two cookies.
+    """
+    name, access = comparable_name(typed), site.parts.access
+    user, _ = await asyncio.to_thread(access.users.with_hash, typed) or (None, None)
+    if device is None:
+        device = await asyncio.to_thread(_device_of, request, site, user)
+    is_last = site.guard.rate_limits.try_sign_in(request.scope, name, device)
+    if is_last and access.audit.is_on and access.users.are_there:
+        await access.audit.note_lockout(user, address_of(request, site))
+    return Tried(name, device)
+
+
+def _device_of(request: Request, site: Site, user: User | None) -> str:
+    """The token of this device, if that user signed in on it before; "" else. Blocks."""
+    devices, user_id = site.parts.access.devices, "" if user is None else user.id
+    if not site.parts.access.users.are_there:
+        return ""
+    token = site.guard.cookies.device(request.scope, devices.name_of(user_id))
+    return token if devices.has_signed_in(user_id, token) else ""
+
+
+async def of_password(request: Request, site: Site, typed: str, said: str) -> tuple[User, Tried]:
     """The user of that name and password. Raises Unauthorized, and RateLimited after too many tries."""
-    users, passwords, name = site.parts.access.users, site.parts.access.passwords, comparable_name(typed)
-    site.guard.rate_limits.try_sign_in(request.scope, name)
+    users, passwords = site.parts.access.users, site.parts.access.passwords
+    tried = await try_name(request, site, typed)
     user, hash = await asyncio.to_thread(users.with_hash, typed) or (None, None)
     is_right = await passwords.is_right(said, hash)
     if user is None or hash is None or not is_right:
         raise wrong_sign_in(request, site)
     if passwords.is_outdated(hash):
         await asyncio.to_thread(users.rehash, user, hash, await passwords.hash(password(said)))
-    return user
+    return user, tried
 
 
 async def check_may_sign_in(request: Request, site: Site, user: User) -> None:
@@ -64,15 +102,15 @@ async def check_may_sign_in(request: Request, site: Site, user: User) -> None:
         raise wrong_sign_in(request, site)
 
 
-async def signed_in(request: Request, site: Site, user: User, how: str, name: str, **more: Any) -> Answer[Any]:
+async def signed_in(request: Request, site: Site, user: User, how: str, tried: Tried, **more: Any) -> Answer[Any]:
     """Begin a session of a user who showed who they are by `how`. Raises Unauthorized for one who may not sign in.
 
-    `name` is the one that the try was counted for, and `more` is told besides.
+    `tried` is what the try was counted for, and `more` is told besides.
     """
     await check_may_sign_in(request, site, user)
-    csrf, headers = await asyncio.to_thread(begin_session, request, site, user, how)
-    site.guard.rate_limits.has_signed_in(request.scope, name)
-    return Answer({"user": person_json(user), "csrf": csrf} | more, headers=headers)
+    csrf, cookies = await asyncio.to_thread(begin_session, request, site, user, how)
+    tried.take_back(request, site)
+    return with_cookies(Answer({"user": person_json(user), "csrf": csrf} | more), cookies)
 
 
 def wrong_sign_in(request: Request, site: Site) -> Unauthorized:

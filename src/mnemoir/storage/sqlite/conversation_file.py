@@ -130,6 +130,8 @@ class _Opening:
         connection.pragma("secure_delete", 1)  # deleted content is overwritten
         connection.pragma("journal_size_limit", 64 * 2**20)  # a log grown larger in a burst is cut back
         _refuse_short(path, connection)
+        if self._membership is not None and not _tables(connection) and not names_set_aside(path):
+            self._membership.refuse_bare(path, connection)
         is_new = upgrade(path, connection)
         identity = identity_of(path)
         if identity != self._looked_through:

@@ -229,6 +229,8 @@ def _open_connection(path: Path, identity: DirectoryIdentity | None) -> apsw.Con
         synced.compare(connection)
         for name, value in _PRAGMAS.items():
             connection.pragma(name, value)
+        if identity is not None:
+            identity.membership(path.name).refuse_bare(path, connection)
         refuse_other_schemas(path, connection, steps)
         migrate(connection, steps)
         if not is_new:

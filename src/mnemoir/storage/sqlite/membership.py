@@ -29,6 +29,11 @@ class Membership:
         if what is not None and self.is_expected():
             raise self.loss_error(path, what)
 
+    def refuse_bare(self, path: Path, connection: apsw.Connection) -> None:
+        """Raise StorageDamaged for a database that must be there and has lost all of its tables."""
+        if self.is_expected() and connection.execute("SELECT count(*) FROM sqlite_schema").get == 0:
+            raise self.loss_error(path, "is empty")
+
     def take(self, path: Path, connection: apsw.Connection) -> None:
         """Give a database that need not be there yet to the directory.
 

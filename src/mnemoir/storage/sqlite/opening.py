@@ -34,7 +34,7 @@ from mnemoir.storage.sqlite.data_file import (
 )
 from mnemoir.storage.sqlite.database import BUSY_MS
 from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
-from mnemoir.storage.sqlite.membership import loss_of
+from mnemoir.storage.sqlite.membership import Membership, loss_of
 from mnemoir.storage.sqlite.own_sealing import begin_sealing
 from mnemoir.storage.sqlite.sealed_sql import sealing_own
 from mnemoir.storage.sqlite.shared_file import IN_MEMORY, Identity, SharedFile, identity_of, set_aside
@@ -76,12 +76,7 @@ def open_access_file(path: Path, identity: DirectoryIdentity) -> SharedFile:
         nonlocal was_there
         if (what := loss_of(path)) is not None and (was_there or path.exists() or membership.is_expected()):
             raise membership.loss_error(path, what)
-        connection = _connection("access", _KEY_PRAGMAS, path)
-        try:
-            membership.take(path, connection)
-        except BaseException:
-            connection.close()
-            raise
+        connection = _connection("access", _KEY_PRAGMAS, path, membership)
         was_there = True
         return connection
 
@@ -93,7 +88,9 @@ def open_key_store(path: Path) -> SharedFile:
     return SharedFile(path, partial(_connection, "keys", _KEY_PRAGMAS))
 
 
-def _connection(kind: str, pragmas: Mapping[str, str | int], path: Path) -> apsw.Connection:
+def _connection(
+    kind: str, pragmas: Mapping[str, str | int], path: Path, membership: Membership | None = None
+) -> apsw.Connection:
     steps = known_steps(kind)
     if not path.exists():
         create(path, steps)
@@ -104,8 +101,12 @@ def _connection(kind: str, pragmas: Mapping[str, str | int], path: Path) -> apsw
         connection.pragma("journal_mode", "wal")
         for name, value in pragmas.items():
             connection.pragma(name, value)
+        if membership is not None:
+            membership.refuse_bare(path, connection)
         refuse_other_schemas(path, connection, steps)
         migrate(connection, steps)
+        if membership is not None:
+            membership.take(path, connection)
     except BaseException:
         connection.close()
         raise

@@ -10,7 +10,7 @@ only where the decoder refuses the frame.
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, cast
 
@@ -30,6 +30,7 @@ _FIELDS = (b"data:", b"event:", b"error:", b"retry:", b"id:", b":")
 _ALONE = re.compile(rb"\{[ \t\r]*\n")  # the first line of an object that is written over several lines
 _BEGUN_ALONE = re.compile(rb"\{[ \t\r]*")
 _HAS_FIELDS = re.compile(rb"^(?:data|event|error):", re.MULTILINE)
+_LONGEST_BRACE_LINE = 1024  # a brace and blanks: a flood of them is a line, which has a limit
 _MOST_OF_TEXT = 64 * 1024
 _MOST_NOTES = 8
 
@@ -42,6 +43,7 @@ class AnswerReader(ABC):
     """
 
     streams_lines: ClassVar[bool] = False
+    names_events: ClassVar[bool] = False  # the names of events count, not only `error`
 
     def __init__(self, media_type: str = "") -> None:
         self.finished = False
@@ -60,11 +62,26 @@ class AnswerReader(ABC):
         Raises ProviderError for an answer that is an error. Where events came before it in `data`, they are returned,
         and the error is raised by `check`, and by every later call.
         """
-        return self._events_of(lambda events: self._take(data, events))
+        self.check()
+        events: list[ModelEvent] = []
+        try:
+            if self._frames is not None:
+                self._take_frames(self._frames.feed(data), events)
+            else:
+                self._take(data, events)
+        except ProviderError as exc:
+            self._keep_failure(exc, events)
+        return events
 
     def end(self) -> list[ModelEvent]:
         """The events held back until the end of the body. Raises as `feed` does, also for an answer cut short."""
-        return self._events_of(self._take_end)
+        self.check()
+        events: list[ModelEvent] = []
+        try:
+            self._take_end(events)
+        except ProviderError as exc:
+            self._keep_failure(exc, events)
+        return events
 
     def check(self) -> None:
         """Raise the error that the answer ended with, if there is one."""
@@ -116,25 +133,17 @@ class AnswerReader(ABC):
         """Append what an event with a name of its own holds; one named `error` is an error."""
         if event.name == b"error":
             raise upstream.error_in_body(upstream.error_value(event.data))
-        self._frame(event.data, events)
+        self._take_frames((event.data,), events)
 
     # --- the form of the body
 
-    def _events_of(self, read: Callable[[list[ModelEvent]], None]) -> list[ModelEvent]:
-        self.check()
-        events: list[ModelEvent] = []
-        try:
-            read(events)
-        except ProviderError as exc:
-            self.failure = exc
-            if not events:
-                raise
-        return events
+    def _keep_failure(self, exc: ProviderError, events: list[ModelEvent]) -> None:
+        """Keep the error, and raise it where no events have to go before it."""
+        self.failure = exc
+        if not events:
+            raise exc
 
     def _take(self, data: bytes, events: list[ModelEvent]) -> None:
-        if self._frames is not None:
-            self._take_frames(self._frames.feed(data), events)
-            return
         self._body += data
         if self._form is None:
             self._open(events)
@@ -151,11 +160,14 @@ class AnswerReader(ABC):
             return
         self._form = self._form_of(head)
         if self._form in ("events", "lines"):
-            self._frames = SseReader() if self._form == "events" else NdjsonReader()
+            self._frames = self._sse_reader() if self._form == "events" else NdjsonReader()
             self._body = bytearray()
             self._take_frames(self._frames.feed(head), events)
         elif self._form in ("page", "text"):
             self._take(b"", events)
+
+    def _sse_reader(self) -> SseReader:
+        return SseReader(by_name=self.names_events)
 
     def _form_of(self, head: bytes) -> Form | None:
         if head.startswith(_FIELDS):
@@ -163,7 +175,8 @@ class AnswerReader(ABC):
         if any(field.startswith(head) for field in _FIELDS):
             return None
         if head.startswith(b"{") and self.streams_lines:
-            return "object" if _ALONE.match(head) else None if _BEGUN_ALONE.fullmatch(head) else "lines"
+            is_begun = len(head) < _LONGEST_BRACE_LINE and _BEGUN_ALONE.fullmatch(head)
+            return "object" if _ALONE.match(head) else None if is_begun else "lines"
         if head.startswith((b"{", b"[")):
             return "object"
         return "page" if head.startswith(b"<") else "text"
@@ -196,7 +209,7 @@ class AnswerReader(ABC):
             mended = read_again(data)
             if mended is None:
                 if _HAS_FIELDS.search(data):
-                    self._frames = SseReader()
+                    self._frames = self._sse_reader()
                     self._take_frames(self._frames.feed(data), events)
                 return
             body = mended.value
@@ -216,32 +229,31 @@ class AnswerReader(ABC):
     # --- frames
 
     def _take_frames(self, frames: Sequence[bytes | NamedEvent], events: list[ModelEvent]) -> None:
-        for frame in frames:
+        for frame in frames:  # one loop without further calls, since it runs for every piece of a stream
             if self.finished:
                 return
-            self._frame(frame, events)
-
-    def _frame(self, frame: bytes | NamedEvent, events: list[ModelEvent]) -> None:
-        try:
-            body = orjson.loads(cast(bytes, frame))  # refuses a NamedEvent, so that nobody has to ask before
-        except orjson.JSONDecodeError:
-            self._odd_frame(frame, events)
-            return
-        self._take_object(body, cast(bytes, frame), None, events)
-
-    def _take_object(self, body: Any, frame: bytes, mended: Mended | None, events: list[ModelEvent]) -> None:
-        if mended is None and not self._seam.is_open:
             try:
-                self.read_frame(self._object(body, frame, None), events)
+                body = orjson.loads(cast(bytes, frame))  # refuses a NamedEvent, so that nobody has to ask before
+            except orjson.JSONDecodeError:
+                self._odd_frame(frame, events)
+                continue
+            if body.__class__ is not dict or self._seam.is_open:
+                self._take_object(body, cast(bytes, frame), None, events)
+                continue
+            try:
+                self.read_frame(body, events)
             except ProviderInvalidOutput as exc:
                 self._unreadable(exc, events)
-            return
+
+    def _take_object(self, body: Any, frame: bytes, mended: Mended | None, events: list[ModelEvent]) -> None:
+        """Read an object that is none, that was mended, or that may hold the other half of a character."""
         said: list[ModelEvent] = []
         try:
             self.read_frame(self._object(body, frame, mended), said)
         except ProviderInvalidOutput as exc:
             self._unreadable(exc, said)
-        events += self._seam.join(said, mended)
+        finally:
+            events += self._seam.join(said, mended)
 
     def _odd_frame(self, frame: bytes | NamedEvent, events: list[ModelEvent]) -> None:
         """Read what the decoder refuses: an event with a name, an end, nothing, or JSON that needs mending."""

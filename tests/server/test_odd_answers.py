@@ -1,0 +1,38 @@
+"""What is odd about an answer, and yet no error, stands in the notes of the node that asked for it."""
+
+import pytest
+
+from tests.scripted_llm import Answer
+from tests.server.served_tree import answering, before, served
+from tests.server.server_kit import asks, hello
+from tests.wire.answer_kit import END, HI, as_json, chunk, sse, whole
+
+CHAT = "/v1/chat/completions"
+PARTS = [{"type": "hologram", "x": 1}, {"type": "text", "text": "Hi "}]
+ODD = {
+    "an unknown part": (sse(chunk({"content": PARTS}), END), "hologram"),
+    "an unknown part of a whole answer": (as_json(whole({"content": PARTS})), "hologram"),
+    "an unreadable end": (sse(HI, END, b"{oops"), "oops"),
+}
+
+
+async def notes(server) -> list[str]:
+    (run, *_) = (await server.get("/api/runs"))["results"]
+    trace = await server.get(f"/api/runs/{run['id']}")
+    assert run["status"] == "finished"
+    return [note for workflow in trace["workflows"] for node in workflow["nodes"] for note in node["notes"]]
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("nodes", ["built in", "one node", "a node before"])
+async def test_what_is_odd_is_noted_once(open_server, llm, tmp_path, nodes, stream):
+    settings = asks(llm)
+    if nodes != "built in":
+        chain = [answering()] if nodes == "one node" else [before(), answering()]
+        settings |= served(tmp_path, llm.url, *chain)
+    server = await open_server(settings)
+    for body, words in ODD.values():
+        llm.queue(Answer(body=body, headers={"Content-Type": "text/event-stream"}))
+        answer = await server.ask("POST", CHAT, hello(stream=stream))
+        assert (answer.status, words.encode() in answer.body) == (200, False)
+        assert [words in note for note in await notes(server)] == [True]

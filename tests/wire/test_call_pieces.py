@@ -1,0 +1,132 @@
+"""Pieces of tool calls get one index and one id for each call, however a server numbers and names them."""
+
+import re
+from typing import Any
+
+import pytest
+
+from mnemoir.core.events import ToolCallPart
+from mnemoir.wire import ollama_chat, openai_chat, openai_responses
+from tests.wire.answer_kit import END, as_json, chunk, lines, sse
+
+MADE = re.compile(r"call_[0-9a-f]{24}")
+
+
+def piece(index: Any = None, id: str | None = None, name: str | None = None, arguments: str = "") -> dict[str, Any]:
+    called = {"arguments": arguments} | ({} if name is None else {"name": name})
+    given = {"index": index, "id": id, "function": called}
+    return {member: value for member, value in given.items() if value is not None}
+
+
+def read(*pieces: dict[str, Any]) -> list[tuple[int, str | None, str | None, str]]:
+    """The index, id, name and arguments of each piece; "made" for an id that was made here."""
+    reader = openai_chat.AnswerReader()
+    events = reader.feed(sse(*(chunk({"tool_calls": [one]}) for one in pieces), END))
+    reader.end()
+    parts = [event for event in events if isinstance(event, ToolCallPart)]
+    return [(one.index, _shown(one.id), one.name, one.arguments) for one in parts]
+
+
+def _shown(call_id: str | None) -> str | None:
+    return "made" if call_id is not None and MADE.fullmatch(call_id) else call_id
+
+
+CASES: dict[str, tuple[list[dict[str, Any]], list[tuple[Any, ...]]]] = {
+    "as OpenAI sends them": (
+        [piece(0, "a", "w"), piece(0, arguments="{"), piece(0, arguments="}"), piece(1, "b", "v", "{}")],
+        [(0, "a", "w", ""), (0, None, None, "{"), (0, None, None, "}"), (1, "b", "v", "{}")],
+    ),
+    "all on one index": (
+        [piece(0, "a", "w", "{"), piece(0, arguments="}"), piece(0, "b", "v", "{"), piece(0, arguments="}")],
+        [(0, "a", "w", "{"), (0, None, None, "}"), (1, "b", "v", "{"), (1, None, None, "}")],
+    ),
+    "a third on the first index, the second having its own": (
+        [
+            *(piece(0, "a", "w"), piece(1, "b", "v"), piece(0, "c", "w")),
+            *(piece(1, arguments="1"), piece(0, arguments="2")),
+        ],
+        [(0, "a", "w", ""), (1, "b", "v", ""), (2, "c", "w", ""), (1, None, None, "1"), (2, None, None, "2")],
+    ),
+    "another id without a name": (
+        [piece(0, "a", "w", "{"), piece(0, "x", None, "}")],
+        [(0, "a", "w", "{"), (0, None, None, "}")],
+    ),
+    "the same id on another index": (
+        [piece(0, "a", "w", "{"), piece(1, "a", None, "}"), piece(1, "a", "w", "")],
+        [(0, "a", "w", "{"), (0, None, None, "}"), (0, None, None, "")],
+    ),
+    "id and name in each piece": (
+        [piece(0, "a", "w", "{"), piece(0, "a", "w", "}")],
+        [(0, "a", "w", "{"), (0, None, None, "}")],
+    ),
+    "without ids": (
+        [piece(0, None, "w", "{}"), piece(1, None, "v", "{}")],
+        [(0, "made", "w", "{}"), (1, "made", "v", "{}")],
+    ),
+    "an empty id": ([piece(0, "", "w", "{}")], [(0, "made", "w", "{}")]),
+    "an id that comes late": (
+        [piece(0, None, "w", "{"), piece(0, "a", None, "}")],
+        [(0, "made", "w", "{"), (0, None, None, "}")],
+    ),
+    "a name that comes late": (
+        [piece(0), piece(0, None, "w", "{}")],
+        [(0, None, None, ""), (0, "made", "w", "{}")],
+    ),
+    "without indexes": (
+        [piece(None, "a", "w", "{"), piece(None, None, None, "}"), piece(None, "b", "v", "{}")],
+        [(0, "a", "w", "{"), (0, None, None, "}"), (1, "b", "v", "{}")],
+    ),
+    "without ids and indexes": (
+        [piece(None, None, "w", "{"), piece(None, None, None, "}"), piece(None, None, "w", "{}")],
+        [(0, "made", "w", "{"), (0, None, None, "}"), (1, "made", "w", "{}")],
+    ),
+    "indexes from one on": (
+        [piece(1, "a", "w", "{}"), piece(2, "b", "v", "{}")],
+        [(1, "a", "w", "{}"), (2, "b", "v", "{}")],
+    ),
+    "odd indexes": (
+        [piece("0", "a", "w", "{"), piece("0", None, None, "}"), piece(-1, "b", "v", "{}")],
+        [(0, "a", "w", "{"), (0, None, None, "}"), (1, "b", "v", "{}")],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_piece_belongs_to_one_call(name: str) -> None:
+    given, expected = CASES[name]
+    assert read(*given) == expected
+
+
+CALL: dict[str, Any] = {"function": {"name": "w", "arguments": {"c": 1}}}
+OLLAMA = {"message": {"tool_calls": [CALL, CALL]}, "done": True}
+TWO = [{"message": {"tool_calls": [CALL]}}, {"message": {"tool_calls": [CALL]}, "done": True}]
+CHAT = {"choices": [{"message": {"tool_calls": [CALL, CALL]}}]}
+ITEM = {"type": "function_call", "name": "w", "arguments": "{}"}
+RESPONSE = {"status": "completed", "output": [ITEM, ITEM]}
+STREAM = sse(chunk({"tool_calls": [piece(0, None, "w", "{}"), piece(1, None, "w", "{}")]}), END)
+
+
+@pytest.mark.parametrize(
+    ("reader", "body"),
+    [
+        (ollama_chat.AnswerReader, lines(OLLAMA)),
+        (
+            ollama_chat.AnswerReader,
+            lines(*TWO),
+        ),
+        (openai_chat.AnswerReader, as_json(CHAT)),
+        (openai_chat.AnswerReader, STREAM),
+        (openai_responses.AnswerReader, as_json(RESPONSE)),
+    ],
+)
+def test_calls_without_an_id_get_ids_that_no_other_call_has(reader: Any, body: bytes) -> None:
+    ids = [call.id for _ in range(3) for call in reader().read(body).tool_calls]
+    assert len(ids) == 6
+    assert len(set(ids)) == 6
+    assert all(map(MADE.fullmatch, ids))
+
+
+def test_an_id_that_a_model_gives_again_is_kept() -> None:
+    named = {"message": {"tool_calls": [CALL | {"id": "call_0"}]}, "done": True}
+    ids = [call.id for _ in range(2) for call in ollama_chat.AnswerReader().read(lines(named)).tool_calls]
+    assert ids == ["call_0", "call_0"]
