@@ -2,8 +2,9 @@
 
 Models put JSON between fences or into prose, wrap a list into an object, write one object a line, break quotes, leave
 commas too many, or stop in the middle. Complete values are read or repaired; nothing is made up for truncated ones.
-Time is linear in the length of the answer, except for repair, which is quadratic in its bounded input. Where one
-object is the answer, the last complete one outside of the model's thinking counts.
+Time is linear in the length of the answer, except for repair, which is quadratic in its bounded input. Values outside
+of the model's thinking are read in groups: those with prose between them are several answers, of which the last one
+that says something counts.
 """
 
 import re
@@ -14,57 +15,91 @@ from typing import Any
 import json_repair
 import orjson
 
-_THOUGHT = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
-_BEGIN = re.compile(r"<(?P<thinking>think(?:ing)?)>|(?P<closing></think(?:ing)?>)|\{", re.IGNORECASE)
+_TAGS = r"(?:seed:)?think(?:ing)?|thoughts?|reason(?:ing)?|reflection|analysis|scratchpad"
+_THOUGHT = re.compile(rf"</(?:{_TAGS})\s*>", re.IGNORECASE)
+_BEGIN = re.compile(  # of thinking, or of a value; other braces and brackets are prose, such as "[1]" and "{name}"
+    rf"<(?P<thinking>{_TAGS})\s*>|(?P<closing></(?:{_TAGS})\s*>)"
+    r"|\{(?=\s*(?:[\"'“}/]|\w{1,40}\s*:))|\[(?=\s*[\"'“{\[\]])",
+    re.IGNORECASE,
+)
+_BETWEEN = re.compile(r"(?:[\s,;]|```[\w-]*)*")  # two values of one answer
+_FENCE = re.compile(r"\s*```[\w-]*\s*(.*?)\s*(?:```)?\s*", re.DOTALL)
 _JSON_FENCE = re.compile(r"```json\b(.*?)(?:```|\Z)", re.DOTALL | re.IGNORECASE)
 _BARE_FENCE = re.compile(r"```[^\S\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
-_MARKS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}]', re.DOTALL)  # a string to its end, or the text's
-_STEPS = {"{": 1, "}": -1}
+_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)'  # to its end, or the text's
+_MARKS = {"{": re.compile(rf"{_STRING}|[{{}}]", re.DOTALL), "[": re.compile(rf"{_STRING}|[\[\]]", re.DOTALL)}
+_STEPS = {"{": 1, "}": -1, "[": 1, "]": -1}
 _MENDABLE_CHARACTERS = 200_000  # of one value: no honest answer is longer
 _MENDABLE_IN_ITEMS = 10_000  # of all items together: repairing so many characters takes a second
 _MENDABLE_DEPTH = 32
 _TORN_WRAPPERS = 3  # how deep a truncated wrapper is searched
 
 
-def read_values(answer: str) -> Iterator[Any]:
-    """The complete objects of an answer, last first; those in the thinking of the model are left out.
+def read_groups(answer: str) -> Iterator[list[Any]]:
+    """The objects and lists of an answer, in groups; the last group first, each in order.
 
-    An answer whose thinking has no end has none: what was meant is still missing. A tag in a text of an object is
-    data. Broken objects are repaired.
+    Nothing but white space, commas and fence marks stands between the values of a group. What is in the model's
+    thinking is left out. A tag in a text of a value is data. Broken values are repaired. An answer of one JSON text
+    is a group of its own. There is none where thinking or a value has no end: what was meant is still missing.
     """
-    objects, rest = _spoken_objects(answer)
-    if rest:
-        yield _whole(rest)
-    for text in reversed(objects):
-        value = _strict(text)
-        yield _repaired_value(text) if value is None and len(text) <= _MENDABLE_CHARACTERS else value
+    values, rest_at = _spoken_values(answer)
+    tail = None if rest_at is None else _whole(answer[rest_at:])
+    if rest_at is not None and tail is None:
+        return
+    groups: list[list[Any]] = []
+    end = None
+    for start, stop in values:
+        if end is None or not _BETWEEN.fullmatch(answer, end, start):
+            groups.append([])
+        groups[-1].append(_value_of(answer[start:stop]))
+        end = stop
+    if rest_at is not None:
+        groups.append([tail])
+    yield from reversed(groups or _text_alone(answer))
 
 
-def _spoken_objects(answer: str) -> tuple[list[str], str]:
-    """The closed objects outside of thinking, and the rest of the answer from one that does not close."""
-    found: list[str] = []
+def _spoken_values(answer: str) -> tuple[list[tuple[int, int]], int | None]:
+    """The places of closed values outside of thinking, and of the rest of the answer from one that does not close.
+
+    The rest begins at the end of the answer where thinking has no end.
+    """
+    found: list[tuple[int, int]] = []
     at = 0
     while mark := _BEGIN.search(answer, at):
         if mark["closing"]:  # what stood before it was thinking
             found, at = [], mark.end()
         elif mark["thinking"]:
-            closing = re.compile(rf"</{mark['thinking']}>", re.IGNORECASE).search(answer, mark.end())
+            closing = re.compile(rf"</{mark['thinking']}\s*>", re.IGNORECASE).search(answer, mark.end())
             if closing is None:
-                return [], ""
+                return [], len(answer)
             at = closing.end()
         elif (end := _end(answer, mark.start())) is not None:
-            found.append(answer[mark.start() : end])
+            found.append((mark.start(), end))
             at = end
         elif closing := _THOUGHT.search(answer, mark.end()):
             found, at = [], closing.end()
         else:
-            return found, answer[mark.start() :]
-    return found, ""
+            return found, mark.start()
+    return found, None
+
+
+def _text_alone(answer: str) -> list[list[Any]]:
+    """The group of an answer that is one JSON text, with or without a fence; none for any other answer."""
+    spoken = answer[max((tag.end() for tag in _THOUGHT.finditer(answer)), default=0) :]
+    fenced = _FENCE.fullmatch(spoken)
+    value = _strict(fenced[1] if fenced else spoken.strip())
+    return [[value]] if isinstance(value, str) else []
+
+
+def _value_of(text: str) -> Any:
+    """The value, repaired if need be; None when it cannot be."""
+    value = _strict(text)
+    return _repaired_value(text) if value is None and len(text) <= _MENDABLE_CHARACTERS else value
 
 
 def _whole(text: str) -> Any:
-    """The object with broken quotes that begins a text; None when it is cut off."""
-    end = text.rfind("}") + 1
+    """The value with broken quotes that begins a text; None when it is cut off."""
+    end = max(text.rfind("}"), text.rfind("]")) + 1
     whole, rest = text[:end], text[end:]
     is_whole = _is_balanced(whole) and '"' not in rest and "[" not in rest
     return _repaired_value(whole) if is_whole and 0 < len(whole) <= _MENDABLE_CHARACTERS else None
@@ -162,9 +197,9 @@ def _objects(text: str) -> tuple[list[str], bool]:
 
 
 def _end(text: str, begin: int) -> int | None:
-    """The index after the brace that closes the one at `begin`; None when none does."""
+    """The index after the brace or bracket that closes the one at `begin`; None when none does."""
     depth = 0
-    for mark in _MARKS.finditer(text, begin):
+    for mark in _MARKS[text[begin]].finditer(text, begin):
         depth += _STEPS.get(mark[0], 0)
         if depth == 0:
             return mark.end()

@@ -36,7 +36,7 @@ def entry(id_: object, text: object, event: object) -> dict[str, object]:
 
 
 def planned(facts: Sequence[str], stored: Sequence[Candidate], *entries: dict[str, object], total: int = 100) -> Plan:
-    proposals = read_proposals({"memory": list(entries)}, len(stored))
+    proposals = read_proposals([{"memory": list(entries)}], len(stored))
     assert proposals is not None
     return defend(facts, stored, proposals, total=total)
 
@@ -255,7 +255,7 @@ ENTRIES = st.lists(
 @given(FACTS, STORED, ENTRIES, st.integers(0, 40), st.sampled_from([None, 0.0, 0.5, 0.99]))
 def test_whatever_the_model_answers_no_fact_is_lost_and_nothing_else_is_touched(facts, texts, entries, total, cosine):
     stored = candidates(*texts, cosine=cosine, facts=len(facts))
-    proposals = present(read_proposals({"memory": entries}, len(stored)))
+    proposals = present(read_proposals([{"memory": entries}], len(stored)))
     plan = defend(facts, stored, proposals, total=total)
     accounted = [*plan.adds, *(text for _, text in plan.updates)]
     for at, fact in enumerate(facts):

@@ -84,8 +84,11 @@ async def test_an_answer_that_can_be_read_is_used(answer):
     assert await facts_from(ScriptedModel(answer)) == ["Lives in Graz"]
 
 
-UNUSABLE = ["", "I could not find any facts.", "[]", '"x"', "null", '{"memories": []}', '{"facts": "Lives in Graz"}']
+UNUSABLE = ["", "I could not find any facts.", "null", '{"memories": []}', '{"note": "done"}', "[1, 2]", "- Rows"]
 CUT = [
+    '{"facts": ["Lives in Linz"]}, {"facts": ["Rows',
+    '["Lives in Linz", "Rows',
+    '[{"fact": "Lives in Linz"}, {"fact": "Rows"}',
     '<think>Is it {"facts": ["Lives in Linz"]}?',
     '{"facts": ["Lives in Linz"]}<THINK>Or is it {"facts": ["Lives in Rome"]}?',
     '{"facts": [7, null]}',
@@ -199,3 +202,23 @@ def test_a_project_prompt_takes_the_place_of_what_to_keep_and_never_of_the_guard
 @pytest.mark.parametrize("unset", [None, "", "  \n"])
 def test_without_a_project_prompt_the_default_says_what_to_keep(unset):
     assert default_extraction_prompt() in extraction_policy(unset)
+
+
+async def test_a_fact_that_was_cut_behind_a_title_is_dropped_and_one_that_ends_in_a_title_is_kept():
+    cut = [
+        "Lives in St",
+        "Works at Dr.",
+        "Dog is called Mr",
+        "Ich wohne in St.",
+        "Trabaja para la Dra",
+        "Habite à St",
+    ]
+    whole = [
+        "Lives on Elm St",
+        "Is a Dr.",
+        "Ich bin Prof.",
+        "Lives on 5th St.",
+        "Son is called Max",
+        "Takes vitamin D",
+    ]
+    assert await facts_from(ScriptedModel(facts_reply(*cut, *whole))) == whole

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from mnemoir.core.clock import to_text
-from mnemoir.core.errors import Conflict, ProviderInvalidOutput, ProviderUnavailable
-from mnemoir.core.events import Reply, Usage
+from mnemoir.core.errors import Conflict, ProviderUnavailable
+from mnemoir.core.events import Usage
 from mnemoir.core.messages import ModelRequest
 from mnemoir.core.scope import Scope
 from mnemoir.memory.facts import AddRequest, Turn
@@ -80,25 +80,6 @@ async def test_a_deleted_memory_makes_way_for_its_opposite(house, tell, kept):
     result = await tell(facts, "I hate olives.")
     assert sorted(events(result)) == [("ADD", "Hates olives"), ("DELETE", "Loves olives")]
     assert await kept(facts) == ["Hates olives"]
-
-
-@pytest.mark.parametrize("answer", ["no json", '{"memory": 7}', '{"memory": [{"id": "0"'])
-async def test_unusable_decisions_write_nothing(house, tell, kept, answer):
-    facts = house.facts(ScriptedModel(facts_reply("Lives in Graz"), facts_reply("Lives in Rome"), answer, answer))
-    await tell(facts, "I live in Graz.")
-    with pytest.raises(ProviderInvalidOutput):
-        await tell(facts, "I live in Rome.")
-    assert await kept(facts) == ["Lives in Graz"]
-
-
-async def test_cut_decisions_are_asked_for_again_then_given_up(house, tell, kept):
-    cut = Reply(text='{"memory": [', reason="length")
-    model = ScriptedModel(facts_reply("Lives in Graz"), facts_reply("Lives in Rome"), cut, cut)
-    facts = house.facts(model)
-    await tell(facts, "I live in Graz.")
-    with pytest.raises(ProviderInvalidOutput):
-        await tell(facts, "I live in Rome.")
-    assert [request.sampling.max_tokens for request in model.asked[2:]] == [4000, 8000]
 
 
 async def test_a_model_out_of_reach_writes_nothing_and_is_said(house, tell, kept):

@@ -4,7 +4,6 @@ A message is one line that begins with its role, so that no text in it can be mi
 """
 
 import json
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -12,11 +11,11 @@ from typing import Any
 from mnemoir.conversations.windows.counters import TokenCounter
 from mnemoir.conversations.windows.validity import SUMMARY_PREFIX
 from mnemoir.core.conversations import ROOT, MediaPart, Message, StoredMessage, calls_of
+from mnemoir.core.sentences import sentence_ends
 
 Clean = Callable[[str], str]
 
 _TOOL_CHARACTERS = 500  # of a result, and of the arguments of a call
-_SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*(?=\s)|[。！？][」』”’）]*|\n")
 
 
 def transcript_line(message: Message, clean: Clean) -> str:
@@ -52,7 +51,7 @@ def shortened_summary(text: str, max_tokens: int, counter: TokenCounter) -> str:
 
     if not text or fits(len(text)):
         return text
-    ends = [found.end() for found in _SENTENCE_END.finditer(text)]
+    ends = [end for end, _ in sentence_ends(text)]
     if ends and fits(ends[0]):
         return text[: ends[_last_that(fits, ends)]].rstrip()
     lengths = range(len(text))

@@ -9,11 +9,13 @@ states in full, else the one it states best, if well enough. In doubt a fact cou
 a duplicate memory is a blemish, a lost one is a fault.
 """
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
-from mnemoir.core.errors import ProviderInvalidOutput
+import structlog
+
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Hit, Memory
 from mnemoir.core.text import content_hash
@@ -27,12 +29,30 @@ from mnemoir.memory.facts.decide.resemblance import (
     tells,
     words_of,
 )
-from mnemoir.memory.facts.extract.extraction import CHANGES, CutOff, Exchange, Question, reconciliation_policy
+from mnemoir.memory.facts.extract.extraction import (
+    CHANGES,
+    CutOff,
+    Exchange,
+    Question,
+    UnreadableAnswer,
+    reconciliation_policy,
+)
 from mnemoir.ports.memory_store import Visible
 
+_log = structlog.get_logger(__name__)
 Event = Literal["ADD", "UPDATE", "DELETE", "NONE"]
 
-_EVENTS = {"ADD": "ADD", "UPDATE": "UPDATE", "DELETE": "DELETE", "NONE": "NONE", "NOOP": "NONE"}
+_SPELLINGS: Mapping[Event, str] = {
+    "ADD": "ADD CREATE INSERT NEW",
+    "UPDATE": "UPDATE CHANGE MODIFY REPLACE",
+    "DELETE": "DELETE REMOVE",
+    "NONE": "NONE NOOP NOP NOCHANGE UNCHANGED KEEP SKIP IGNORE",
+}
+_EVENTS = {spelling: event for event, spellings in _SPELLINGS.items() for spelling in spellings.split()}
+_EVENT_KEYS = ("event", "action", "operation", "decision")
+_TEXT_KEYS = ("text", "fact", "content", "memory", "new_memory")
+_ID_KEYS = ("id", "memory_id")
+_LIST_KEYS = ("memory", "memories", "changes", "decisions", "operations", "actions", "results")
 _MOST_SHOWN = 100  # memories in one call; the most similar ones
 _LIKE_WORDS = 0.5
 _MOST_ENTRIES = 300  # a hundred facts and as many memories need no more
@@ -63,25 +83,43 @@ def document(facts: Sequence[str], candidates: Sequence[Candidate]) -> Mapping[s
     return {"memories": memories, "facts": list(facts)}
 
 
-def read_proposals(value: Any, shown: int) -> list[Proposal] | None:
-    """The entries of an answer `{"memory": [...]}` over `shown` candidates; None for any other shape.
+def read_proposals(values: Sequence[Any], shown: int) -> list[Proposal] | None:
+    """The entries in the values of an answer over `shown` candidates; None when no value has any.
 
-    Ids may be integers or text, events in any case, NOOP means NONE. Entries of another shape are left out.
+    Asked for is `{"memory": [...]}`; a bare list, one entry and entries by id are read, too. Ids may be integers or
+    text, events in any case and in other words. Entries of another shape are left out.
     """
-    entries = value.get("memory") if isinstance(value, Mapping) else None
-    if not isinstance(entries, list):
+    lists = [found for value in values if (found := _entries(value)) is not None]
+    entries = [entry for found in lists for entry in found][:_MOST_ENTRIES]
+    read = (_proposal(entry, shown) for entry in entries if isinstance(entry, Mapping))
+    return [proposal for proposal in read if proposal] if lists else None
+
+
+def _entries(value: Any) -> Sequence[Any] | None:
+    if isinstance(value, list):
+        return value if not value or any(isinstance(entry, Mapping) for entry in value) else None
+    if not isinstance(value, Mapping):
         return None
-    read = (_proposal(entry, shown) for entry in entries[:_MOST_ENTRIES] if isinstance(entry, Mapping))
-    return [proposal for proposal in read if proposal]
+    if _member(value, _EVENT_KEYS) is not None:
+        return [value]
+    listed = _member(value, _LIST_KEYS)
+    if isinstance(listed, Mapping):
+        return [{"id": key, **entry} for key, entry in listed.items() if isinstance(entry, Mapping)]
+    return listed if isinstance(listed, list) else None
 
 
 def _proposal(entry: Mapping[str, Any], shown: int) -> Proposal | None:
-    spelling, text = entry.get("event"), entry.get("text")
-    event = _EVENTS.get(spelling.strip().upper()) if isinstance(spelling, str) else None
+    spelling, text = _member(entry, _EVENT_KEYS), _member(entry, _TEXT_KEYS)
+    event = _EVENTS.get(re.sub(r"[\s_-]", "", spelling).upper()) if isinstance(spelling, str) else None
     if event is None:
         return None
     clean = " ".join(text.split()).encode("utf-8", "replace").decode("utf-8") if isinstance(text, str) else ""
-    return Proposal(event=cast(Event, event), at=_index(entry.get("id"), shown), text=clean)
+    return Proposal(event=event, at=_index(_member(entry, _ID_KEYS), shown), text=clean)
+
+
+def _member(entry: Mapping[str, Any], keys: Sequence[str]) -> Any:  # JSON
+    """The first member of these names that is there; None when none is."""
+    return next((entry[key] for key in keys if entry.get(key) is not None), None)
 
 
 def _index(raw: object, shown: int) -> int | None:
@@ -163,21 +201,24 @@ async def propose(
 ) -> list[Proposal]:
     """The model's proposals for the candidates; [] and no call without candidates.
 
-    Raises ProviderError; nothing has been decided then.
+    [] when the decisions cannot be read: then the facts are added, since a duplicate is a blemish and a lost fact a
+    fault. Raises ProviderError otherwise; nothing has been decided then.
     """
     if not candidates:
         return []
     question = Question(policy=reconciliation_policy(), document=document(facts, candidates), output=CHANGES)
     for budget in (tokens, 2 * tokens):
         try:
-            answer = await exchange.ask(question, lambda value: read_proposals(value, len(candidates)), tokens=budget)
+            answer = await exchange.ask(
+                question, lambda values: read_proposals(values, len(candidates)), tokens=budget
+            )
         except CutOff:
             continue
+        except UnreadableAnswer:
+            break
         return answer or []
-    raise ProviderInvalidOutput(
-        f"The decisions over {len(facts)} facts did not fit into {2 * tokens} tokens. Nothing was stored; "
-        "send the conversation in smaller parts."
-    )
+    _log.warning("decisions unreadable, facts are added", facts=len(facts), shown=len(candidates))
+    return []
 
 
 def claims(text: str, facts: Sequence[str]) -> dict[int, int]:

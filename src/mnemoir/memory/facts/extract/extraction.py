@@ -27,10 +27,12 @@ from mnemoir.core.clock import to_text
 from mnemoir.core.errors import ProviderInvalidOutput, ProviderTimeout
 from mnemoir.core.events import Reply, Usage
 from mnemoir.core.messages import JsonSchema, ModelRequest, Sampling, text_message
+from mnemoir.core.sentences import is_title
 from mnemoir.core.text import content_hash
+from mnemoir.memory.facts.extract.answers import read_facts
 from mnemoir.memory.facts.extract.conversation import digest, spells, windows
 from mnemoir.memory.facts.extract.requests import MOST_CHARACTERS, MOST_FACTS, FactSettings, Statement, Turn
-from mnemoir.memory.model_json import read_values
+from mnemoir.memory.model_json import read_groups
 from mnemoir.ports.llm import ChatModel
 from mnemoir.privacy.secrets import holds_secret
 
@@ -39,10 +41,15 @@ T = TypeVar("T")
 
 _TRIES = 2
 _LONGEST_S = 60.0  # repeats after a refusal included
+_BEFORE_DEGREES = {"a", "an", "the", "ein", "eine", "bin", "een", "un", "une", "una", "uno", "um", "uma"}
 
 
 class CutOff(Exception):
     """Raised when the model reached its token budget before the answer was complete."""
+
+
+class UnreadableAnswer(ProviderInvalidOutput):
+    """Raised when two answers hold nothing of what was asked for. Unlike a broken connection, they were given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,10 +74,10 @@ class Exchange:
         """True when the model works by rules alone."""
         return self._model.provider == "offline"
 
-    async def ask(self, question: Question, read: Callable[[Any], T | None], *, tokens: int) -> T | None:
-        """Ask and return the answer as parsed by `read`; None when the provider withheld it.
+    async def ask(self, question: Question, read: Callable[[Sequence[Any]], T | None], *, tokens: int) -> T | None:
+        """Ask and return the answer as parsed by `read` from its values; None when the provider withheld it.
 
-        Raises CutOff, or ProviderInvalidOutput when `read` finds nothing usable in two answers.
+        Raises CutOff, or UnreadableAnswer when `read` finds nothing usable in two answers.
         """
         request = _request(question, tokens)
         for attempt in range(_TRIES):
@@ -86,7 +93,7 @@ class Exchange:
             if found is not None:
                 return found
             _log.warning("model answer unusable", asked=question.output.name, attempt=attempt + 1)
-        raise ProviderInvalidOutput(
+        raise UnreadableAnswer(
             f"Model {self._model.name!r} answered twice with something other than the JSON asked for "
             f"({question.output.name}). Nothing was stored; use a model that can follow a JSON schema."
         )
@@ -111,22 +118,10 @@ def _request(question: Question, tokens: int) -> ModelRequest:
     )
 
 
-def _read(reply: Reply, read: Callable[[Any], T | None]) -> T | None:
-    """The last complete object of the answer that `read` takes; None when there is none."""
-    values = (read(value) for value in read_values(reply.text) if value is not None)
-    return next((found for found in values if found is not None), None)
-
-
-def strings(values: Sequence[Any]) -> list[str]:
-    """The texts among the members, and texts wrapped in an object (`{"fact": "…"}`), as small models write them."""
-    found = []
-    for value in values:
-        if isinstance(value, Mapping):
-            inner = [v for v in value.values() if isinstance(v, str)]
-            value = inner[0] if len(inner) == 1 else None
-        if isinstance(value, str):
-            found.append(value.encode("utf-8", "replace").decode("utf-8"))
-    return found
+def _read(reply: Reply, read: Callable[[Sequence[Any]], T | None]) -> T | None:
+    """What `read` makes of the last values of the answer that say something, else of empty ones; None of none."""
+    readings = [found for values in read_groups(reply.text) if (found := read(values)) is not None]
+    return next(filter(None, readings), readings[0] if readings else None)
 
 
 def default_extraction_prompt() -> str:
@@ -253,21 +248,13 @@ class _Reading:
         return {"conversation_date": to_text(said_at), "turns": [_turn_document(turn) for turn in window]}
 
 
-def read_facts(value: Any) -> list[str] | None:
-    """The facts of an answer `{"facts": [...]}`; None for any other shape, and for a list without a text."""
-    facts = value.get("facts") if isinstance(value, Mapping) else None
-    if not isinstance(facts, list):
-        return None
-    return strings(facts) or (None if facts else [])
-
-
 def admissible(found: Sequence[Statement], *, conversation: str) -> list[Statement]:
     """The facts that may be stored: not empty, not too long, no secret, each once as said last, not too many.
 
     Dropped facts are counted in the log with the digest of their conversation and without their text.
     """
     kept: dict[bytes, Statement] = {}
-    dropped = {"empty": 0, "too_long": 0, "secret": 0, "too_many": 0}
+    dropped = {"empty": 0, "too_long": 0, "cut_off": 0, "secret": 0, "too_many": 0}
     for fact in found:
         text = " ".join(fact.text.split()) if len(fact.text) <= 2 * MOST_CHARACTERS else fact.text
         fault = _fault(text)
@@ -288,7 +275,17 @@ def _fault(text: str) -> str | None:
         return "empty"
     if len(text) > MOST_CHARACTERS:
         return "too_long"
+    if _is_cut_off(text):
+        return "cut_off"
     return "secret" if holds_secret(text) else None
+
+
+def _is_cut_off(text: str) -> bool:
+    """True for a fact that ends in a title whose name is missing: "Lives in St", but not "Lives on Elm St"."""
+    before, _, last = text.rpartition(" ")
+    previous = before.rpartition(" ")[2]
+    names_nobody = previous[:1].isalpha() and previous.islower() and previous not in _BEFORE_DEGREES
+    return names_nobody and last[:1].isupper() and is_title(last)
 
 
 def _turn_document(turn: Turn) -> Mapping[str, str]:

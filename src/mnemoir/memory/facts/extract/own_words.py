@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from mnemoir.core.sentences import sentences_of
 from mnemoir.wire.learnable import without_blocks
 
 _GAP = re.compile(r"[^\S\n]+")
@@ -21,15 +22,7 @@ _QUOTES = (
 _LINK = re.compile(r"https?://\S+")
 _ASIDE = re.compile(r"\s*\([^()]*\)")
 _TAG = re.compile(r"<(?P<name>[a-z][\w-]{0,40})(?:\s[^<>\n]{0,400})?>", re.IGNORECASE)
-_MONTHS = (
-    "jan|feb|mär|märz|apr|mai|jun|jul|aug|sep|okt|nov|dez|januar|jänner|februar|april|juni|juli|august|september|"
-    "oktober|november|dezember"
-)
-_SENTENCE_END = re.compile(
-    rf"(?!(?<=\d\.)\s+(?:{_MONTHS})\b)(?<!\b[A-Z])(?<!\bDr)(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bSt)"
-    r"(?<=[.!?…])\s+|\n+|;\s*|(?=¿)",
-    re.IGNORECASE,
-)
+_CUT = re.compile(r";\s*|(?=¿)")  # inside of a sentence, between two that each say something
 _PIECE = re.compile(r".{1,1500}(?:,\s|\s|$)|\S+", re.DOTALL)  # of a sentence; the patterns must stay fast on lists
 _BEGIN = r"(?:^|(?<=[.!?]\s))"
 _POLITE = (
@@ -98,8 +91,8 @@ def own_sentences(text: str) -> Iterator[str]:
         plain = quote.sub(_name_or_space, plain)
     plain = _ASIDE.sub("", _LINK.sub(" ", plain))
     joke = max((match.end() for match in _JOKE.finditer(plain)), default=0)
-    for sentence in _SENTENCE_END.split(plain[joke:]):
-        if sentence and sentence.strip() and not _SARCASM.search(sentence):
+    for sentence in (part for whole in sentences_of(plain[joke:]) for part in _CUT.split(whole)):
+        if sentence.strip() and not _SARCASM.search(sentence):
             yield from (piece.strip() for piece in _PIECE.findall(sentence.strip()))
 
 

@@ -52,8 +52,7 @@ async def _ask_model(exchange: Exchange, facts: Sequence[Statement]) -> list[Sta
     return [replace(fact, is_suspected=fact.is_suspected or at in suspected) for at, fact in enumerate(facts)]
 
 
-def _numbers(value: Any) -> frozenset[int] | None:
-    listed = value.get("suspected") if isinstance(value, Mapping) else None
-    if not isinstance(listed, list):
-        return None
-    return frozenset(int(each) for each in listed if str(each).isdecimal())
+def _numbers(values: Sequence[Any]) -> frozenset[int] | None:
+    lists = [value.get("suspected") for value in values if isinstance(value, Mapping)]
+    known = [listed for listed in lists if isinstance(listed, list)]
+    return frozenset(int(each) for listed in known for each in listed if str(each).isdecimal()) if known else None

@@ -15,6 +15,7 @@ import orjson
 from mnemoir.core.errors import ProviderRefused
 from mnemoir.core.events import Finished, FinishReason, ModelEvent, Reply, Text, Usage
 from mnemoir.core.messages import JsonSchema, Message, ModelRequest
+from mnemoir.core.sentences import sentences_of
 from mnemoir.core.text import RecalledLine, estimate_tokens, fenced_lines, take_down
 from mnemoir.memory.facts.decide.resemblance import overlap, words_of
 from mnemoir.ports.llm import ChatModel, LastCalls
@@ -32,7 +33,6 @@ _FEW = 8  # up to this number all recalled memories are quoted, because the sear
 _PIECE = re.compile(r"(?:\S+\s*){1,8}|\s+")
 _SUMMARY_WANTED = re.compile(r"\bsummar(?:y|ise|ize|ies)\b", re.IGNORECASE)
 _SUMMARY_SENTENCES = 3
-_SENTENCE = re.compile(r"(?<=[.!?…。])\s+|\n+")
 
 
 class OfflineModel:
@@ -165,7 +165,7 @@ def summarise(text: str, sentences: int = 3) -> str:
     The weight of a sentence is the average frequency of its words; the first sentence weighs a little more, because
     people name their subject first.
     """
-    found = [part.strip() for part in _SENTENCE.split(text) if part.strip()]
+    found = list(sentences_of(text))
     if len(found) <= sentences:
         return " ".join(found)
     occurring = Counter(stem for sentence in found for stem in set(words_of(sentence).stems))

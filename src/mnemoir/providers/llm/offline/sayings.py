@@ -7,11 +7,13 @@ mean nothing a week later.
 import re
 from collections.abc import Callable, Sequence
 
+from mnemoir.core.sentences import is_title
 from mnemoir.providers.llm.offline import vocabulary as v
 from mnemoir.providers.llm.offline.wording import has_date, is_past, names_day, skip_adverbs, third_person
 
 _NAME = re.compile(r"(?!(?:I|OK|Ok|Okay|Sorry|Not|Just|So|Very|Really|From|Here|Fine|Good|Back|In|At|On)\b)"
                    r"[A-ZÀ-ÖØ-Þ][\w'’-]+(?:\s[A-ZÀ-ÖØ-Þ][\w'’.-]*){0,2}")  # fmt: skip
+_INITIAL = re.compile(r"[A-ZÀ-ÖØ-Þ]\.")
 _JOINT = re.compile(r"(\s*,\s*and\s+|\s*,\s*|\s+and\s+|\s+but\s+)", re.IGNORECASE)
 _DIET = rf"(?P<diet>{v.DIETS})"
 _SURE = (
@@ -247,8 +249,10 @@ def not_doing(match: re.Match[str]) -> Sequence[str]:
 
 
 def naming(match: re.Match[str]) -> Sequence[str]:
-    name = name_in(match["name"]) or (match["name"].title() if match["name"].islower() else None)
-    return (f"Name is {name}",) if name and len(name.split()) <= 3 else ()
+    """The name, with its titles and initials: "Dr. Anna Weber", "John F. Kennedy Jr."."""
+    said = match["name"].title() if match["name"].islower() else match["name"]
+    plain = " ".join(word for word in said.split() if not is_title(word) and not _INITIAL.fullmatch(word))
+    return (f"Name is {said}",) if name_in(plain or said) else ()
 
 
 def new_home(match: re.Match[str]) -> Sequence[str]:
