@@ -35,7 +35,7 @@ TEXTS = {
     "harm-tex": r"$\href{javascript:window.harmed=1}{x}$ $\htmlStyle{color:red}{y}$ $\includegraphics{http://evil.example/t}$"
     r" $$\def\a{\a\a}\a$$ \(\htmlData{x=y}{<img src=x onerror=alert(17)>}\) $\rule{999em}{999em}$",
     "harm-table": f"|{'a|' * 60}\n|{'-|' * 60}\n|{'<img src=x onerror=alert(13)>|' * 60}",
-    "harm-long": "x" * 1_000_000,
+    "harm-long": "x" * 30_000,
 }
 MARKED = ("U+202E", "U+200B")  # how a page shows some of these
 SAID = {name: f"{name} {text}" for name, text in TEXTS.items()}
