@@ -40,12 +40,12 @@ async def test_a_change_is_undone_and_made_again_from_the_log(
 
 async def test_what_was_learned_is_reviewed_approved_and_then_undone(site: Site, open_window: OpenWindow) -> None:
     here = "user_id=reviewer&project=reviewed"
-    await ask(site, "PUT", f"/api/memories/settings?project=reviewed", {"review": "all"})
+    await ask(site, "PUT", "/api/memories/settings?project=reviewed", {"review": "all"})
     said = {"messages": [{"role": "user", "content": "I live in Graz. I play the viola."}], "user_id": "reviewer"}
     known = {"memory": "Likes tea", "user_id": "reviewer", "created_at": "2026-01-01T10:00:00Z"}
-    await ask(site, "POST", f"/api/import?project=reviewed", json.dumps(known).encode())
+    await ask(site, "POST", "/api/import?project=reviewed", json.dumps(known).encode())
     site.llm.reply_json({"facts": ["Lives in Graz", "Plays the viola"]})
-    await ask(site, "POST", f"/api/memories?{here}", said)
+    await ask(site, "POST", "/api/memories?project=reviewed", said)
     window = await open_window(site, size=PHONE)
     page = await opened(window, "/memories?user=reviewer&project=reviewed")
     await page.get_by_role("button", name="Review (2)").press("Enter")
