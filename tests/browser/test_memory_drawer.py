@@ -271,7 +271,7 @@ async def test_a_search_and_the_end_of_everything(site: Site, open_window: OpenW
 @pytest.mark.slow
 async def test_hostile_memories_are_words_and_what_is_hidden_shows(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site, size=(360, 740))
-    await learn(window, "hostile", HOSTILE, "x" * 100_000)
+    await learn(window, "hostile", HOSTILE, "x" * 30_000)
     page = await begin(window, "hostile", memory=True)
     await open_drawer(page)
     mean = row(page, "<script>document.title='owned'</script>")

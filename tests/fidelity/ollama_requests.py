@@ -196,8 +196,8 @@ ONLY_GENERATE: Sequence[Row] = (
         ollama=to("a message", messages=list(_SYSTEM)),
         chat=to("a message", messages=list(_SYSTEM)),
         responses=to(instructions="Be brief."),
-        tree=to("part of the prompt", messages=[{"role": "user", "content": "Be brief.Hello"}]),
-        closed=to("part of the prompt", messages=[{"role": "user", "content": "Be brief.Hello"}]),
+        tree=to("the workflow's"),
+        closed=to("the workflow's"),
     ),
     _member(
         "images",

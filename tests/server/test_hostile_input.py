@@ -222,7 +222,7 @@ async def test_a_user_that_is_no_name_is_refused(server, user):
 
 
 @pytest.mark.parametrize(
-    "text", ["a\0b", "\ufeffx", "e\u0301" * 50, "‮x", "x" * 200_000, "<img onerror=x>", "{{ 7*7 }}"]
+    "text", ["a\0b", "\ufeffx", "e\u0301" * 50, "‮x", "x" * 30_000, "<img onerror=x>", "{{ 7*7 }}"]
 )
 async def test_text_comes_back_as_it_went_in(server, text):
     await server.post(MEMORIES, ADD | {"messages": [{"role": "user", "content": text}]})
