@@ -13,7 +13,6 @@ from mnemoir.access.access_file import AccessFile
 from mnemoir.access.api_keys import ApiKeys
 from mnemoir.access.sign_in.sessions import Sessions
 from mnemoir.app.parts import Parts, open_parts
-from mnemoir.core import clock_guard
 from mnemoir.server import ServerOptions, create_app
 from mnemoir.settings import load_settings
 from tests.scripted_llm import ScriptedLLM
@@ -94,12 +93,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 async def server(open_server: OpenServer) -> Server:
     """A keyless server with the offline model, called in this process."""
     return await open_server()
-
-
-@pytest.fixture
-def trusted_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clock may decide at once what is deleted by its age, as if a server had run for an hour."""
-    monkeypatch.setattr(clock_guard, "WAIT_S", 0)
 
 
 @pytest.fixture
