@@ -173,10 +173,9 @@ async def add_memories(
     """The changes made by adding the messages; `key` is the idempotency key."""
     scope = owner(project, body.user_id, agent_id=body.agent_id, app_id=body.app_id, run_id=body.run_id)
     quotas = site.parts.chats.quotas
+    site.parts.memory.facts.text_bound.check_request(body.request(None))
     if body.infer is not False:
         quotas.budget(scope)
-    else:
-        site.parts.memory.facts.text_bound.check_turns([message.content for message in body.messages])
     await quotas.check(scope, *OF_MEMORY)  # before a model is asked
     if body.dry_run:
         return await _plan_addition(site, scope, body, include_usage=include_usage)

@@ -4699,7 +4699,7 @@ export interface components {
         };
         /**
          * LongLine
-         * @description A line of an import whose text is too long: its number from 1, its id if it has one, and the text's bytes.
+         * @description A line of an import whose text or metadata are too long: its number from 1, its id if any, and their bytes.
          */
         LongLine: {
             /** Line */

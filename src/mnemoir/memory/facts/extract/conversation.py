@@ -22,7 +22,6 @@ from mnemoir.ports.embedding import Passage
 from mnemoir.wire.learnable import learnable
 
 _READ_ROLES = frozenset({"user", "assistant"})
-_UNSAID_ROLES = frozenset({"system", "developer"})
 _ONE_SPELL = timedelta(hours=24)
 _MOST_AHEAD = timedelta(hours=24)  # of the clock: what a wrong time zone makes
 _TURN_TOKENS = 12  # role, quotes and braces around a turn in the prompt
@@ -30,7 +29,7 @@ _TURN_TOKENS = 12  # role, quotes and braces around a turn in the prompt
 
 def turns_without_recall(turns: Sequence[Turn]) -> list[Turn]:
     """All turns without recalled text; empty turns and instructions are left out."""
-    cleaned = (replace(turn, text=_clean(turn.text)) for turn in turns if turn.role not in _UNSAID_ROLES)
+    cleaned = (replace(turn, text=_clean(turn.text)) for turn in turns if turn.may_be_kept)
     return [turn for turn in cleaned if turn.text.strip()]
 
 
@@ -172,15 +171,13 @@ def past(said_at: datetime | None, now: datetime) -> datetime:
 
 def _message(scope: Scope, request: AddRequest, turn: Turn, now: datetime) -> Memory:
     said_at = to_text(past(turn.said_at or request.said_at, now))
-    own = {**(request.metadata or {}), **(turn.metadata or {})}
-    unset = request.metadata is None and turn.metadata is None
     return Memory(
         id=new_memory_id(),
         text=turn.text,
         user=scope.user,
         created_at=said_at,
         updated_at=said_at,
-        metadata=None if unset else own,
+        metadata=request.metadata_of(turn),
         kind="message",
         agent=scope.agent,
         app=scope.app,
