@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from tests.wire.answer_kit import Case
 from tests.wire.answers_of_chat import CALLS, STREAMS, WHOLE
+from tests.wire.answers_of_ends import ends
 from tests.wire.answers_of_others import kobold, ollama, responses, text_completions
 
-CASES: Sequence[Case] = (*STREAMS, *CALLS, *WHOLE, *text_completions(), *responses(), *ollama(), *kobold())
+CASES: Sequence[Case] = (*STREAMS, *CALLS, *WHOLE, *text_completions(), *responses(), *ollama(), *kobold(), *ends())

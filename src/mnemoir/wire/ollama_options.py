@@ -12,6 +12,7 @@ from mnemoir.core.errors import MnemoirError
 from mnemoir.core.events import FinishReason, Note, Passed, Refusal, Reply, Text, Thinking, Usage
 from mnemoir.core.messages import Extra, JsonSchema, Loading, ModelRequest, Route, Sampling
 from mnemoir.wire import members, upstream
+from mnemoir.wire.answers.end_reasons import finish_reason, is_unknown
 from mnemoir.wire.content_parts import read_content
 from mnemoir.wire.json_output import ANY_OBJECT, is_closed
 from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, members_for, merged_members, unread, within
@@ -31,7 +32,6 @@ _OF_ANSWERS = frozenset(
     {"model", "created_at", "message", "response", "thinking", "done", "done_reason", "error"}
     | {"prompt_eval_count", "eval_count", *_DURATIONS}
 )
-_REASONS = (None, "stop", "length")  # others, such as `load`, have no FinishReason and are kept unchanged
 _NO_TIME = re.compile(r"[+-]?(0|((0+(\.0*)?|\.0+)(ns|us|µs|μs|ms|s|m|h))+)")  # durations as Go writes them
 NAMES: Mapping[str, str] = {
     "max_tokens": "options.num_predict",
@@ -194,7 +194,7 @@ def write_error(exc: MnemoirError) -> dict[str, Any]:
 def read_usage(body: Json) -> Usage:
     """The counts of a closing object; its other members about the end, such as durations, are kept unchanged."""
     ending = {name: body[name] for name in _DURATIONS if name in body}
-    if body.get("done_reason") not in _REASONS:
+    if is_unknown(body.get("done_reason")):  # such as `load`
         ending["done_reason"] = body["done_reason"]
     return Usage(
         input_tokens=upstream.count(body.get("prompt_eval_count")),
@@ -218,7 +218,7 @@ def read_reply_body(body: Json, parts: Parts | None) -> Reply:
     calls = read_upstream_calls(tool_calls)
     said = list(read_content(text))
     thought = upstream.text_or_none(thinking or None, "thinking") or ""
-    reason = upstream.finish_reason(body.get("done_reason"), has_calls=bool(calls))
+    reason = finish_reason(body.get("done_reason"), has_calls=bool(calls))
     return Reply(
         text="".join(event.text for event in said if isinstance(event, Text)),
         reason=reason,

@@ -27,6 +27,7 @@ from mnemoir.core.events import (
 from mnemoir.core.messages import ToolCall
 from mnemoir.wire import upstream
 from mnemoir.wire.answers.answer_reader import AnswerReader
+from mnemoir.wire.answers.end_reasons import finish_reason
 from mnemoir.wire.content_parts import read_content
 from mnemoir.wire.members import Json
 from mnemoir.wire.ollama_options import (
@@ -198,6 +199,6 @@ class LineReader(AnswerReader):
     def _finish(self, body: Mapping[str, Any], events: list[ModelEvent]) -> None:
         if not self._has_answer:
             raise upstream.unusable("no message")
-        reason = upstream.finish_reason(body.get("done_reason"), has_calls=self._call_count > 0)
+        reason = finish_reason(body.get("done_reason"), has_calls=self._call_count > 0)
         events += (read_usage(body), Finished(reason=reason))
         self.finished = True

@@ -15,6 +15,7 @@ from mnemoir.core.ids import new_call_id
 from mnemoir.core.messages import ToolCall
 from mnemoir.wire import upstream
 from mnemoir.wire.answers.call_pieces import CallPieces
+from mnemoir.wire.answers.end_reasons import finish_reason, read_reason
 from mnemoir.wire.content_parts import read_content
 from mnemoir.wire.members import Json, members_for, merged_members, unread
 from mnemoir.wire.openai_messages import ROUTE, read_tool_calls, write_tool_calls
@@ -70,7 +71,7 @@ def read_reply(body: Json) -> Reply:
     if message is None:
         message = choice.get("delta")  # an only piece in place of a whole answer
     raise_error_in(body, choice, message)
-    if message is None and isinstance(choice.get("finish_reason"), str) and choice["finish_reason"]:
+    if read_reason(choice.get("finish_reason")) is not None and message is None:
         message = {}  # of a filter, for example
     if not isinstance(message, Mapping):
         raise upstream.unusable("a choice without a message")
@@ -79,7 +80,7 @@ def read_reply(body: Json) -> Reply:
     refusal = upstream.text_or_none(message.get("refusal"), "a refusal") or ""
     return Reply(
         text="".join(event.text for event in said if isinstance(event, Text)),
-        reason=upstream.finish_reason(choice.get("finish_reason"), has_calls=bool(calls)),
+        reason=finish_reason(choice.get("finish_reason"), has_calls=bool(calls)),
         tool_calls=calls,
         thinking="".join((_thinking(message), *(event.text for event in said if isinstance(event, Thinking)))),
         refusal="".join((refusal, *(event.text for event in said if isinstance(event, Refusal)))),

@@ -12,6 +12,7 @@ import orjson
 from mnemoir.core.events import Event, FinishReason, ModelEvent, Refusal, Reply, Text
 from mnemoir.core.messages import ChatRequest, ModelRequest, Route, text_message
 from mnemoir.wire import members, upstream
+from mnemoir.wire.answers.end_reasons import finish_reason, read_reason
 from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, members_for, merged_members, within
 from mnemoir.wire.openai_chat import SAMPLING, read_choices, read_sampling, write_sampling
 from mnemoir.wire.openai_shapes import read_usage, write_usage
@@ -154,11 +155,11 @@ def read_reply(body: Json) -> Reply:
     choice = choices[0]
     raise_error_in(body, choice)
     text = _text_of(choice)
-    if text is None and "text" not in choice and not choice.get("finish_reason"):
+    if read_reason(choice.get("finish_reason")) is None and text is None and "text" not in choice:
         raise upstream.unusable("no text")
     return Reply(
         text=text or "",
-        reason=upstream.finish_reason(choice.get("finish_reason"), has_calls=False),
+        reason=finish_reason(choice.get("finish_reason"), has_calls=False),
         usage=read_usage(body.get("usage")),
         passed=passed_of(body, choice, {}, frozenset(), ROUTE),
         alternatives=tuple(other for other in choices[1:] if isinstance(other, dict)),

@@ -15,6 +15,7 @@ from mnemoir.core.events import Alternative, Event, Finished, FinishReason, Mode
 from mnemoir.core.messages import Route
 from mnemoir.wire import upstream
 from mnemoir.wire.answers.answer_reader import AnswerReader
+from mnemoir.wire.answers.end_reasons import finish_reason, read_reason
 from mnemoir.wire.members import Json, unread
 from mnemoir.wire.openai_shapes import Head, OpenAIErrorBody, read_usage, write_usage
 
@@ -172,8 +173,7 @@ class ChunkWriter(ABC):
 def raise_error_in(body: Json, choice: object = None, said: object = None) -> None:
     """Raise the error that an object of an answer is, or that its choice or what the choice says holds.
 
-    The shapes: `error`, `object: "error"`, and without choices a `message` that is a text or a `detail`. A choice
-    that ends with the reason `error` is one too.
+    The shapes: `error`, `object: "error"`, and without choices a `message` that is a text or a `detail`.
     """
     for holder in (body, choice, said):
         if upstream.member(holder, "error"):
@@ -184,8 +184,6 @@ def raise_error_in(body: Json, choice: object = None, said: object = None) -> No
         message, detail = body.get("message"), body.get("detail")
         if (message and isinstance(message, str)) or (detail and isinstance(detail, str | list)):
             raise upstream.error_in_body(body)
-    if upstream.member(choice, "finish_reason") == "error":
-        raise upstream.error_in_body("The model's server broke off with an error.")
 
 
 def read_choices_of(body: Json) -> list[Any]:
@@ -210,7 +208,7 @@ class ChunkReader(AnswerReader):
 
     def __init__(self, media_type: str = "") -> None:
         super().__init__(media_type)
-        self._reason: object = None
+        self._reason: FinishReason | None = None
         self._usage: Usage | None = None
         self._answer: Json | None = None  # members of the last chunk that are not read
         self._has_choice = False
@@ -281,9 +279,14 @@ class ChunkReader(AnswerReader):
         if within is not None or beside is not None:
             events[place:] = self._passed_before(within, beside, events[place:])
         reason = choice.get("finish_reason")
-        if reason == "error":
-            raise_error_in({"choices": ()}, choice)
-        self._reason = self._reason or reason
+        if reason:
+            self._take_reason(reason)
+
+    def _take_reason(self, reason: object) -> None:
+        """Keep the reason of the end; one that says more replaces `stop`, which some servers write in each chunk."""
+        told = read_reason(reason)
+        if self._reason in (None, "stop"):
+            self._reason = told or self._reason
 
     def _passed_before(self, within: Json | None, beside: Json | None, events: list[ModelEvent]) -> list[ModelEvent]:
         """The events behind the members that are not read, among which no error may be."""
@@ -296,5 +299,5 @@ class ChunkReader(AnswerReader):
     def _finish(self, events: list[ModelEvent]) -> None:
         if self._usage is not None:
             events.append(self._usage)
-        events.append(Finished(reason=upstream.finish_reason(self._reason, has_calls=self._has_calls)))
+        events.append(Finished(reason=finish_reason(self._reason, has_calls=self._has_calls)))
         self.finished = True

@@ -20,7 +20,6 @@ from mnemoir.core.errors import (
     ProviderUnavailable,
     UpstreamNames,
 )
-from mnemoir.core.events import FinishReason
 from mnemoir.wire.second_reading import mended_text
 from mnemoir.wire.stream_readers import NamedEvent, SseReader
 
@@ -32,14 +31,6 @@ _TAG = re.compile(r"<[^<>]*>")
 _MOST_OF_PAGE = 8 * 1024  # in bytes; its first words stand near its beginning
 _DEEPEST_WORDS = 4  # an error within an error within one
 
-_REASONS: Mapping[str, FinishReason] = {
-    "stop": "stop",
-    "length": "length",
-    "max_tokens": "length",
-    "tool_calls": "tool_calls",
-    "function_call": "tool_calls",
-    "content_filter": "content_filter",
-}
 _NAME = re.compile(r"(?=.*[A-Za-z])[A-Za-z0-9_.:\-\[\]]{1,64}", re.ASCII)  # a bare number repeats the status
 _AUTH_KINDS = {"invalid_api_key", "authentication_error", "invalid_authentication"}
 _QUOTA_KINDS = {"insufficient_quota", "billing_hard_limit_reached", "quota_exceeded"}
@@ -162,12 +153,6 @@ def text_or_none(value: object, what: str) -> str | None:
 def member(value: object, name: str) -> Any:
     """`value[name]`, if `value` is an object that has it; None otherwise."""
     return value.get(name) if isinstance(value, Mapping) else None
-
-
-def finish_reason(value: object, *, has_calls: bool) -> FinishReason:
-    """The FinishReason for a server's value. `stop` after tool calls means that the calls are the answer."""
-    reason = _REASONS.get(value, "stop") if isinstance(value, str) else "stop"
-    return "tool_calls" if has_calls and reason == "stop" else reason
 
 
 def refusal(
