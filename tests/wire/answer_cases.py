@@ -5,6 +5,17 @@ from collections.abc import Sequence
 from tests.wire.answer_kit import Case
 from tests.wire.answers_of_chat import CALLS, STREAMS, WHOLE
 from tests.wire.answers_of_ends import ends
+from tests.wire.answers_of_errors import errors
 from tests.wire.answers_of_others import kobold, ollama, responses, text_completions
 
-CASES: Sequence[Case] = (*STREAMS, *CALLS, *WHOLE, *text_completions(), *responses(), *ollama(), *kobold(), *ends())
+CASES: Sequence[Case] = (
+    *STREAMS,
+    *CALLS,
+    *WHOLE,
+    *text_completions(),
+    *responses(),
+    *ollama(),
+    *kobold(),
+    *ends(),
+    *errors(),
+)

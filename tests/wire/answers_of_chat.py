@@ -345,7 +345,7 @@ WHOLE: Sequence[Case] = (
     *(_json(f"choices {choices}", {"choices": choices}, UNREADABLE, "no choices") for choices in _NO_CHOICES),
     _json("no choices", {}, UNREADABLE, "no choices"),
     _json("no choices and a message", {"choices": [], "message": "slow down"}, BROKEN_OFF, "slow down"),
-    _json("an error of another shape", {"success": False, "errors": ["x"]}, UNREADABLE, '"errors":["x"]'),
+    _json("an error of another shape", {"success": False, "state": "x"}, UNREADABLE, '"state":"x"'),
     _json("an only delta", whole(None) | {"choices": [{"delta": {"content": "Hi"}, "finish_reason": "stop"}]}, SAID),
     _json(
         "thinking beside text",

@@ -13,6 +13,7 @@ from mnemoir.core.events import FinishReason, Note, Passed, Refusal, Reply, Text
 from mnemoir.core.messages import Extra, JsonSchema, Loading, ModelRequest, Route, Sampling
 from mnemoir.wire import members, upstream
 from mnemoir.wire.answers.end_reasons import finish_reason, is_unknown
+from mnemoir.wire.answers.error_shapes import raise_error_in_place
 from mnemoir.wire.content_parts import read_content
 from mnemoir.wire.json_output import ANY_OBJECT, is_closed
 from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, members_for, merged_members, unread, within
@@ -210,6 +211,8 @@ def read_reply_body(body: Json, parts: Parts | None) -> Reply:
     """
     if body.get("error"):
         raise upstream.error_in_body(body)
+    if parts is None:
+        raise_error_in_place(body)
     if body.get("done", True) is not True:
         raise upstream.ended_early()
     if parts is None:

@@ -28,6 +28,7 @@ from mnemoir.core.messages import ToolCall
 from mnemoir.wire import upstream
 from mnemoir.wire.answers.answer_reader import AnswerReader
 from mnemoir.wire.answers.end_reasons import finish_reason
+from mnemoir.wire.answers.error_shapes import raise_error_in_place
 from mnemoir.wire.content_parts import read_content
 from mnemoir.wire.members import Json
 from mnemoir.wire.ollama_options import (
@@ -161,8 +162,10 @@ class LineReader(AnswerReader):
         if parts is not None:
             self._has_answer = True
             self._read_parts(parts, events)
-        elif done is not True:
-            raise upstream.no_answer("no message", body)
+        else:
+            raise_error_in_place(body)
+            if done is not True:
+                raise upstream.no_answer("no message", body)
         self._tells_done = self._tells_done or done is not None
         if done is True:
             self._finish(body, events)

@@ -16,11 +16,12 @@ from mnemoir.core.messages import ToolCall
 from mnemoir.wire import upstream
 from mnemoir.wire.answers.call_pieces import CallPieces
 from mnemoir.wire.answers.end_reasons import finish_reason, read_reason
+from mnemoir.wire.answers.error_shapes import raise_error_of
 from mnemoir.wire.content_parts import read_content
 from mnemoir.wire.members import Json, members_for, merged_members, unread
 from mnemoir.wire.openai_messages import ROUTE, read_tool_calls, write_tool_calls
 from mnemoir.wire.openai_shapes import read_usage, write_usage
-from mnemoir.wire.openai_stream import ChunkReader, ChunkWriter, head, passed_of, raise_error_in, read_choices_of
+from mnemoir.wire.openai_stream import ChunkReader, ChunkWriter, head, passed_of, read_choices_of
 
 FUNCTION_CALL = "function_call"
 """The name of a tool call, the choice of a tool, and an answer that ends with a call, for clients of functions."""
@@ -70,7 +71,7 @@ def read_reply(body: Json) -> Reply:
     message = _said_in_place(choice)
     if message is None:
         message = choice.get("delta")  # an only piece in place of a whole answer
-    raise_error_in(body, choice, message)
+    raise_error_of(choice, message)
     if read_reason(choice.get("finish_reason")) is not None and message is None:
         message = {}  # of a filter, for example
     if not isinstance(message, Mapping):

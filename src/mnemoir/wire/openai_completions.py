@@ -13,6 +13,7 @@ from mnemoir.core.events import Event, FinishReason, ModelEvent, Refusal, Reply,
 from mnemoir.core.messages import ChatRequest, ModelRequest, Route, text_message
 from mnemoir.wire import members, upstream
 from mnemoir.wire.answers.end_reasons import finish_reason, read_reason
+from mnemoir.wire.answers.error_shapes import raise_error_of
 from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, members_for, merged_members, within
 from mnemoir.wire.openai_chat import SAMPLING, read_choices, read_sampling, write_sampling
 from mnemoir.wire.openai_shapes import read_usage, write_usage
@@ -21,7 +22,6 @@ from mnemoir.wire.openai_stream import (
     ChunkWriter,
     head,
     passed_of,
-    raise_error_in,
     read_choices_of,
     write_error,
 )
@@ -153,7 +153,7 @@ def read_reply(body: Json) -> Reply:
     """
     choices = read_choices_of(body)
     choice = choices[0]
-    raise_error_in(body, choice)
+    raise_error_of(choice)
     text = _text_of(choice)
     if read_reason(choice.get("finish_reason")) is None and text is None and "text" not in choice:
         raise upstream.unusable("no text")

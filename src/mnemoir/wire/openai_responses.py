@@ -24,6 +24,7 @@ from mnemoir.core.ids import new_call_id
 from mnemoir.core.messages import ImagePart, Message, ModelRequest, OpaquePart, Part, Route, TextPart, ToolCall
 from mnemoir.wire import upstream
 from mnemoir.wire.answers import answer_reader
+from mnemoir.wire.answers.error_shapes import raise_error_in_place, raise_error_of
 from mnemoir.wire.json_output import ANY_OBJECT, named_schema
 from mnemoir.wire.members import Json, members_for, merged_members
 from mnemoir.wire.openai_messages import effort_of, is_reasoning_model
@@ -147,10 +148,12 @@ def read_reply(body: Json) -> Reply:
     Raises the error the body holds, or ProviderInvalidOutput when it holds no answer at all.
     """
     status = body.get("status")
-    if body.get("error") or status in ("failed", "cancelled"):
-        raise upstream.error_in_body(body.get("error") or f"The response ended with the status {status}.")
+    raise_error_of(body)
+    if status in ("failed", "cancelled"):
+        raise upstream.error_in_body(f"The response ended with the status {status}.")
     output = body.get("output")
     if not isinstance(status, str) or not isinstance(output, list):
+        raise_error_in_place(body)
         raise upstream.unusable("no status or no output")
     messages = [item for item in output if upstream.member(item, "type") == "message"]
     contents = [part for item in messages for part in _contents(item)]
@@ -237,8 +240,8 @@ class AnswerReader(answer_reader.AnswerReader):
                 events.append(Text(text))
         elif isinstance(kind, str) and kind in _EVENTS:
             events += _EVENTS[kind](self, body)
-        elif kind is None and body.get("error"):
-            raise upstream.error_in_body(body)
+        elif kind is None:
+            raise_error_in_place(body)
 
     def read_named(self, event: NamedEvent, events: list[ModelEvent]) -> None:
         """See the base class. The name of an event stands within it, too, and an error without one is told by it."""

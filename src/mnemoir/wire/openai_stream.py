@@ -16,6 +16,7 @@ from mnemoir.core.messages import Route
 from mnemoir.wire import upstream
 from mnemoir.wire.answers.answer_reader import AnswerReader
 from mnemoir.wire.answers.end_reasons import finish_reason, read_reason
+from mnemoir.wire.answers.error_shapes import raise_error_in_place, raise_error_of
 from mnemoir.wire.members import Json, unread
 from mnemoir.wire.openai_shapes import Head, OpenAIErrorBody, read_usage, write_usage
 
@@ -170,26 +171,13 @@ class ChunkWriter(ABC):
         return last + usage + DONE
 
 
-def raise_error_in(body: Json, choice: object = None, said: object = None) -> None:
-    """Raise the error that an object of an answer is, or that its choice or what the choice says holds.
-
-    The shapes: `error`, `object: "error"`, and without choices a `message` that is a text or a `detail`.
-    """
-    for holder in (body, choice, said):
-        if upstream.member(holder, "error"):
-            raise upstream.error_in_body(holder)
-    if body.get("object") == "error":
-        raise upstream.error_in_body(body)
-    if body.get("choices") is None:
-        message, detail = body.get("message"), body.get("detail")
-        if (message and isinstance(message, str)) or (detail and isinstance(detail, str | list)):
-            raise upstream.error_in_body(body)
-
-
 def read_choices_of(body: Json) -> list[Any]:
     """The choices of a whole answer, the first one an object. Raises the error it is, or ProviderInvalidOutput."""
     choices = body.get("choices")
-    raise_error_in(body if choices else {**body, "choices": None})
+    if choices:
+        raise_error_of(body)
+    else:
+        raise_error_in_place(body)
     if not isinstance(choices, list) or not choices:
         raise upstream.no_answer("no choices", body)
     if not isinstance(choices[0], dict):
@@ -234,14 +222,14 @@ class ChunkReader(AnswerReader):
             if self._answer is not None or not _OF_ANSWERS.issuperset(body):
                 self._take_answer(body, events)
             if body.get("object") == "error":
-                raise_error_in(body)
+                raise_error_of(body)
             for choice in choices:
                 self._choice(choice, events)
             self._has_choice = True
         else:
-            raise_error_in(body)
             if choices:
                 raise upstream.unusable("choices that are not a list")
+            raise_error_in_place(body)
         usage = body.get("usage")
         if usage is not None:
             self._usage = read_usage(usage)
@@ -265,6 +253,7 @@ class ChunkReader(AnswerReader):
             raise upstream.error_in_body(body)
         answer = unread(body, _OF_ANSWERS_AND_ERRORS)
         if answer != self._answer:
+            raise_error_of(answer)
             self._answer = answer
             events.append(Passed(route=self.route, answer=answer or {}))
 
@@ -290,9 +279,7 @@ class ChunkReader(AnswerReader):
 
     def _passed_before(self, within: Json | None, beside: Json | None, events: list[ModelEvent]) -> list[ModelEvent]:
         """The events behind the members that are not read, among which no error may be."""
-        for holder in (beside, within):
-            if holder is not None and holder.get("error"):
-                raise upstream.error_in_body(holder)
+        raise_error_of(beside, within)
         passed = Passed(route=self.route, choice=_without_error(beside), message=_without_error(within))
         return events if passed.choice is passed.message is None else [passed, *events]
 
