@@ -16,6 +16,7 @@ from hypothesis import settings
 from stamina.instrumentation import RetryDetails, get_on_retry_hooks, set_on_retry_hooks
 
 from mnemoir.access.sign_in import passwords
+from mnemoir.core import clock_guard
 from tests.budget import NAME as BUDGET
 from tests.budget import Budget
 from tests.forked_servers import Forker
@@ -125,6 +126,12 @@ def _logging_as_it_was() -> Iterator[None]:
     structlog.reset_defaults()
     root.handlers[:] = handlers
     root.setLevel(level)
+
+
+@pytest.fixture
+def trusted_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock may decide at once what is deleted by its age, as if a server had run for an hour."""
+    monkeypatch.setattr(clock_guard, "WAIT_S", 0)
 
 
 @pytest.fixture

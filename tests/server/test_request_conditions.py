@@ -1,10 +1,16 @@
 """Nothing is deleted, given or changed by what was not understood: each condition narrows or is refused by name."""
 
+import ast
+import inspect
 import re
+import textwrap
+from collections.abc import Iterator
 
 import pytest
+from fastapi.dependencies.models import Dependant
 
 from mnemoir.server.app import TABLE
+from mnemoir.server.door.says import RestRoute
 from tests.narrowing import present
 from tests.server.server_kit import Server, error_of, succeeded
 
@@ -201,3 +207,45 @@ def test_no_route_is_exact_without_being_walked_above():
     more = {"/api/memories/plans/mira/apply", "/api/memories/mira/restore", "/api/discussions/mira/rebuild"}
     more |= {"/api/memories/proposals/approve", "/api/memories/proposals/mira/approve", "/api/users/mira/adopt"}
     assert {named(route.path) for route in TABLE.routes if route.says.exact} - walked == more
+
+
+# what is declared and not read: its only purpose is that anything else is refused
+DECLARED_ALONE = {("/api/workflows/kept/{path:path}", "body")}
+
+
+def test_each_parameter_that_a_route_declares_is_read():
+    """One that is declared and not read would be a condition that is ignored."""
+    routes = [route for route in TABLE.routes if isinstance(route, RestRoute)]
+    assert {(route.path, name) for route in routes for name in unread_names(route.dependant)} == DECLARED_ALONE
+
+
+def unread_names(dependant: Dependant) -> Iterator[str]:
+    """The parameters of an endpoint, and of all that it depends on, whose names their bodies do not read."""
+    call = dependant.call if inspect.isfunction(dependant.call) else type(dependant.call).__call__
+    tree = ast.parse(textwrap.dedent(inspect.getsource(call))).body[0]
+    assert isinstance(tree, ast.FunctionDef | ast.AsyncFunctionDef)
+    read = {node.id for line in tree.body for node in ast.walk(line) if isinstance(node, ast.Name)}
+    yield from {one.arg for one in (*tree.args.args, *tree.args.kwonlyargs)} - read - {"self"}
+    for dependency in dependant.dependencies:
+        yield from unread_names(dependency)
+
+
+async def test_a_hold_is_in_all_projects_so_a_project_is_refused(kept):
+    server, headers, tell = kept
+    succeeded(await server.ask("PUT", "/api/holds/mira", {"reason": "a claim"}, **headers))
+    before = await tell()
+    for method, body in (("PUT", {"reason": "another"}), ("DELETE", None)):
+        for name in ("project", "project_id"):
+            refused = await server.ask(method, f"/api/holds/mira?{name}=kitchen", body, **headers)
+            assert (error_of(refused), method) == ((400, "unknown_parameter"), method)
+    assert await tell() == before
+
+
+async def test_whoever_has_some_projects_sees_the_holds_on_users_in_them(kept):
+    server, headers, _ = kept
+    said = {"messages": [{"role": "user", "content": "Likes tea"}], "user_id": "noa", "infer": False}
+    await server.post(f"{MEMORIES}?project=kitchen", said, **headers)
+    for user in ("mira", "noa", "nobody"):
+        succeeded(await server.ask("PUT", f"/api/holds/{user}", {"reason": "a claim"}, **headers))
+    key = server.parts.access.api_keys.create(role="admin", projects=["kitchen"], by="test")[1]
+    assert [one["user_id"] for one in (await server.get("/api/holds", x_api_key=key))["results"]] == ["noa"]

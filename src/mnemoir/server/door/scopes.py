@@ -54,7 +54,7 @@ def projects_of(scope: Scope, options: ServerOptions) -> Sequence[str]:
         return ()
     if says.projects == "one":
         return (_chosen_project(scope, options),)
-    named = named_project(scope) if says.projects == "named" else None
+    named = named_project(scope)
     return own if named is None else (named,)
 
 

@@ -10069,8 +10069,6 @@ export interface operations {
             query?: {
                 /** @description whose user, for a caller who is admin and operator */
                 tenant?: string | null;
-                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
-                project?: string;
             };
             header?: never;
             path: {
@@ -10110,8 +10108,6 @@ export interface operations {
             query?: {
                 /** @description whose user, for a caller who is admin and operator */
                 tenant?: string | null;
-                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
-                project?: string;
             };
             header?: never;
             path: {

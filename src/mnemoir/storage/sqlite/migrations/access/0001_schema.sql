@@ -64,6 +64,7 @@ CREATE TABLE users (
 
 CREATE INDEX users_of_tenant ON users (tenant, created_at, id);
 
+-- `only_new`: nothing may be there of its memory user, and with the role admin of its tenant, when somebody joins.
 CREATE TABLE invitations (
     id TEXT PRIMARY KEY,
     hash BLOB NOT NULL UNIQUE,
@@ -78,6 +79,7 @@ CREATE TABLE invitations (
     created_at TEXT NOT NULL,
     created_by TEXT NOT NULL,
     expires_at TEXT NOT NULL,
+    only_new INTEGER NOT NULL,
     used_at TEXT
 ) STRICT;
 
