@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from tests.wire.answer_kit import Case
-from tests.wire.answers_of_chat import CALLS, STREAMS, WHOLE
+from tests.wire.answers_of_calls import CALLS
+from tests.wire.answers_of_chat import STREAMS, WHOLE
 from tests.wire.answers_of_ends import ends
 from tests.wire.answers_of_errors import errors
 from tests.wire.answers_of_others import kobold, ollama, responses, text_completions
