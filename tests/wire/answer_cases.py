@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 
 from tests.wire.answer_kit import Case
-from tests.wire.answers_of_chat import CALLS, STREAMS, WHOLE
+from tests.wire.answers_of_calls import CALLS
+from tests.wire.answers_of_chat import STREAMS, WHOLE
 from tests.wire.answers_of_ends import ends
 from tests.wire.answers_of_errors import errors
 from tests.wire.answers_of_others import kobold, ollama, responses, text_completions
+from tests.wire.answers_of_responses import odd_responses, whole_texts
 
 CASES: Sequence[Case] = (
     *STREAMS,
@@ -18,4 +20,6 @@ CASES: Sequence[Case] = (
     *kobold(),
     *ends(),
     *errors(),
+    *whole_texts(),
+    *odd_responses(),
 )

@@ -12,6 +12,7 @@ from mnemoir.core.errors import MnemoirError
 from mnemoir.core.events import FinishReason, Note, Passed, Refusal, Reply, Text, Thinking, Usage
 from mnemoir.core.messages import Extra, JsonSchema, Loading, ModelRequest, Route, Sampling
 from mnemoir.wire import members, upstream
+from mnemoir.wire.answers.call_ids import CallIds
 from mnemoir.wire.answers.end_reasons import finish_reason, is_unknown
 from mnemoir.wire.answers.error_shapes import raise_error_in_place
 from mnemoir.wire.content_parts import read_content
@@ -218,7 +219,7 @@ def read_reply_body(body: Json, parts: Parts | None) -> Reply:
     if parts is None:
         raise upstream.no_answer("no message", body)
     text, thinking, tool_calls = parts
-    calls = read_upstream_calls(tool_calls)
+    calls = read_upstream_calls(tool_calls, CallIds())
     said = list(read_content(text))
     thought = upstream.text_or_none(thinking or None, "thinking") or ""
     reason = finish_reason(body.get("done_reason"), has_calls=bool(calls))

@@ -27,6 +27,7 @@ from mnemoir.core.events import (
 from mnemoir.core.messages import ToolCall
 from mnemoir.wire import upstream
 from mnemoir.wire.answers.answer_reader import AnswerReader
+from mnemoir.wire.answers.call_ids import CallIds
 from mnemoir.wire.answers.end_reasons import finish_reason
 from mnemoir.wire.answers.error_shapes import raise_error_in_place
 from mnemoir.wire.content_parts import read_content
@@ -108,7 +109,7 @@ class LineWriter:
         call = self._calls.get(part.index, ToolCall(id=f"call_{part.index}", name="", arguments=""))
         self._calls[part.index] = ToolCall(
             id=part.id or call.id,
-            name=part.name or call.name,
+            name=call.name + (part.name or ""),
             arguments=call.arguments + part.arguments,
             extra=part.extra or call.extra,
         )
@@ -136,6 +137,7 @@ class LineReader(AnswerReader):
     def __init__(self, media_type: str = "") -> None:
         super().__init__(media_type)
         self._call_count = 0
+        self._ids = CallIds()
         self._line_count = 0
         self._has_answer = False
         self._tells_done = False
@@ -191,7 +193,7 @@ class LineReader(AnswerReader):
             events += (Text(text),) if text else ()
         elif text is not None:
             events += read_content(text)
-        for call in read_upstream_calls(calls) if calls else ():
+        for call in read_upstream_calls(calls, self._ids) if calls else ():
             events.append(
                 ToolCallPart(
                     index=self._call_count, id=call.id, name=call.name, arguments=call.arguments, extra=call.extra

@@ -9,24 +9,21 @@ from typing import Any
 
 import orjson
 
-from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.events import Event, FinishReason, ModelEvent, Note, Refusal, Reply, Text, Thinking, ToolCallPart
-from mnemoir.core.ids import new_call_id
-from mnemoir.core.messages import ToolCall
 from mnemoir.wire import upstream
 from mnemoir.wire.answers.call_pieces import CallPieces
 from mnemoir.wire.answers.end_reasons import finish_reason, read_reason
 from mnemoir.wire.answers.error_shapes import raise_error_of
 from mnemoir.wire.content_parts import read_content
 from mnemoir.wire.members import Json, members_for, merged_members, unread
-from mnemoir.wire.openai_messages import ROUTE, read_tool_calls, write_tool_calls
+from mnemoir.wire.openai_messages import ROUTE, write_tool_calls
 from mnemoir.wire.openai_shapes import read_usage, write_usage
 from mnemoir.wire.openai_stream import ChunkReader, ChunkWriter, head, passed_of, read_choices_of
 
 FUNCTION_CALL = "function_call"
 """The name of a tool call, the choice of a tool, and an answer that ends with a call, for clients of functions."""
 
-_OF_ANSWERS = frozenset({"role", "content", "refusal", "tool_calls", "reasoning_content"})
+_OF_ANSWERS = frozenset({"role", "content", "refusal", "tool_calls", FUNCTION_CALL, "reasoning_content"})
 
 
 # --- whole replies
@@ -76,7 +73,7 @@ def read_reply(body: Json) -> Reply:
         message = {}  # of a filter, for example
     if not isinstance(message, Mapping):
         raise upstream.unusable("a choice without a message")
-    calls = _read_reply_calls(message.get("tool_calls"))
+    calls = CallPieces().read_all(_calls_of(message))
     said = list(read_content(message.get("content")))
     refusal = upstream.text_or_none(message.get("refusal"), "a refusal") or ""
     return Reply(
@@ -103,13 +100,14 @@ def _thinking(message: Json) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _read_reply_calls(value: object) -> tuple[ToolCall, ...]:
-    """The calls of an answer, each with an id."""
-    try:
-        calls = read_tool_calls(value, "tool_calls", new_id=lambda _: new_call_id())
-    except InvalidRequest as exc:  # the same shape as in a request, but here it is the server's fault
-        raise upstream.unusable(f"an unusable tool call: {exc.message}") from exc
-    return calls
+def _calls_of(said: Json) -> Sequence[object]:
+    """The tool calls of a message or a delta; a call by its former name is one. Null stands for none."""
+    calls = said.get("tool_calls")
+    if calls and not isinstance(calls, list):
+        raise upstream.unusable("tool calls that are not a list")
+    if not calls and said.get(FUNCTION_CALL):
+        return ({"index": 0, "function": said[FUNCTION_CALL]},)
+    return [call for call in calls or () if call is not None]
 
 
 # --- for clients of functions
@@ -232,11 +230,8 @@ class AnswerReader(ChunkReader):
         refusal = upstream.text_or_none(delta.get("refusal"), "a refusal")
         if refusal:
             events.append(Refusal(refusal))
-        calls = delta.get("tool_calls")
-        if isinstance(calls, list):
-            events += map(self._calls.read, calls)
-        elif calls:
-            raise upstream.unusable("tool calls that are not a list")
+        if delta.get("tool_calls") or FUNCTION_CALL in delta:
+            events += map(self._calls.read, _calls_of(delta))
 
     def _finish(self, events: list[ModelEvent]) -> None:
         self._calls.check()
