@@ -2,16 +2,23 @@
 
 import ast
 import inspect
+import json
 import re
 import textwrap
 from collections.abc import Iterator
+from urllib.parse import quote
 
 import pytest
 from fastapi.dependencies.models import Dependant
+from hypothesis import given
+from hypothesis import strategies as st
 
+from mnemoir.core.errors import InvalidRequest
 from mnemoir.server.app import TABLE
+from mnemoir.server.door.request import parse_own_json
 from mnemoir.server.door.says import RestRoute
 from tests.narrowing import present
+from tests.server.route_table import known_body
 from tests.server.server_kit import Server, error_of, succeeded
 
 MEMORIES = "/api/memories"
@@ -116,6 +123,71 @@ async def test_a_member_that_is_there_twice_is_refused_in_what_takes_something_a
     ):
         refused = await server.ask("POST", f"{MEMORIES}/proposals/refuse", body, **headers)
         assert (error_of(refused), body) == ((400, "repeated_parameter"), body)
+    assert await tell() == before
+
+
+@pytest.mark.costly("it asks all routes")
+async def test_every_route_of_our_own_refuses_a_body_with_a_member_that_is_there_twice(kept):
+    server, headers, tell = kept
+    before = await tell()
+    routes = [
+        (method, named(route.path), route.says.members[0])
+        for route in TABLE.routes
+        for method in present(route.methods) - {"HEAD", "GET"}
+        if route.says.members
+    ]
+    assert {("POST", MEMORIES), ("PUT", f"{MEMORIES}/settings"), ("PUT", "/api/model")} <= {one[:2] for one in routes}
+    for method, path, member in routes:
+        for body in (f'{{"{member}": {{}}, "{member}": {{}}}}', f'{{"{member}": [{{"a": 1, "\\u0061": 1}}]}}'):
+            refused = await server.ask(method, path, body.encode(), **headers)
+            if refused.status != 403:  # of what may be changed from a page alone
+                assert (error_of(refused), method, path) == ((400, "repeated_parameter"), method, path)
+    assert await tell() == before
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | TEXTS,
+    lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner),
+)
+TWICE = (
+    b'{"metadata": {"a": 1, "a": 2}, "text": "%s"}',
+    b'{"text": "%s", "b": [[{"\\u00e9": 1, "\xc3\xa9": 1}]]}',
+    b'{"text": "%s \\": \\\\", "c": {"": 1, "": 1}}',
+)
+
+
+def test_a_member_is_found_twice_in_a_body_of_any_size_and_depth():
+    for body in TWICE:
+        for size in (0, 300 * 1024, 9 * 1024 * 1024):
+            with pytest.raises(InvalidRequest, match="is there 2 times"):
+                parse_own_json(body % (b"x:{}" * (size // 4)))
+
+
+@given(VALUES)
+def test_whatever_has_each_member_once_is_read(value):
+    assert parse_own_json(json.dumps(value).encode()) == value
+
+
+async def test_a_member_twice_in_the_metadata_of_a_query_deletes_nothing(kept):
+    server, headers, tell = kept
+    before = await tell()
+    twice = quote('{"topic": "tea", "topic": ["food"]}')
+    for method in ("DELETE", "GET"):
+        refused = await refuses(server, headers, method, f"{MEMORIES}?user_id=mira&metadata={twice}")
+        assert refused == (400, "repeated_parameter")
+    assert await tell() == before
+
+
+@pytest.mark.parametrize("path", ["/api/conversations/prune", "/api/conversations/node-memory/cleanup", MEMORIES])
+async def test_a_dry_run_of_null_is_neither_a_dry_run_nor_none(kept, path):
+    server, headers, tell = kept
+    before = await tell()
+    body = {"user_id": "mira", "days": 0, "dry_run": None, "infer": False}
+    body |= {"messages": [{"role": "user", "content": "Likes cake"}]}
+    known = known_body(next(route.says for route in TABLE.routes if route.path == path), body)
+    refused = await server.ask("POST", path, known, **headers)
+    assert (error_of(refused), b"dry_run" in refused.body) == ((422, "validation_error"), True)
     assert await tell() == before
 
 

@@ -44,7 +44,7 @@ async def prune(
     await site.parts.upkeep.holds.refuse(scope)
     if body.days and not body.dry_run:
         await site.parts.upkeep.pruning.check_clock()
-    ids = await site.parts.chats.conversations.prune_of(scope, body.days, dry_run=bool(body.dry_run))
+    ids = await site.parts.chats.conversations.prune_of(scope, body.days, dry_run=body.dry_run)
     verb = "Would delete" if body.dry_run else "Deleted"
     return Answer({"success": True, "message": f"{verb} {len(ids)} conversations", "ids": ids})
 

@@ -7255,7 +7255,7 @@ export interface components {
             /** Include Usage */
             include_usage?: boolean | null;
             /** Dry Run */
-            dry_run?: boolean | null;
+            dry_run?: boolean;
             /** Origin */
             origin?: "person" | null;
         };
@@ -7965,7 +7965,7 @@ export interface components {
             /** Days */
             days: number;
             /** Dry Run */
-            dry_run?: boolean | null;
+            dry_run?: boolean;
         };
         /**
          * RebuildBody
