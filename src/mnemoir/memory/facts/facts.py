@@ -218,7 +218,8 @@ class Facts:
         exchange = Exchange(model, partial(self._used, scope))
         facts = await self._read_facts(exchange, turns, foreign, request, project.extraction_prompt)
         if not facts:
-            return await self._store_empty_result(scope, request, exchange.usage)
+            empty = await self._store_empty_result(scope, request, exchange.usage)
+            return replace(empty, left_out=exchange.left_out)
         facts = await self.personal.statements(scope, request, facts)
         facts = await looked_through(exchange, facts, self._defaults.quarantine)
         turns = [*turns, *foreign]
@@ -226,7 +227,7 @@ class Facts:
         gate = self.review.gate(project.review or self._defaults.review)
         async with self._same_user.hold(scope.owner):
             result = await self._remembering.take(learned, model.name, rehearsal or gate)
-        return replace(result, proposed=gate.proposed, dropped=gate.dropped)
+        return replace(result, proposed=gate.proposed, dropped=gate.dropped, left_out=exchange.left_out)
 
     async def _read_facts(
         self,

@@ -2720,7 +2720,8 @@ export interface components {
          *
          *     `known` names memories that said already what was to be added; it is left out when there are none.
          *     With `dry_run` the changes are those that it would make; `plan_id` applies them, null without any.
-         *     `proposed` waits for a review; `dropped_proposals` older ones had to go for it.
+         *     `proposed` waits for a review; `dropped_proposals` older ones had to go for it. `left_out` counts what was found
+         *     and may not be stored, by the reason: `secret`, `too_long`, `too_many`, `cut_off`, `empty`.
          */
         AddAnswer: {
             /** Results */
@@ -2743,6 +2744,10 @@ export interface components {
             proposed?: components["schemas"]["Proposed"][];
             /** Dropped Proposals */
             dropped_proposals?: number;
+            /** Left Out */
+            left_out?: {
+                [key: string]: number;
+            };
         };
         /**
          * AddedMessages
@@ -5872,7 +5877,8 @@ export interface components {
          * RunRemembering
          * @description A write of a run to memory, and its outcome. `node` is the node's place among all nodes of the run.
          *
-         *     `proposed` are changes that wait for a review, by proposal; one that was settled has no text.
+         *     `proposed` are changes that wait for a review, by proposal; one that was settled has no text. `left_out` counts
+         *     the facts that may not be stored, by the reason, such as `secret`.
          */
         RunRemembering: {
             /** Node */
@@ -5898,6 +5904,10 @@ export interface components {
             learned: components["schemas"]["RunLearned"][];
             /** Proposed */
             proposed: components["schemas"]["RunLearned"][];
+            /** Left Out */
+            left_out: {
+                [key: string]: number;
+            };
         };
         /**
          * RunShort

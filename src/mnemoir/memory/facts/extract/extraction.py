@@ -13,7 +13,8 @@ for each half of the window; it is never treated as a complete one.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -34,7 +35,7 @@ from mnemoir.memory.facts.extract.conversation import digest, spells, windows
 from mnemoir.memory.facts.extract.requests import MOST_CHARACTERS, MOST_FACTS, FactSettings, Statement, Turn
 from mnemoir.memory.model_json import read_groups
 from mnemoir.ports.llm import ChatModel
-from mnemoir.privacy.secrets import holds_secret
+from mnemoir.privacy.secrets import holds_secret, repeats_secret, secrets_in
 
 _log = structlog.get_logger(__name__)
 T = TypeVar("T")
@@ -62,12 +63,16 @@ class Question:
 
 
 class Exchange:
-    """Makes the model calls of one add; `usage` is their total cost. `used` gets each answer, useful or not."""
+    """Makes the model calls of one add; `usage` is their total cost. `used` gets each answer, useful or not.
+
+    `left_out` counts the facts that may not be stored, by their fault.
+    """
 
     def __init__(self, model: ChatModel, used: Callable[[ModelRequest, Reply], None] = lambda request, reply: None):
         self._model = model
         self._used = used
         self.usage = Usage()
+        self.left_out: Counter[str] = Counter()
 
     @property
     def is_offline(self) -> bool:
@@ -210,7 +215,10 @@ async def extract(
             reading = _Reading(exchange, policy, now)
             facts = await reading.facts(window, settings.answer_tokens)
             found += [Statement(fact, window[-1].said_at) for fact in facts]
-    return admissible(found, conversation=digest(turns))
+    told = await asyncio.to_thread(secrets_in, [turn.text for turn in turns])
+    kept, faults = admissible(found, conversation=digest(turns), secrets=told)
+    exchange.left_out.update(faults)
+    return kept
 
 
 class _Reading:
@@ -248,16 +256,19 @@ class _Reading:
         return {"conversation_date": to_text(said_at), "turns": [_turn_document(turn) for turn in window]}
 
 
-def admissible(found: Sequence[Statement], *, conversation: str) -> list[Statement]:
+def admissible(
+    found: Sequence[Statement], *, conversation: str, secrets: Collection[str] = ()
+) -> tuple[list[Statement], Mapping[str, int]]:
     """The facts that may be stored: not empty, not too long, no secret, each once as said last, not too many.
 
-    Dropped facts are counted in the log with the digest of their conversation and without their text.
+    `secrets` are those of the conversation, which a model may repeat in words that announce none. Dropped facts are
+    counted by their fault, in the log with the digest of their conversation and without their text.
     """
     kept: dict[bytes, Statement] = {}
-    dropped = {"empty": 0, "too_long": 0, "cut_off": 0, "secret": 0, "too_many": 0}
+    dropped: Counter[str] = Counter()
     for fact in found:
         text = " ".join(fact.text.split()) if len(fact.text) <= 2 * MOST_CHARACTERS else fact.text
-        fault = _fault(text)
+        fault = _fault(text) or ("secret" if repeats_secret(text, secrets) else None)
         key = b"" if fault else content_hash(text)
         if not fault and key not in kept and len(kept) >= MOST_FACTS:
             fault = "too_many"
@@ -265,9 +276,9 @@ def admissible(found: Sequence[Statement], *, conversation: str) -> list[Stateme
             dropped[fault] += 1
         else:
             kept[key] = Statement(kept[key].text if key in kept else text, fact.said_at)
-    if any(dropped.values()):
-        _log.warning("facts dropped", conversation=conversation, **{k: n for k, n in dropped.items() if n})
-    return list(kept.values())
+    if dropped:
+        _log.warning("facts dropped", conversation=conversation, **dropped)
+    return list(kept.values()), dropped
 
 
 def _fault(text: str) -> str | None:

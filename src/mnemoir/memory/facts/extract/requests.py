@@ -1,7 +1,7 @@
 """Requests to fact memory, their results and receipts, and the settings of fact memory."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -89,7 +89,7 @@ class AddResult:
 
     `known` are the memories that already said a fact, each once. `redeemed` is True when the answer is that of an
     earlier request with the same key; it names no known ones. `proposed` waits for a review; `dropped` older
-    proposals had to go for it.
+    proposals had to go for it. `left_out` counts the facts that may not be stored, by their fault.
     """
 
     applied: Sequence[Applied]
@@ -99,6 +99,7 @@ class AddResult:
     redeemed: bool = False
     proposed: Sequence[Proposal] = ()
     dropped: int = 0
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
