@@ -18,7 +18,7 @@ from mnemoir.wire.content_parts import read_content
 from mnemoir.wire.members import Json, members_for, merged_members, unread
 from mnemoir.wire.openai_messages import ROUTE, write_tool_calls
 from mnemoir.wire.openai_shapes import read_usage, write_usage
-from mnemoir.wire.openai_stream import ChunkReader, ChunkWriter, head, passed_of, read_choices_of
+from mnemoir.wire.openai_stream import ChunkReader, ChunkWriter, head, passed_of, read_choices_of, reason_of
 
 FUNCTION_CALL = "function_call"
 """The name of a tool call, the choice of a tool, and an answer that ends with a call, for clients of functions."""
@@ -65,11 +65,9 @@ def read_reply(body: Json) -> Reply:
     """
     choices = read_choices_of(body)
     choice = choices[0]
-    message = _said_in_place(choice)
-    if message is None:
-        message = choice.get("delta")  # an only piece in place of a whole answer
+    message = _said_in_place(choice) or choice.get("delta")  # which is an only piece in place of a whole answer
     raise_error_of(choice, message)
-    if read_reason(choice.get("finish_reason")) is not None and message is None:
+    if message is None and (choice.get("message") == {} or read_reason(reason_of(choice)) is not None):
         message = {}  # of a filter, for example
     if not isinstance(message, Mapping):
         raise upstream.unusable("a choice without a message")
@@ -78,7 +76,7 @@ def read_reply(body: Json) -> Reply:
     refusal = upstream.text_or_none(message.get("refusal"), "a refusal") or ""
     return Reply(
         text="".join(event.text for event in said if isinstance(event, Text)),
-        reason=finish_reason(choice.get("finish_reason"), has_calls=bool(calls)),
+        reason=finish_reason(reason_of(choice), has_calls=bool(calls)),
         tool_calls=calls,
         thinking="".join((_thinking(message), *(event.text for event in said if isinstance(event, Thinking)))),
         refusal="".join((refusal, *(event.text for event in said if isinstance(event, Refusal)))),
@@ -90,9 +88,12 @@ def read_reply(body: Json) -> Reply:
 
 
 def _said_in_place(choice: Json) -> Any:
-    """The message of a choice, of a text completion that of its text; None where there is neither."""
+    """The message of a choice, with the text of a text completion where it has none; None where there is neither."""
     message, text = choice.get("message"), choice.get("text")
-    return {"content": text} if message is None and isinstance(text, str) else message
+    if not isinstance(text, str) or not isinstance(message, dict | None) or (message and message.get("content")):
+        return message
+    is_all = message is None and choice.get("delta") is None
+    return {**(message or {}), "content": text} if text or is_all else message
 
 
 def _thinking(message: Json) -> str:
@@ -193,14 +194,16 @@ class AnswerReader(ChunkReader):
         return read_reply(body)
 
     def _read_content(self, choice: dict[str, Any], events: list[ModelEvent]) -> Json | None:
-        delta = choice.get("delta")
-        if delta.__class__ is not dict:
-            delta = self._in_place_of_delta(choice, delta)
-            if delta is None:
-                return None
-        content = delta.get("content")
+        delta: Any = choice.get("delta")
+        content = delta.get("content") if delta.__class__ is dict else None
         if content:
             self._has_said = True
+        else:
+            delta = self._beside_delta(choice, delta)
+            if delta is None:
+                return None
+            content = delta.get("content")
+        if content:
             if content.__class__ is str:
                 events.append(Text(content))
             else:
@@ -210,18 +213,20 @@ class AnswerReader(ChunkReader):
         self._rest_of_delta(delta, events)
         return unread(delta, _OF_ANSWERS)
 
-    def _in_place_of_delta(self, choice: dict[str, Any], delta: object) -> Any:
-        """The message of a choice without a delta, or one of its text; behind deltas that said something it repeats
-        them, and is None."""
-        if delta is not None:
+    def _beside_delta(self, choice: dict[str, Any], delta: Any) -> Any:
+        """A delta without content, with the message or the text beside it; None where there is nothing of it.
+
+        Behind deltas that said something a message repeats them.
+        """
+        if not isinstance(delta, dict | None):
             raise upstream.unusable("a delta that is not an object")
-        message = _said_in_place(choice)
-        if message is not None and not isinstance(message, dict):
+        message = _said_in_place(choice) if "message" in choice or "text" in choice else None
+        if not message or self._has_said or (self._has_calls and not self._by_messages):
+            return delta
+        if not isinstance(message, dict):
             raise upstream.unusable("a message that is not an object")
-        if (self._has_said or self._has_calls) and not self._by_messages:
-            return None
-        self._by_messages = self._by_messages or message is not None
-        return message
+        self._by_messages = self._by_messages or bool(message.get("content") or _calls_of(message))
+        return {**(delta or {}), **message}
 
     def _rest_of_delta(self, delta: dict[str, Any], events: list[ModelEvent]) -> None:
         thinking = _thinking(delta)

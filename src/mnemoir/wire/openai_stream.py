@@ -6,6 +6,7 @@ once per answer; the reader decodes each event once.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any, Literal
 
 import orjson
@@ -26,6 +27,7 @@ _MARK = "\0"
 _OF_ANSWERS = frozenset({"id", "object", "created", "model", "choices", "usage"})
 _OF_ANSWERS_AND_ERRORS = _OF_ANSWERS | {"error"}  # an error of null, which some servers write, is none
 _OF_CHOICES = frozenset({"index", "message", "delta", "text", "finish_reason"})
+_OTHER_REASON = "finishReason"
 _OF_PLAIN_CHOICES = _OF_CHOICES | {"logprobs"}
 
 
@@ -172,7 +174,7 @@ class ChunkWriter(ABC):
 
 
 def read_choices_of(body: Json) -> list[Any]:
-    """The choices of a whole answer, the first one an object. Raises the error it is, or ProviderInvalidOutput."""
+    """The choices of a whole answer by their indexes. Raises the error that it is, or ProviderInvalidOutput."""
     choices = body.get("choices")
     if choices:
         raise_error_of(body)
@@ -180,9 +182,23 @@ def read_choices_of(body: Json) -> list[Any]:
         raise_error_in_place(body)
     if not isinstance(choices, list) or not choices:
         raise upstream.no_answer("no choices", body)
-    if not isinstance(choices[0], dict):
-        raise upstream.unusable("a choice that is not an object")
-    return choices
+    return _by_index(choices)
+
+
+def reason_of(choice: Json) -> object:
+    """The server's value for the end of a choice."""
+    return choice.get("finish_reason") or choice.get(_OTHER_REASON)
+
+
+def _by_index(choices: Sequence[object]) -> list[dict[str, Any]]:
+    """Choices in the order of their indexes; one without an index has that of its place. Raises for no objects."""
+    placed: list[tuple[int, dict[str, Any]]] = []
+    for n, choice in enumerate(choices):
+        if not isinstance(choice, dict):
+            raise upstream.unusable("a choice that is not an object")
+        index = upstream.index_or_none(choice.get("index"))
+        placed.append((n, {**choice, "index": n}) if index is None else (index, choice))
+    return [choice for _, choice in sorted(placed, key=itemgetter(0))]
 
 
 class ChunkReader(AnswerReader):
@@ -200,6 +216,7 @@ class ChunkReader(AnswerReader):
         self._usage: Usage | None = None
         self._answer: Json | None = None  # members of the last chunk that are not read
         self._has_choice = False
+        self._held: list[dict[str, Any]] | None = []  # choices of other indexes before the first one has come
 
     @property
     def is_reasoned(self) -> bool:
@@ -223,8 +240,11 @@ class ChunkReader(AnswerReader):
                 self._take_answer(body, events)
             if body.get("object") == "error":
                 raise_error_of(body)
-            for choice in choices:
-                self._choice(choice, events)
+            for choice in choices if len(choices) == 1 else _by_index(choices):
+                if choice.__class__ is not dict:
+                    raise upstream.unusable("a choice that is not an object")
+                if (self._held is None and not choice.get("index")) or self._is_first(choice, events):
+                    self._choice(choice, events)
             self._has_choice = True
         else:
             if choices:
@@ -233,17 +253,21 @@ class ChunkReader(AnswerReader):
         usage = body.get("usage")
         if usage is not None:
             self._usage = read_usage(usage)
-            if not choices and self._reason:
-                self._finish(events)
+            if not choices:
+                self._settle(events)
+                if self._reason:
+                    self._finish(events)
 
     def read_done(self, events: list[ModelEvent]) -> None:
         """See the base class. An answer without a reason of its end has stopped; one without a choice is none."""
         if not self._has_choice:
             raise upstream.unusable("no choices")
+        self._settle(events)
         self._finish(events)
 
     def read_end(self, events: list[ModelEvent]) -> None:
         """See the base class."""
+        self._settle(events)
         if not self._reason:
             raise upstream.ended_early()
         self._finish(events)
@@ -257,17 +281,35 @@ class ChunkReader(AnswerReader):
             self._answer = answer
             events.append(Passed(route=self.route, answer=answer or {}))
 
-    def _choice(self, choice: object, events: list[ModelEvent]) -> None:
-        if not isinstance(choice, dict):
-            raise upstream.unusable("a choice that is not an object")
-        if choice.get("index"):
-            events.append(Alternative(choice=choice))
-            return
+    def _is_first(self, choice: dict[str, Any], events: list[ModelEvent]) -> bool:
+        """True for the choice that is the answer; others are told as Alternative, once that has begun."""
+        is_other = bool(upstream.index_or_none(choice.get("index")))
+        if self._held is None:
+            events += [Alternative(choice=choice)] if is_other else ()
+        elif is_other:
+            self._held.append(choice)
+        else:
+            events += [Alternative(choice=other) for other in self._held]
+            self._held = None
+        return not is_other
+
+    def _settle(self, events: list[ModelEvent]) -> None:
+        """Take the choice of the lowest index for the answer where the first one never came."""
+        held = _by_index(self._held or ())
+        if held:
+            self._held, first = None, held[0]["index"]
+            for choice in held:
+                if choice["index"] == first:
+                    self._choice(choice, events)
+                else:
+                    events.append(Alternative(choice=choice))
+
+    def _choice(self, choice: dict[str, Any], events: list[ModelEvent]) -> None:
         place = len(events)
         within, beside = self._read_content(choice, events), _unread_beside(choice)
         if within is not None or beside is not None:
             events[place:] = self._passed_before(within, beside, events[place:])
-        reason = choice.get("finish_reason")
+        reason = choice.get("finish_reason") or (beside and beside.get(_OTHER_REASON))
         if reason:
             self._take_reason(reason)
 

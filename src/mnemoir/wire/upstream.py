@@ -149,6 +149,13 @@ def count(value: object) -> int:
     return max(0, value)
 
 
+def index_or_none(value: object) -> int | None:
+    """A place in a list, which may be given as text; None for anything else."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
 def text_or_none(value: object, what: str) -> str | None:
     """A string or None. Raises ProviderInvalidOutput naming `what` for another type."""
     if value is None or isinstance(value, str):

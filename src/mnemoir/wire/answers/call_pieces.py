@@ -6,7 +6,6 @@ each call gets one index and one id of its own, and each piece belongs to one ca
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import orjson
 
@@ -177,20 +176,13 @@ def _read_piece(part: object) -> _Piece:
     if isinstance(arguments, dict):
         arguments = orjson.dumps(arguments).decode()
     return _Piece(
-        index=read_index(part.get("index")),
+        index=upstream.index_or_none(part.get("index")),
         call_id=read_call_id(part.get("id")),
         name=name,
         arguments=upstream.text_or_none(arguments, "call arguments") or "",
         custom=custom,
         extra=extra_of_call(part),
     )
-
-
-def read_index(value: Any) -> int | None:
-    """The index that a server gave, also as text; None where it is none."""
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
-        return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def _nameless() -> Exception:
