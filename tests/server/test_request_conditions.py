@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import itertools
 import json
 import re
 import textwrap
@@ -272,6 +273,88 @@ async def test_bytes_that_are_no_text_never_make_one_user_of_two(server):
         ):
             assert (await refuses(server, {}, method, target), target) == ((400, "invalid_encoding"), target)
     assert (await server.get(f"{MEMORIES}/j%EF%BF%BDrgen"))["total"] == 1
+
+
+async def test_bytes_that_are_no_text_are_refused_in_every_path_with_a_name(kept):
+    server, headers, tell = kept
+    before = await tell()
+    routes = [(method, one) for one in TABLE.routes for method in present(one.methods) - {"HEAD"} if "{" in one.path]
+    assert len(routes) > 60
+    for method, route in routes:
+        sent = re.sub(r"\{[^}]+\}", "a%FFb", route.path)
+        if route.path.endswith(".json") or not route.says.needs_credential:
+            continue
+        refused = await refuses(server, headers, method, sent)
+        assert (refused, method, sent) == ((400, "invalid_encoding"), method, sent)
+    assert await tell() == before
+
+
+SCOPES = {"user_id", "user", "from_user", "tenant", "project", "agent_id", "app_id", "run_id", "conversation_id"}
+EMPTY = {(422, "validation_error"), (400, "missing_user_id"), (400, "invalid_project")}
+
+
+@pytest.mark.costly("it asks all routes")
+async def test_a_name_without_a_character_is_never_everybody(kept):
+    server, headers, tell = kept
+    before, asked = await tell(), set()
+    body = {"query": "x", "reason": "x", "days": 1, "older_than_days": 1, "all": True, "memory": "x", "title": "x"}
+    for route in TABLE.routes:
+        names = SCOPES & {*present(route.says.query)} if route.says.is_own else set()
+        for method, name in itertools.product(present(route.methods) - {"HEAD"}, sorted(names)):
+            known = None if method in ("GET", "DELETE") else known_body(route.says, body)
+            for value in ("", "%20"):
+                answer = await server.ask(method, f"{named(route.path)}?{name}={value}", known, **headers)
+                told = error_of(answer) if 400 <= answer.status < 500 else (answer.status, "")
+                is_earlier = told[0] in (403, 422) or told[1] in (
+                    "invalid_request",
+                    "invalid_json",
+                    "missing_user_id",
+                )
+                assert told in EMPTY or is_earlier, (method, route.path, name, told)
+            asked.add((method, route.path, name))
+    assert {("GET", "/api/export", "user_id"), ("DELETE", "/api/holds/{user_id}", "tenant")} <= asked
+    assert await tell() == before
+
+
+async def test_an_id_of_anybody_is_not_taken_for_a_user_without_a_name(kept):
+    server, headers, tell = kept
+    before = await tell()
+    (memory,) = (await server.get(f"{MEMORIES}/mira", **headers))["results"]
+    for method, below, body in (("DELETE", "", None), ("PATCH", "", {"memory": "x"}), ("GET", "/history", None)):
+        refused = await server.ask(method, f"{MEMORIES}/{memory['id']}{below}?user_id=%20", body, **headers)
+        assert error_of(refused) == (422, "validation_error")
+    assert await tell() == before
+
+
+async def test_headers_that_name_two_projects_or_users_are_refused(kept):
+    server, headers, tell = kept
+    two = {"x_mnemoir_project": "default", "x_etienne_project": "kitchen"}
+    before = await tell()
+    for method, target in (("DELETE", f"{MEMORIES}?user_id=mira"), ("POST", "/api/subjects/mira/erase")):
+        assert await refuses(server, headers | two, method, target) == (400, "several_headers")
+    chat = {"model": "mnemoir", "messages": [{"role": "user", "content": "Hello"}]}
+    refused = await server.ask("POST", "/v1/chat/completions", chat, **headers, **two)
+    assert error_of(refused) == (400, "several_headers")
+    assert await tell() == before
+    same = {"x_mnemoir_project": "default", "x_etienne_project": " default "}
+    assert succeeded(await server.ask("DELETE", f"{MEMORIES}?user_id=mira", **headers, **same))["deleted"] == 1
+
+
+async def test_a_byte_order_mark_before_a_body_is_no_part_of_it(kept):
+    server, headers, _ = kept
+    mark = b"\xef\xbb\xbf"
+    found = await server.ask("POST", f"{MEMORIES}/search", mark + b'{"query": "tea", "user_id": "mira"}', **headers)
+    assert len(succeeded(found)["results"]) == 1
+    twice = await server.ask("POST", f"{MEMORIES}/search", mark + b'{"query": "tea", "query": "x"}', **headers)
+    assert error_of(twice) == (400, "repeated_parameter")
+    for body in (mark + b"{}", mark + b" null"):
+        succeeded(await server.ask("DELETE", f"{MEMORIES}?user_id=mira", body, **headers))
+
+
+async def test_a_slash_behind_a_name_is_a_name_that_is_missing_but_behind_memories(kept):
+    server, headers, _ = kept
+    for path in ("/api/holds/mira/", "/api/keys/mira/", "/api/conversations/mira/"):
+        assert (await refuses(server, headers, "DELETE", path), path) == ((400, "missing_name"), path)
 
 
 def test_no_route_is_exact_without_being_walked_above():

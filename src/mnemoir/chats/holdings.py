@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mnemoir.chats.catalogue import place_of
+from mnemoir.chats.conversation_folders import place_of
 from mnemoir.chats.conversations import OBJECTS, Conversations
 from mnemoir.chats.discussions import Discussions
 from mnemoir.chats.forgetting import Forgetting

@@ -30,10 +30,13 @@ from mnemoir.server.door.request import (
     repetition,
 )
 from mnemoir.server.door.says import Says
-from mnemoir.server.door.scopes import PROJECT_ALIAS, TENANT_ALIAS
+from mnemoir.server.door.scopes import PROJECT_ALIAS, TENANT_ALIAS, named_project
 from mnemoir.server.door.table import Found
 
 _IGNORED = ("_", "utm_")  # of caches and of counted links
+# query parameters that name whose data a request is about, or which part of them; routes look at `user_id` and
+# `project` themselves, and an empty field of a search form filters nothing
+_SCOPE_NAMES = frozenset({"user", "from_user", "tenant", "agent_id", "app_id", "run_id", "conversation_id", "source"})
 _SENT_PATH = "mnemoir.sent_path"
 
 
@@ -53,16 +56,16 @@ def check_conditions(scope: Scope, found: Found) -> None:
 
     Raises Forbidden for a tenant or project that is not the caller's.
     """
+    _check_bytes(scope, found)
     if not found.says.is_own:
         return
-    _check_bytes(scope, found)
     _check_names(scope, found.says)
     _check_query(scope, found.says)
 
 
 def _check_bytes(scope: Scope, found: Found) -> None:
-    """Raise InvalidRequest where bytes that are no text name a user in the path: two such names would be one."""
-    if "user_id" not in found.path_params:
+    """Raise InvalidRequest where bytes that are no text stand in a path with names: two such names would be one."""
+    if not found.path_params:
         return
     try:
         unquote_to_bytes(scope["raw_path"]).decode()
@@ -106,8 +109,19 @@ def _check_query(scope: Scope, says: Says) -> None:
             raise _unknown(f"The query parameter {quoted_name(name)}", name, known)
         if times > 1 and name not in says.lists:
             raise repetition(f"The query parameter {quoted_name(name)}", name, times)
+    _check_scope_names(pairs)
+    if "project" in known:
+        named_project(scope)
     if not sent.keys().isdisjoint(aliases):
         _check_aliases(scope, principal_of(scope))
+
+
+def _check_scope_names(pairs: Sequence[tuple[str, str]]) -> None:
+    """Raise InvalidRequest for a name without a character: it would mean everybody, or everything."""
+    empty = next((name for name, value in pairs if name in _SCOPE_NAMES and not value.strip()), None)
+    if empty is not None:
+        told = f"{empty} is empty, so nothing was done. Name one, or leave the parameter out."
+        raise InvalidRequest(told, code="validation_error", field=empty)
 
 
 def _check_aliases(scope: Scope, caller: Principal) -> None:

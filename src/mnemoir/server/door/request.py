@@ -26,6 +26,7 @@ ASSETS = "/assets"  # the route of all files of the web UI
 _KEY = "mnemoir.visit"
 _ROUTE = "mnemoir.route"
 _HEADERS = "mnemoir.headers"
+_MARK = b"\xef\xbb\xbf"  # programs on Windows begin a file with it
 _TEXTS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"')
 LONGEST_NAME = 64  # in a message
 MOST_AT_ONCE = 64 * 1024  # bytes of a body that are looked at without a thread
@@ -75,6 +76,20 @@ def header(scope: Scope, name: bytes) -> str | None:
         headers = scope[_HEADERS] = dict(reversed(scope["headers"]))
     value = headers.get(name)
     return None if value is None else str(value.decode("latin-1").strip())
+
+
+def one_header(scope: Scope, *names: bytes) -> str | None:
+    """The value of the headers of these (lower case) names, trimmed; None when there is none.
+
+    Raises InvalidRequest where they differ: readers differ in which one counts.
+    """
+    sent = {value.strip(): name for name, value in scope["headers"] if name in names}
+    if len(sent) > 1:
+        named = " and ".join(sorted({name.decode("ascii") for name in sent.values()}))
+        raise InvalidRequest(
+            f"The headers {named} have {len(sent)} values that differ. Send one.", code="several_headers"
+        )
+    return None if not sent else next(iter(sent)).decode("latin-1").strip()
 
 
 def query(scope: Scope, name: str) -> str | None:
@@ -149,9 +164,12 @@ async def read_model_json(scope: Scope, receive: Receive, most_bytes: int) -> tu
 
 
 def parse_json(body: bytes) -> Any:
-    """`body` as JSON; raises InvalidRequest (`invalid_json`) for anything else, or for too deep a nesting."""
+    """`body` as JSON, with or without a byte order mark.
+
+    Raises InvalidRequest (`invalid_json`) for anything else, or for too deep a nesting.
+    """
     try:
-        parsed = orjson.loads(body)
+        parsed = orjson.loads(body.removeprefix(_MARK))
     except orjson.JSONDecodeError as exc:
         raise _not_json(body, exc) from None
     # n levels need at least n brackets, so nearly every body is accepted without the walk
@@ -168,7 +186,7 @@ def parse_own_json(body: bytes) -> Any:
     parsed = parse_json(body)
     sent = _TEXTS.sub(b"", body).count(b":")  # outside of texts there is a colon for each member
     if sent and sent != _members_in(parsed):
-        json.loads(body, object_pairs_hook=_each_once)
+        json.loads(body.removeprefix(_MARK), object_pairs_hook=_each_once)
     return parsed
 
 

@@ -179,8 +179,10 @@ CREATE INDEX audit_of_tenant ON audit (tenant, number);
 CREATE INDEX audit_results ON audit (of) WHERE of IS NOT NULL;
 CREATE INDEX audit_of_subject ON audit (subject, number) WHERE subject IS NOT NULL;
 
--- The data directory that the file belongs to, by the id in its `identity.json`; no row in a file of none.
+-- The data directory that the file belongs to, by the id in its `identity.json`; no row in a file of none. `owner` is
+-- whose it is, by the names of its folders; empty for a file that is nobody's.
 CREATE TABLE identity (
     one INTEGER PRIMARY KEY CHECK (one = 1),
-    directory TEXT NOT NULL
+    directory TEXT NOT NULL,
+    owner TEXT NOT NULL
 ) STRICT;
