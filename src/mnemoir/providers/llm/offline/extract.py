@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime
 from typing import Any
 
-from mnemoir.core.clock import from_text
+from mnemoir.core.clock import from_local_text
 from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.decide.shapes import statements_in
 from mnemoir.memory.facts.extract.own_words import own_sentences
@@ -106,7 +106,7 @@ def extract(document: Mapping[str, Any]) -> dict[str, Any]:
     Only user turns count. Relative dates refer to the conversation's date. Later statements replace earlier ones that
     they contradict.
     """
-    said_at = from_text(document.get("conversation_date")) or datetime.now(UTC)
+    said_at = from_local_text(document.get("conversation_date")) or datetime.now(UTC)
     found: dict[bytes, str] = {}
     for turn in document.get("turns") or ():
         if isinstance(turn, Mapping) and turn.get("role") == "user":
