@@ -7237,7 +7237,9 @@ export interface components {
         };
         /**
          * AddBody
-         * @description `POST /api/memories`. With `origin`, what is kept word for word was written by hand, not by a client's user.
+         * @description `POST /api/memories`. `timezone` is that of the speaker, in which a time without an offset of its own is read.
+         *
+         *     With `origin`, what is kept word for word was written by hand, not by a client's user.
          */
         AddBody: {
             /** Messages */
@@ -7258,6 +7260,8 @@ export interface components {
             run_id?: string | number | null;
             /** Timestamp */
             timestamp?: number | string | null;
+            /** Timezone */
+            timezone?: string | null;
             /** Expiration Date */
             expiration_date?: string | null;
             /** Async Mode */
@@ -10906,6 +10910,7 @@ export interface operations {
             };
             header?: {
                 "idempotency-key"?: string | null;
+                "x-timezone"?: string | null;
             };
             path?: never;
             cookie?: never;

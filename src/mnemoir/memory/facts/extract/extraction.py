@@ -16,7 +16,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from functools import cache
 from importlib.resources import files
 from typing import Any, TypeVar
@@ -24,12 +24,13 @@ from typing import Any, TypeVar
 import orjson
 import structlog
 
-from mnemoir.core.clock import to_text
+from mnemoir.core.clock import to_local_text
 from mnemoir.core.errors import ProviderInvalidOutput, ProviderTimeout
 from mnemoir.core.events import Reply, Usage
 from mnemoir.core.messages import JsonSchema, ModelRequest, Sampling, text_message
 from mnemoir.core.sentences import is_title
 from mnemoir.core.text import content_hash
+from mnemoir.core.zones import in_zone_of_speaker, zone_by_name
 from mnemoir.memory.facts.extract.answers import read_facts
 from mnemoir.memory.facts.extract.conversation import digest, spells, windows
 from mnemoir.memory.facts.extract.requests import MOST_CHARACTERS, MOST_FACTS, FactSettings, Statement, Turn
@@ -60,6 +61,17 @@ class Question:
     policy: str
     document: Mapping[str, Any]
     output: JsonSchema
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speaking:
+    """When turns were said that tell no time of their own, None for now; and the name of the speaker's time zone.
+
+    A time with an offset other than zero is read at that offset. Without a zone it is the server's.
+    """
+
+    said_at: datetime | None = None
+    zone: str | None = None
 
 
 class Exchange:
@@ -202,18 +214,19 @@ async def extract(
     *,
     now: datetime,
     settings: FactSettings,
-    said_at: datetime | None = None,
+    when: Speaking | None = None,
 ) -> list[Statement]:
     """The facts of a conversation, each once, without secrets, at most MOST_FACTS; [] when there are none.
 
-    What was said on different days is read apart, oldest first. `said_at` is the time of turns that do not tell their
-    own. Raises ProviderError.
+    What was said on different days is read apart, oldest first. The model is shown times in the zone of the speaker.
+    Raises ProviderError.
     """
     found: list[Statement] = []
-    for spell in spells(turns, said_at, now):
+    when = when or Speaking()
+    for spell in spells(turns, when.said_at, now):
         # in a thread: cutting a pasted book takes a fifth of a second
         for window in await asyncio.to_thread(windows, spell, settings.window_tokens):
-            reading = _Reading(exchange, policy, now)
+            reading = _Reading(exchange, policy, now, zone_by_name(when.zone or ""))
             facts = await reading.facts(window, settings.answer_tokens)
             found += [Statement(fact, window[-1].said_at) for fact in facts]
     told = await asyncio.to_thread(secrets_in, [turn.text for turn in turns])
@@ -225,10 +238,11 @@ async def extract(
 class _Reading:
     """Reads one window."""
 
-    def __init__(self, exchange: Exchange, policy: str, now: datetime) -> None:
+    def __init__(self, exchange: Exchange, policy: str, now: datetime, zone: tzinfo | None) -> None:
         self._exchange = exchange
         self._policy = policy
         self._now = now
+        self._zone = zone
 
     async def facts(self, window: Sequence[Turn], tokens: int) -> list[str]:
         try:
@@ -254,7 +268,8 @@ class _Reading:
 
     def _document(self, window: Sequence[Turn]) -> Mapping[str, Any]:
         said_at = next((turn.said_at for turn in reversed(window) if turn.said_at), self._now)
-        return {"conversation_date": to_text(said_at), "turns": [_turn_document(turn) for turn in window]}
+        said_at = in_zone_of_speaker(said_at, self._zone)
+        return {"conversation_date": to_local_text(said_at), "turns": [_turn_document(turn) for turn in window]}
 
 
 def admissible(
