@@ -197,7 +197,11 @@ def _summariser(model: Callable[[], ChatModel], ask: Ask) -> Callable[[SummaryTa
     loop = asyncio.get_running_loop()
 
     def summarise(task: SummaryTask) -> str:
-        request = ModelRequest(messages=to_model(summary_prompt(task)), sampling=Sampling(max_tokens=task.max_tokens))
+        request = ModelRequest(
+            messages=to_model(summary_prompt(task)),
+            sampling=Sampling(max_tokens=task.max_tokens),
+            added=("max_tokens",),
+        )
         asked = asyncio.run_coroutine_threadsafe(ask(model(), request), loop)
         try:
             return asked.result(_SUMMARY_S).text

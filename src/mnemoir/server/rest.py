@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Generic, TypeVar, Union, get_args, get_origin
 
 import orjson
@@ -18,7 +18,7 @@ from starlette.responses import Response
 from typing_extensions import TypedDict  # before Python 3.12 pydantic accepts no other
 
 from mnemoir.app.parts import Parts
-from mnemoir.core.clock import from_epoch, from_text
+from mnemoir.core.clock import from_epoch, from_local_text
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.events import Usage
 from mnemoir.core.scope import entity_name
@@ -221,8 +221,13 @@ def name_of(field: str) -> BeforeValidator:
 
 def _instant(raw: object) -> datetime:
     """An instant, from seconds since 1970 or an ISO 8601 text; no offset means UTC."""
+    return _local_instant(raw).astimezone(UTC)
+
+
+def _local_instant(raw: object) -> datetime:
+    """As `_instant`, at the offset it is written with."""
     seconds = isinstance(raw, (int, float)) and not isinstance(raw, bool)
-    found = from_epoch(float(str(raw))) if seconds else from_text(raw)
+    found = from_epoch(float(str(raw))) if seconds else from_local_text(raw)
     if found is None:
         raise ValueError("must be seconds since 1970 or an ISO 8601 time")
     return found
@@ -283,5 +288,6 @@ def offset_number(raw: object) -> int:
 
 UserId = Annotated[str, name_of("user_id")]
 Instant = Annotated[datetime, BeforeValidator(_instant, json_schema_input_type=float | str)]
+LocalInstant = Annotated[datetime, BeforeValidator(_local_instant, json_schema_input_type=float | str)]
 Question = Annotated[str, AfterValidator(not_blank), AfterValidator(lambda text: text[:LONGEST_QUERY])]
 Cursor = Annotated[str | None, Query(description="`next` of the page before")]
