@@ -80,7 +80,8 @@ class HttpMemoryService:
             said.append(_message_body("assistant", turn.answer, turn.answer_uid))
         said += [_message_body(origin, text, None) for origin, text in turn.outside]
         metadata = {"session_id": scope.conversation, "source": "chat", "timestamp": turn.said_at}
-        body = {"messages": said, "user_id": scope.user, "metadata": metadata, "timestamp": turn.said_at}
+        body: dict[str, Any] = {"messages": said, "user_id": scope.user, "metadata": metadata}
+        body |= {"timestamp": turn.said_at} | ({"timezone": turn.zone} if turn.zone else {})
         answer = await self._post(
             "", scope, body, credential=self._service_key, key=key, timeout_s=_REMEMBER_TIMEOUT_S
         )

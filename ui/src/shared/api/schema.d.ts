@@ -5371,6 +5371,8 @@ export interface components {
         /**
          * ProjectSettingsAnswer
          * @description A project's settings; the server's values where it has none of its own. Days of 0 keep for ever.
+         *
+         *     `timeZone` null is the zone of the server's clock.
          */
         ProjectSettingsAnswer: {
             /** Memoryenabled */
@@ -5405,6 +5407,8 @@ export interface components {
             historyDays: number;
             /** Deleteddays */
             deletedDays: number;
+            /** Timezone */
+            timeZone: string | null;
             retention: components["schemas"]["RetentionAnswer"];
         };
         /**
@@ -8179,6 +8183,8 @@ export interface components {
             memoriesDays?: number | null;
             /** Historydays */
             historyDays?: number | null;
+            /** Timezone */
+            timeZone?: string | null;
             /** Deleteddays */
             deletedDays?: number | null;
         };
