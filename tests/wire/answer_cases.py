@@ -8,6 +8,7 @@ from tests.wire.answers_of_chat import STREAMS, WHOLE
 from tests.wire.answers_of_choices import by_index, by_place
 from tests.wire.answers_of_ends import ends
 from tests.wire.answers_of_errors import errors
+from tests.wire.answers_of_frames import odd_frames, odd_lines, odd_parts
 from tests.wire.answers_of_others import kobold, ollama, responses, text_completions
 from tests.wire.answers_of_responses import odd_responses, whole_texts
 
@@ -25,4 +26,7 @@ CASES: Sequence[Case] = (
     *odd_responses(),
     *by_index(),
     *by_place(),
+    *odd_frames(),
+    *odd_parts(),
+    *odd_lines(),
 )

@@ -1,7 +1,8 @@
 """A second reading of JSON that the decoder refuses: its bytes are mended by one table, and decoded again.
 
-The table: half of a surrogate pair and bytes that are not UTF-8 become U+FFFD, and the numbers that JSON does not
-have become null. Where a character was cut between two pieces of an answer, a Seam puts its halves together.
+The table: half of a surrogate pair and bytes that are not UTF-8 become U+FFFD, the numbers that JSON does not have
+become null, and control characters within a text, such as tabs, are escaped. Where a character was cut between two
+pieces of an answer, a Seam puts its halves together.
 """
 
 import re
@@ -20,9 +21,11 @@ MOST_BYTES = 1024 * 1024
 _TOKENS = re.compile(rb'"((?:[^"\\]++|\\.)*+)("\s*+:|"|\\?\Z)|-?\b(?:NaN|Infinity)\b', re.DOTALL)
 _ODDITIES = re.compile(
     rb"(?P<pair>\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
-    rb"|\\u(?P<half>[dD][89a-fA-F][0-9a-fA-F]{2})|(?P<escape>\\.)|(?P<beyond>[\x80-\xff]+)",
+    rb"|\\u(?P<half>[dD][89a-fA-F][0-9a-fA-F]{2})|(?P<escape>\\.)|(?P<beyond>[\x80-\xff]+)"
+    rb"|(?P<control>[\x00-\x1f])",
     re.DOTALL,
 )
+_CONTROL = re.compile(rb"[\x00-\x1f]")
 _CONTINUATION = re.compile(rb"[\x80-\xbf]+")
 _ARGUMENTS = ("arguments", "input")
 _UNKNOWN = "\ufffd"
@@ -87,7 +90,7 @@ class _Table:
         if text is None:
             self.has_numbers = True
             return self._number
-        if text.isascii() and b"\\u" not in text:
+        if text.isascii() and b"\\u" not in text and not _CONTROL.search(text):
             return token[0]
         is_name = token[2].endswith(b":")
 
@@ -103,6 +106,8 @@ class _Table:
             half = chr(int(odd["half"], 16)).encode("utf-8", "surrogatepass")
             self._keep(half if is_first else b"", half if is_last else b"")
             return rb"\ufffd"
+        if odd["control"]:
+            return b"\\u%04x" % odd[0][0]
         if not odd["beyond"]:
             return odd[0]
         begin = _CONTINUATION.match(odd[0])

@@ -198,10 +198,10 @@ class AnswerReader(answer_reader.AnswerReader):
 
     def read_named(self, event: NamedEvent, events: list[ModelEvent]) -> None:
         """See the base class. The name of an event stands within it, too, and an error without one is told by it."""
-        said = upstream.error_value(event.data) if event.name == b"error" else None
-        if said is not None and upstream.member(said, "type") != "error":
-            raise upstream.error_in_body(said)
-        self._take_frames((event.data,), events)
+        if event.name == b"error" and upstream.member(upstream.error_value(event.data), "type") == "error":
+            self._take_frames((event.data,), events)
+        else:
+            super().read_named(event, events)
 
     def read_whole(self, body: dict[str, Any]) -> Reply:
         """See the base class."""
