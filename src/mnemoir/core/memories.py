@@ -309,13 +309,15 @@ class Hit:
     """A memory found for a query. `score` is in [0, 1]; higher is better; comparable only within one result.
 
     `signals` holds the score of each search stage before weighting. A hit that is not `is_likely` was found
-    only because the user has few facts.
+    only because the user has few facts. One that `fits` shares a content word with the query, or is near enough to it
+    by itself.
     """
 
     memory: Memory
     score: float
     signals: Mapping[str, float] = field(default_factory=dict)
     is_likely: bool = True
+    fits: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -175,13 +175,15 @@ def _sha256(text: str) -> str:
 class RecalledLine:
     """One recalled memory as prompts show it. `day` is a date or ""; `id` is "" for text not stored as a memory.
 
-    `origin` is that of the memory (`core.memories.Origin`), "" for what the user said.
+    `origin` is that of the memory (`core.memories.Origin`), "" for what the user said. One that `fits` has something
+    in common with the question by itself.
     """
 
     text: str
     day: str = ""
     id: str = ""
     origin: str = ""
+    fits: bool = True
 
     @property
     def text_with_origin(self) -> str:

@@ -192,4 +192,5 @@ def _line(hit: Mapping[str, Any]) -> RecalledLine:
         day=day[:10] if isinstance(day, str) else "",
         id=memory_id if isinstance(memory_id, str) else "",
         origin=origin if isinstance(origin, str) else "",
+        fits=hit.get("fits") is not False,
     )

@@ -58,10 +58,12 @@ class ListedMemory(MemoryRecord):
 class Hit(MemoryRecord):
     """A memory with its score, 0 to 1; `signals` holds each stage's own score on request.
 
-    `likely` is false for one that has nothing in common with the query and was found since the user has few.
+    `likely` is false for one that has nothing in common with the query and was found since the user has few. One that
+    `fits` shares a content word with the query, or is near to it by itself; others came along.
     """
 
     score: float
+    fits: bool
     likely: NotRequired[Literal[False]]
     signals: NotRequired[dict[str, float]]
 
@@ -292,6 +294,7 @@ def _hit_json(hit: FoundMemory, *, explain: bool) -> Hit:
     found: Hit = {
         **memory_json(hit.memory),
         "score": hit.score,
+        "fits": hit.fits,
         "likely": False,
         "signals": dict(hit.signals),
     }

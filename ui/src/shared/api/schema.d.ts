@@ -4160,7 +4160,8 @@ export interface components {
          * Hit
          * @description A memory with its score, 0 to 1; `signals` holds each stage's own score on request.
          *
-         *     `likely` is false for one that has nothing in common with the query and was found since the user has few.
+         *     `likely` is false for one that has nothing in common with the query and was found since the user has few. One that
+         *     `fits` shares a content word with the query, or is near to it by itself; others came along.
          */
         Hit: {
             /** Id */
@@ -4200,6 +4201,8 @@ export interface components {
             origin?: "user" | "assistant" | "tool" | "document" | "import" | "api" | "person";
             /** Score */
             score: number;
+            /** Fits */
+            fits: boolean;
             /**
              * Likely
              * @constant
@@ -5640,12 +5643,16 @@ export interface components {
         /**
          * RecalledMemory
          * @description A memory read by a node; `id` is "" for text not stored as a memory, such as a turn waiting for extraction.
+         *
+         *     One that `fits` has something in common with the question by itself; others were given along.
          */
         RecalledMemory: {
             /** Text */
             text: string;
             /** Id */
             id: string;
+            /** Fits */
+            fits: boolean;
         };
         /**
          * RecoveryCodes
