@@ -234,7 +234,12 @@ def link_folder(mine: Path, others: Path) -> None:
     mine.parent.symlink_to(others.parent)
 
 
-@pytest.mark.parametrize("way", [swap, link_file, link_folder])
+def link_objects(mine: Path, others: Path) -> None:
+    """What messages and nodes keep beside the database."""
+    (mine.parent / "objects").symlink_to(others.parent)
+
+
+@pytest.mark.parametrize("way", [swap, link_file, link_folder, link_objects])
 async def test_conversations_of_somebody_else_are_never_a_users_own(open_server, settings, tmp_path, way):
     server = await open_server()
     for user in ("mira", "otto"):
@@ -249,8 +254,8 @@ async def test_conversations_of_somebody_else_are_never_a_users_own(open_server,
     assert error_of(await server.ask("POST", at("", **USER), {"id": "new"})) == DAMAGED
     assert (await server.get(of("tea", user_id="otto")))["id"] == "tea"
     await server.parts.aclose()
-    assert list(losses_in(settings)) == [CONVERSATIONS]
-    if way is not swap:  # nothing is renamed through a link
+    assert list(losses_in(settings)) == ([] if way is link_objects else [CONVERSATIONS])
+    if way in (link_file, link_folder):  # nothing is renamed through a link
         with pytest.raises(StorageDamaged, match="is a link"):
             await asyncio.to_thread(begin_anew, settings, CONVERSATIONS)
     mine.parent.unlink() if way is link_folder else shutil.rmtree(mine.parent)

@@ -7,6 +7,7 @@ are not held to it.
 """
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ from mnemoir.server.door.says import Says
 from mnemoir.server.door.scopes import PROJECT_ALIAS, TENANT_ALIAS, named_project
 from mnemoir.server.door.table import Found
 
+_BROKEN_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _IGNORED = ("_", "utm_")  # of caches and of counted links
 # query parameters that name whose data a request is about, or which part of them; routes look at `user_id` and
 # `project` themselves, and an empty field of a search form filters nothing
@@ -59,6 +61,13 @@ def check_conditions(scope: Scope, found: Found) -> None:
     _check_bytes(scope, found)
     if not found.says.is_own:
         return
+    if found.says.exact and (
+        _BROKEN_ESCAPE.search(scope["raw_path"]) or _BROKEN_ESCAPE.search(scope["query_string"])
+    ):
+        raise InvalidRequest(
+            "The address has a % that begins no encoded character, so nothing was done. Write it as %25.",
+            code="invalid_encoding",
+        )
     _check_names(scope, found.says)
     _check_query(scope, found.says)
 
@@ -143,7 +152,7 @@ def _check_aliases(scope: Scope, caller: Principal) -> None:
 class KnownMembers:
     """The application of an exact route, whose body holds only members that the route knows.
 
-    A DELETE knows none. An empty body, null and an object without members are as good as no body.
+    A DELETE and a GET know none. An empty body, null and an object without members are as good as no body.
     """
 
     app: ASGIApp
@@ -152,7 +161,7 @@ class KnownMembers:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         says = self.found.says
-        if scope["method"] == "GET" or says.reads_body:
+        if says.reads_body:
             await self.app(scope, receive, send)
             return
         try:

@@ -45,7 +45,7 @@ from mnemoir.server.memories.lists import (
     page_of,
     refuse_conditions,
 )
-from mnemoir.server.memories.narrowing import NarrowingHere
+from mnemoir.server.memories.narrowing import InvalidFilter, NarrowingHere
 from mnemoir.server.rest import (
     Answer,
     BodyOf,
@@ -60,8 +60,6 @@ from mnemoir.server.rest import (
 from mnemoir.settings.access import COST_OF_INFERENCE
 
 router = Routes(prefix="/api/memories", tags=["memories"])
-
-_HISTORY = b"/history"
 
 
 class HistoryAnswer(JsonObject):
@@ -131,10 +129,8 @@ async def delete_all(
 @router.get("/{memory_id:path}/history", summary="What happened to a memory, oldest first")
 @says("read")
 async def history(
-    request: Request, site: SiteHere, project: ProjectHere, memory_id: str, user: UserQuery = None
-) -> Answer[HistoryAnswer] | Answer[MemoryPage]:
-    if not request.scope["raw_path"].endswith(_HISTORY):  # the slash was encoded: it belongs to a user's name
-        return await page_of(site, project, f"{memory_id}/history")
+    site: SiteHere, project: ProjectHere, memory_id: str, user: UserQuery = None
+) -> Answer[HistoryAnswer]:
     facts, asked = site.parts.memory.facts, only_user(user)
     found = asked or await facts.user_of(project, MemoryId(memory_id))
     if found is not None and asked is None:
@@ -218,6 +214,8 @@ async def _plan_addition(
 async def search_memories(site: Site, project: Project, body: SearchBody, at: datetime | None = None) -> SearchAnswer:
     """The memories relevant to the question, now or at the time that the body or the query names."""
     part = body.narrowing()
+    if body.at is not None and at not in (None, body.at):
+        raise InvalidFilter("The body and the query name two times as `at`. Send one.", field="at")
     scope = owner(project, body.user_id, **part.ids)
     facts = site.parts.memory.facts
     among = body.list_filter(await facts.visible(scope, at=body.at or at), part.metadata)

@@ -7624,7 +7624,7 @@ export interface components {
         };
         /**
          * HoldBody
-         * @description Why the data must stay.
+         * @description Why the data must stay; a hold knows no condition.
          */
         HoldBody: {
             /** Reason */
