@@ -13,7 +13,7 @@ from mnemoir.core.memories import Kind, Memory, Origin, origin_of_role
 from mnemoir.core.proposals import Proposal
 from mnemoir.core.retention import MOST_DAYS
 from mnemoir.core.scope import entity_name
-from mnemoir.core.zones import first_zone, zone_name
+from mnemoir.core.zones import first_zone
 from mnemoir.memory.facts import AddRequest, Turn
 from mnemoir.ports.memory_store import ListFilter, Receipt, Visible
 from mnemoir.ports.project_settings import PiiAction, Reviewed
@@ -23,6 +23,7 @@ from mnemoir.server.rest import (
     Body,
     Instant,
     LocalInstant,
+    TimeZone,
     UserId,
     name_of,
     not_blank,
@@ -254,7 +255,6 @@ class PromptBody(Body):
     prompt: Annotated[str, Field(max_length=_LONGEST_PROMPT), AfterValidator(not_blank)]
 
 
-TimeZone = Annotated[str, Field(max_length=64), AfterValidator(zone_name)]
 Days = Annotated[int, Field(ge=0, le=MOST_DAYS)]
 
 

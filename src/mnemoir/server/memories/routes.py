@@ -6,6 +6,7 @@ is logged and counted itself.
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -188,9 +189,10 @@ async def add_memories(
         site.parts.memory.facts.text_bound.check_turns([message.content for message in body.messages])
     await quotas.check(scope, *OF_MEMORY)  # before a model is asked
     wants_usage = include_usage or body.include_usage is True
+    request = body.request(None if body.dry_run else _receipt(key, body, scope), zone)
+    request = replace(request, zone=request.zone or await site.zone_of_user(scope))
     if body.dry_run:
-        return await _plan_addition(site, scope, body, body.request(None, zone), include_usage=wants_usage)
-    request = body.request(_receipt(key, body, scope), zone)
+        return await _plan_addition(site, scope, body, request, include_usage=wants_usage)
     if body.async_mode:
         return await _add_later(site, scope, request)
     with site.parts.chats.times.write.record_duration():

@@ -188,7 +188,8 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /** Change what you say of yourself: your time zone */
+        patch: operations["change_me_api_me_patch"];
         trace?: never;
     };
     "/api/keys": {
@@ -5320,6 +5321,8 @@ export interface components {
             projects: string[] | null;
             /** Configs */
             configs: string[] | null;
+            /** Time Zone */
+            time_zone: string | null;
         };
         /**
          * Problem
@@ -7714,6 +7717,14 @@ export interface components {
             } | null;
         };
         /**
+         * MeBody
+         * @description What you say of yourself. `time_zone` is where you live, for "tomorrow"; null takes it back.
+         */
+        MeBody: {
+            /** Time Zone */
+            time_zone: string | null;
+        };
+        /**
          * MergeBody
          * @description `POST /api/memories/merge`: `keep` stays, with the text `memory` or its own; the other `ids` are deleted.
          */
@@ -8667,6 +8678,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Me"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    change_me_api_me_patch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MeBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Person"];
                 };
             };
             /** @description An error, with its code */
