@@ -30,7 +30,7 @@ from mnemoir.server.door.clients import Clients
 from mnemoir.server.door.entry import Metrics
 from mnemoir.server.door.errors import Invalid, Misfit
 from mnemoir.server.door.options import ServerOptions
-from mnemoir.server.door.request import parse_json, read_body
+from mnemoir.server.door.request import MOST_AT_ONCE, parse_own_json, read_body
 from mnemoir.server.door.says import PlainRoute, RestRoute, declare, takes_project
 from mnemoir.server.door.scopes import bound_user, project_of
 from mnemoir.server.door.shares import Shares
@@ -162,7 +162,8 @@ ProjectHere = Annotated[Project, Depends(_project)]
 class BodyOf(Generic[Model]):
     """A dependency that reads the body as `model` with any Content-Type; the description finds it by this class.
 
-    Where the body is not `required`, an empty body and null are read as an object without members.
+    Where the body is not `required`, an empty body and null are read as an object without members. A large one is
+    parsed and validated in a thread, because that takes long.
     """
 
     def __init__(self, model: type[Model], *, required: bool = True) -> None:
@@ -176,23 +177,13 @@ class BodyOf(Generic[Model]):
 
     async def __call__(self, request: Request) -> Model:
         """Read and validate the body. Raises Invalid, InvalidRequest and TooLarge."""
-        return self._read(await self._body_bytes(request))
-
-    async def _body_bytes(self, request: Request) -> bytes:
         site = await _site(request)
-        return await read_body(request.scope, request.receive, site.options.max_body_bytes)
+        body = await read_body(request.scope, request.receive, site.options.max_body_bytes)
+        return self._read(body) if len(body) <= MOST_AT_ONCE else await asyncio.to_thread(self._read, body)
 
     def _read(self, body: bytes) -> Model:
-        raw = parse_json(body) if self.required or body.strip() else {}
+        raw = parse_own_json(body) if self.required or body.strip() else {}
         return validated_body(self.model, {} if raw is None and not self.required else raw, "body")
-
-
-class LargeBodyOf(BodyOf[Model]):
-    """BodyOf for large bodies, which are parsed and validated in a thread because that takes long."""
-
-    async def __call__(self, request: Request) -> Model:
-        """Read and validate the body. Raises Invalid, InvalidRequest and TooLarge."""
-        return await asyncio.to_thread(self._read, await self._body_bytes(request))
 
 
 def validated_body(model: type[Model], raw: object, *place: str | int) -> Model:

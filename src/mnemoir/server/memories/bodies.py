@@ -117,7 +117,7 @@ class AddBody(Body):
     expiration_date: Day | None = None
     async_mode: bool | None = False
     include_usage: bool | None = False
-    dry_run: bool | None = False
+    dry_run: bool = False
     origin: Literal["person"] | None = None
 
     def request(self, receipt: Receipt | None, zone: str | None = None) -> AddRequest:

@@ -7276,7 +7276,7 @@ export interface components {
             /** Include Usage */
             include_usage?: boolean | null;
             /** Dry Run */
-            dry_run?: boolean | null;
+            dry_run?: boolean;
             /** Origin */
             origin?: "person" | null;
         };
@@ -7994,7 +7994,7 @@ export interface components {
             /** Days */
             days: number;
             /** Dry Run */
-            dry_run?: boolean | null;
+            dry_run?: boolean;
         };
         /**
          * RebuildBody
@@ -10133,8 +10133,6 @@ export interface operations {
             query?: {
                 /** @description whose user, for a caller who is admin and operator */
                 tenant?: string | null;
-                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
-                project?: string;
             };
             header?: never;
             path: {
@@ -10174,8 +10172,6 @@ export interface operations {
             query?: {
                 /** @description whose user, for a caller who is admin and operator */
                 tenant?: string | null;
-                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
-                project?: string;
             };
             header?: never;
             path: {

@@ -132,6 +132,7 @@ def _request(question: Question, tokens: int) -> ModelRequest:
         output=question.output,
         think=False,
         sampling=Sampling(max_tokens=tokens),
+        added=("response_format", "max_tokens", "think"),
     )
 
 
