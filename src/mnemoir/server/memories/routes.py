@@ -181,12 +181,20 @@ async def add_memories(
     include_usage: bool = False,
 ) -> AddAnswer:
     """The changes made by adding the messages; `key` is the idempotency key, `zone` the header's time zone."""
+    answer = await _add(site, project, body, key, zone=zone, include_usage=include_usage)
+    ignored = body.ignored_roles
+    return {**answer, "ignored": ignored} if ignored else answer
+
+
+async def _add(
+    site: Site, project: Project, body: AddBody, key: str | None, *, zone: str | None, include_usage: bool
+) -> AddAnswer:
     scope = owner(project, body.user_id, agent_id=body.agent_id, app_id=body.app_id, run_id=body.run_id)
     quotas = site.parts.chats.quotas
     if body.infer is not False:
         quotas.budget(scope)
     else:
-        site.parts.memory.facts.text_bound.check_turns([message.content for message in body.messages])
+        site.parts.memory.facts.text_bound.check_turns([message.content or "" for message in body.messages])
     await quotas.check(scope, *OF_MEMORY)  # before a model is asked
     wants_usage = include_usage or body.include_usage is True
     request = body.request(None if body.dry_run else _receipt(key, body, scope), zone)

@@ -2722,7 +2722,8 @@ export interface components {
          *     `known` names memories that said already what was to be added; it is left out when there are none.
          *     With `dry_run` the changes are those that it would make; `plan_id` applies them, null without any.
          *     `proposed` waits for a review; `dropped_proposals` older ones had to go for it. `left_out` counts what was found
-         *     and may not be stored, by the reason: `secret`, `too_long`, `too_many`, `cut_off`, `empty`.
+         *     and may not be stored, by the reason: `secret`, `too_long`, `too_many`, `cut_off`, `empty`. `ignored` names the
+         *     roles of messages that nothing is learned from, since nobody knows whose words they are.
          */
         AddAnswer: {
             /** Results */
@@ -2749,6 +2750,8 @@ export interface components {
             left_out?: {
                 [key: string]: number;
             };
+            /** Ignored */
+            ignored?: string[];
         };
         /**
          * AddedMessages
@@ -6071,6 +6074,8 @@ export interface components {
         /**
          * Sampling
          * @description Sampling settings of a model call; None leaves a setting to the model's server.
+         *
+         *     `limit_name` is the name by which a client of OpenAI's protocols gave `max_tokens`; None leaves it to the model.
          */
         Sampling: {
             /** Temperature */
@@ -6087,6 +6092,8 @@ export interface components {
             presence_penalty: number | null;
             /** Frequency Penalty */
             frequency_penalty: number | null;
+            /** Limit Name */
+            limit_name: "max_completion_tokens" | null;
         };
         /**
          * SavedWorkflow
@@ -7501,9 +7508,9 @@ export interface components {
              */
             role: "system" | "developer" | "user" | "assistant" | "tool";
             /** Content */
-            content: string | {
+            content?: string | {
                 [key: string]: unknown;
-            }[];
+            }[] | null;
             /** Name */
             name?: string | null;
             /** Timestamp */
@@ -7741,14 +7748,16 @@ export interface components {
         /**
          * MessageBody
          * @description One message; its `name`, `timestamp` and `metadata` override those of the request.
+         *
+         *     The roles `human`, `ai` and `model` are `user` and `assistant`. An answer that only calls tools has no `content`.
          */
         MessageBody: {
             /** Role */
             role: string;
             /** Content */
-            content: string | {
+            content?: string | {
                 [key: string]: unknown;
-            }[];
+            }[] | null;
             /** Name */
             name?: string | null;
             /** Timestamp */
