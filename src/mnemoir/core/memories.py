@@ -82,6 +82,9 @@ def origin_of_role(role: str | None) -> Origin:
     return _ORIGINS.get(role or "", "api")
 
 
+KNOWN_ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "function", "document"})
+"""Roles of messages by which one knows whose words they are."""
+
 _ORIGINS: Mapping[str, Origin] = {
     "assistant": "assistant",
     "tool": "tool",

@@ -173,6 +173,8 @@ class ChatRoute:
             parent_id=parent_message(body),
             titled=header(scope, _TITLE) == "1",
         )
+        if caller.memory and caller.zone is None:
+            caller = replace(caller, zone=await self._site.zone_of_user(caller.scope))
         caller = await within_quotas(scope, self._site.parts.chats.quotas, caller, room, needs_room=wishes.need_room)
         answer_id = self._dialect.id_prefix + caller.run_id.removeprefix("run_")  # one random number for both
         visit_of(scope).run_id = caller.run_id

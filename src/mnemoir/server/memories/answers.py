@@ -126,7 +126,8 @@ class AddAnswer(JsonObject):
     `known` names memories that said already what was to be added; it is left out when there are none.
     With `dry_run` the changes are those that it would make; `plan_id` applies them, null without any.
     `proposed` waits for a review; `dropped_proposals` older ones had to go for it. `left_out` counts what was found
-    and may not be stored, by the reason: `secret`, `too_long`, `too_many`, `cut_off`, `empty`.
+    and may not be stored, by the reason: `secret`, `too_long`, `too_many`, `cut_off`, `empty`. `ignored` names the
+    roles of messages that nothing is learned from, since nobody knows whose words they are.
     """
 
     results: list[AppliedChange]
@@ -139,6 +140,7 @@ class AddAnswer(JsonObject):
     proposed: NotRequired[list[Proposed]]
     dropped_proposals: NotRequired[int]
     left_out: NotRequired[dict[str, int]]
+    ignored: NotRequired[list[str]]
 
 
 class Turn(JsonObject):

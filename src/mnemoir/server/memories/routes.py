@@ -6,6 +6,7 @@ is logged and counted itself.
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -176,6 +177,14 @@ async def add_memories(
     include_usage: bool = False,
 ) -> AddAnswer:
     """The changes made by adding the messages; `key` is the idempotency key, `zone` the header's time zone."""
+    answer = await _add(site, project, body, key, zone=zone, include_usage=include_usage)
+    ignored = body.ignored_roles
+    return {**answer, "ignored": ignored} if ignored else answer
+
+
+async def _add(
+    site: Site, project: Project, body: AddBody, key: str | None, *, zone: str | None, include_usage: bool
+) -> AddAnswer:
     scope = owner(project, body.user_id, agent_id=body.agent_id, app_id=body.app_id, run_id=body.run_id)
     quotas = site.parts.chats.quotas
     site.parts.memory.facts.text_bound.check_request(body.request(None))
@@ -183,9 +192,10 @@ async def add_memories(
         quotas.budget(scope)
     await quotas.check(scope, *OF_MEMORY)  # before a model is asked
     wants_usage = include_usage or body.include_usage is True
+    request = body.request(None if body.dry_run else _receipt(key, body, scope), zone)
+    request = replace(request, zone=request.zone or await site.zone_of_user(scope))
     if body.dry_run:
-        return await _plan_addition(site, scope, body, body.request(None, zone), include_usage=wants_usage)
-    request = body.request(_receipt(key, body, scope), zone)
+        return await _plan_addition(site, scope, body, request, include_usage=wants_usage)
     if body.async_mode:
         return await _add_later(site, scope, request)
     with site.parts.chats.times.write.record_duration():

@@ -188,7 +188,8 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /** Change what you say of yourself: your time zone */
+        patch: operations["change_me_api_me_patch"];
         trace?: never;
     };
     "/api/keys": {
@@ -2721,7 +2722,8 @@ export interface components {
          *     `known` names memories that said already what was to be added; it is left out when there are none.
          *     With `dry_run` the changes are those that it would make; `plan_id` applies them, null without any.
          *     `proposed` waits for a review; `dropped_proposals` older ones had to go for it. `left_out` counts what was found
-         *     and may not be stored, by the reason: `secret`, `too_long`, `too_many`, `cut_off`, `empty`.
+         *     and may not be stored, by the reason: `secret`, `too_long`, `too_many`, `cut_off`, `empty`. `ignored` names the
+         *     roles of messages that nothing is learned from, since nobody knows whose words they are.
          */
         AddAnswer: {
             /** Results */
@@ -2748,6 +2750,8 @@ export interface components {
             left_out?: {
                 [key: string]: number;
             };
+            /** Ignored */
+            ignored?: string[];
         };
         /**
          * AddedMessages
@@ -5323,6 +5327,8 @@ export interface components {
             projects: string[] | null;
             /** Configs */
             configs: string[] | null;
+            /** Time Zone */
+            time_zone: string | null;
         };
         /**
          * Problem
@@ -7509,9 +7515,9 @@ export interface components {
              */
             role: "system" | "developer" | "user" | "assistant" | "tool";
             /** Content */
-            content: string | {
+            content?: string | {
                 [key: string]: unknown;
-            }[];
+            }[] | null;
             /** Name */
             name?: string | null;
             /** Timestamp */
@@ -7725,6 +7731,14 @@ export interface components {
             } | null;
         };
         /**
+         * MeBody
+         * @description What you say of yourself. `time_zone` is where you live, for "tomorrow"; null takes it back.
+         */
+        MeBody: {
+            /** Time Zone */
+            time_zone: string | null;
+        };
+        /**
          * MergeBody
          * @description `POST /api/memories/merge`: `keep` stays, with the text `memory` or its own; the other `ids` are deleted.
          */
@@ -7741,14 +7755,16 @@ export interface components {
         /**
          * MessageBody
          * @description One message; its `name`, `timestamp` and `metadata` override those of the request.
+         *
+         *     The roles `human`, `ai` and `model` are `user` and `assistant`. An answer that only calls tools has no `content`.
          */
         MessageBody: {
             /** Role */
             role: string;
             /** Content */
-            content: string | {
+            content?: string | {
                 [key: string]: unknown;
-            }[];
+            }[] | null;
             /** Name */
             name?: string | null;
             /** Timestamp */
@@ -8678,6 +8694,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Me"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    change_me_api_me_patch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MeBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Person"];
                 };
             };
             /** @description An error, with its code */

@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from mnemoir.core.clock import from_text, to_text
-from mnemoir.core.ids import new_memory_id
+from mnemoir.core.ids import MemoryId, new_memory_id
 from mnemoir.core.memories import Memory, Origin
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import CONTEXT_MESSAGES, content_hash, context_of, estimate_tokens, take_down
@@ -151,8 +151,13 @@ _OVERLAP = 800  # characters; longer than the longest clause that the offline mo
 
 
 def messages(scope: Scope, request: AddRequest, now: datetime) -> list[Memory]:
-    """The request's turns as memories, in order; instructions and empty turns are left out."""
-    return [_message(scope, request, turn, now) for turn in turns_without_recall(request.turns)]
+    """The request's turns as memories, in order; instructions and empty turns are left out.
+
+    Lists order memories of one time by their ids, so those of one request ascend.
+    """
+    turns = turns_without_recall(request.turns)
+    ids = sorted(new_memory_id() for _ in turns)
+    return [_message(id, scope, request, turn, now) for id, turn in zip(ids, turns, strict=True)]
 
 
 def passages(kept: Sequence[Memory], before: Sequence[Memory]) -> list[Passage]:
@@ -169,10 +174,10 @@ def past(said_at: datetime | None, now: datetime) -> datetime:
     return min(said_at, now) if said_at else now
 
 
-def _message(scope: Scope, request: AddRequest, turn: Turn, now: datetime) -> Memory:
+def _message(id: MemoryId, scope: Scope, request: AddRequest, turn: Turn, now: datetime) -> Memory:
     said_at = to_text(past(turn.said_at or request.said_at, now))
     return Memory(
-        id=new_memory_id(),
+        id=id,
         text=turn.text,
         user=scope.user,
         created_at=said_at,
