@@ -66,7 +66,8 @@ class AddRequest:
 
     Without `infer` every turn is kept word for word and no model is asked. `said_at` is the time of turns without
     their own: it resolves relative dates, and what is added holds from then on. A time more than a day ahead of the
-    clock counts as the time of arrival. `is_by_hand`: a person wrote what is kept word for word.
+    clock counts as the time of arrival. `is_by_hand`: a person wrote what is kept word for word. `context` is what
+    was said just before the turns: it makes them understandable, and nothing is learned from it.
     """
 
     turns: Sequence[Turn]
@@ -76,6 +77,7 @@ class AddRequest:
     expires_on: str | None = None
     receipt: Receipt | None = None
     is_by_hand: bool = False
+    context: Sequence[Turn] = ()
 
     @property
     def session(self) -> str | None:
