@@ -81,6 +81,8 @@ class HttpMemoryService:
         said += [_message_body(origin, text, None) for origin, text in turn.outside]
         metadata = {"session_id": scope.conversation, "source": "chat", "timestamp": turn.said_at}
         body = {"messages": said, "user_id": scope.user, "metadata": metadata, "timestamp": turn.said_at}
+        if turn.context:
+            body["context"] = [_message_body(role, text, None) for role, text in turn.context]
         answer = await self._post(
             "", scope, body, credential=self._service_key, key=key, timeout_s=_REMEMBER_TIMEOUT_S
         )

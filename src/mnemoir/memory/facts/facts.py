@@ -24,7 +24,7 @@ from mnemoir.memory.facts.decide.decay import visible_now
 from mnemoir.memory.facts.decide.personal import FactPolicy
 from mnemoir.memory.facts.decide.resemblance import NEAR, Duplicates, duplicate_groups
 from mnemoir.memory.facts.decide.wordings import each_once, wordings_of_one
-from mnemoir.memory.facts.extract.conversation import messages, outside, passages, turns_for_extraction
+from mnemoir.memory.facts.extract.conversation import messages, outside, passages, turns_before, turns_for_extraction
 from mnemoir.memory.facts.extract.extraction import Exchange, extract, extraction_policy, outside_policy
 from mnemoir.memory.facts.extract.requests import (
     MOST_FACTS,
@@ -129,7 +129,7 @@ class Facts:
         turns, model = turns_for_extraction([Turn(role="user", text=text)]), self._model()
         if model.provider != "offline" or not turns:
             return []
-        found = await self._extract_facts(Exchange(model), turns)
+        found = await self._read(Exchange(model), extraction_policy(None), turns, None)
         return [fact.text for fact in found]
 
     async def search(
@@ -207,7 +207,7 @@ class Facts:
         return [] if owner is None else await self._store.history(scope, memory_id)
 
     async def _add(self, scope: Scope, request: AddRequest, rehearsal: Committer | None = None) -> AddResult:
-        request = await self.personal.request(scope, request)
+        request = await self.personal.request(scope, replace(request, context=turns_before(request.context)))
         if not request.infer:
             return await self._add_verbatim(scope, request, rehearsal)
         turns, foreign = turns_for_extraction(request.turns), outside(request.turns, self._defaults.learn_from)
@@ -238,7 +238,8 @@ class Facts:
     ) -> list[Statement]:
         """The facts in what was said, then those that tools and documents alone tell, each of its own origin."""
         said_at = request.said_at
-        found = await self._extract_facts(exchange, turns, prompt=prompt, said_at=said_at) if turns else []
+        policy, context = extraction_policy(prompt), request.context
+        found = await self._read(exchange, policy, turns, said_at, context) if turns else []
         facts = await asyncio.to_thread(with_certainty, found, turns)
         known = {content_hash(fact.text) for fact in facts}
         for turn in foreign:
@@ -249,16 +250,16 @@ class Facts:
             facts += [replace(fact, origin=turn.origin, is_suspected=is_suspected) for fact in fresh]
         return facts[:MOST_FACTS]
 
-    async def _extract_facts(
-        self, exchange: Exchange, turns: Sequence[Turn], *, prompt: str | None = None, said_at: datetime | None = None
-    ) -> list[Statement]:
-        return await self._read(exchange, extraction_policy(prompt), turns, said_at)
-
     async def _read(
-        self, exchange: Exchange, policy: str, turns: Sequence[Turn], said_at: datetime | None
+        self,
+        exchange: Exchange,
+        policy: str,
+        turns: Sequence[Turn],
+        said_at: datetime | None,
+        context: Sequence[Turn] = (),
     ) -> list[Statement]:
-        now = self._clock()
-        return await extract(exchange, policy, turns, now=now, settings=self._defaults, said_at=said_at)
+        now, settings = self._clock(), self._defaults
+        return await extract(exchange, policy, turns, now=now, settings=settings, said_at=said_at, context=context)
 
     async def _store_empty_result(self, scope: Scope, request: AddRequest, usage: Usage) -> AddResult:
         if request.receipt is not None:

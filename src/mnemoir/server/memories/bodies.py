@@ -90,9 +90,14 @@ class MessageBody(Body):
 
 
 class AddBody(Body):
-    """`POST /api/memories`. With `origin`, what is kept word for word was written by hand, not by a client's user."""
+    """`POST /api/memories`. With `origin`, what is kept word for word was written by hand, not by a client's user.
+
+    `context` is what was said just before the messages. It makes them understandable, and nothing is learned from it:
+    the last two turns of user and assistant count, of each the last 2,000 characters.
+    """
 
     messages: Annotated[list[MessageBody], Field(min_length=1, max_length=MOST_MESSAGES)]
+    context: Annotated[list[MessageBody], Field(max_length=MOST_MESSAGES)] | None = None
     user_id: UserId
     metadata: dict[str, Any] | None = None
     infer: bool | None = True
@@ -116,6 +121,7 @@ class AddBody(Body):
             expires_on=self.expiration_date,
             receipt=receipt,
             is_by_hand=self.origin == "person",
+            context=[message.turn() for message in self.context or ()],
         )
 
 

@@ -10,7 +10,7 @@ from mnemoir.core.runs import WrittenMemory
 from mnemoir.memory.facts.extract.acknowledging import acknowledgement
 from mnemoir.ports.memory_service import ChatTurn
 from mnemoir.workflows.node import NodeProperties, ValueNode
-from mnemoir.workflows.remembering import answer_to_learn, outside_texts
+from mnemoir.workflows.remembering import answer_to_learn, outside_texts, texts_before
 from mnemoir.workflows.run import Turn
 from mnemoir.workflows.step import Step
 
@@ -41,6 +41,7 @@ class Remember(ValueNode[NodeProperties]):
             user_uid=stored.question_uid if stored else None,
             answer_uid=stored.answer_uid if stored else None,
             outside=outside_texts(turn.chat.request.messages, memory.learn_from),
+            context=texts_before(turn.chat.request.messages),
         )
         job = await memory.keep(turn.caller, said)
         if job:

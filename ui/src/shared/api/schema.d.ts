@@ -7228,10 +7228,15 @@ export interface components {
         /**
          * AddBody
          * @description `POST /api/memories`. With `origin`, what is kept word for word was written by hand, not by a client's user.
+         *
+         *     `context` is what was said just before the messages. It makes them understandable, and nothing is learned from it:
+         *     the last two turns of user and assistant count, of each the last 2,000 characters.
          */
         AddBody: {
             /** Messages */
             messages: components["schemas"]["MessageBody"][];
+            /** Context */
+            context?: components["schemas"]["MessageBody"][] | null;
             /** User Id */
             user_id: string | number;
             /** Metadata */

@@ -197,17 +197,19 @@ async def extract(
     now: datetime,
     settings: FactSettings,
     said_at: datetime | None = None,
+    context: Sequence[Turn] = (),
 ) -> list[Statement]:
     """The facts of a conversation, each once, without secrets, at most MOST_FACTS; [] when there are none.
 
     What was said on different days is read apart, oldest first. `said_at` is the time of turns that do not tell their
-    own. Raises ProviderError.
+    own. The `context`, said just before, is shown with the first turns. Raises ProviderError.
     """
     found: list[Statement] = []
     for spell in spells(turns, said_at, now):
         # in a thread: cutting a pasted book takes a fifth of a second
         for window in await asyncio.to_thread(windows, spell, settings.window_tokens):
-            reading = _Reading(exchange, policy, now)
+            reading = _Reading(exchange, policy, now, context)
+            context = ()
             facts = await reading.facts(window, settings.answer_tokens)
             found += [Statement(fact, window[-1].said_at) for fact in facts]
     return admissible(found, conversation=digest(turns))
@@ -216,10 +218,11 @@ async def extract(
 class _Reading:
     """Reads one window."""
 
-    def __init__(self, exchange: Exchange, policy: str, now: datetime) -> None:
+    def __init__(self, exchange: Exchange, policy: str, now: datetime, context: Sequence[Turn]) -> None:
         self._exchange = exchange
         self._policy = policy
         self._now = now
+        self._context = context
 
     async def facts(self, window: Sequence[Turn], tokens: int) -> list[str]:
         try:
@@ -245,7 +248,9 @@ class _Reading:
 
     def _document(self, window: Sequence[Turn]) -> Mapping[str, Any]:
         said_at = next((turn.said_at for turn in reversed(window) if turn.said_at), self._now)
-        return {"conversation_date": to_text(said_at), "turns": [_turn_document(turn) for turn in window]}
+        context = {"context": [_turn_document(turn) for turn in self._context]} if self._context else {}
+        turns = [_turn_document(turn) for turn in window]
+        return {"conversation_date": to_text(said_at), **context, "turns": turns}
 
 
 def admissible(found: Sequence[Statement], *, conversation: str) -> list[Statement]:
