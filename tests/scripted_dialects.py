@@ -193,7 +193,7 @@ def kobold_frames(answer: Answer, body: Mapping[str, Any]) -> Frames:
     def message(token: str) -> bytes:
         return b"event: message\n" + sse(to_json({"token": token}))
 
-    return Frames([], [message(piece) for piece in answer.words], [])
+    return Frames([], [message(piece) for piece in answer.words or [""]], [])
 
 
 # --- OpenAI Responses

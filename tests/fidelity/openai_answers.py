@@ -117,7 +117,6 @@ ROWS: Sequence[AnswerRow] = (
     AnswerRow(name="message.content", message={"content": "Grüß Gott.\n"}),
     AnswerRow(name="message.refusal", message={"content": None, "refusal": "No."}),
     AnswerRow(name="message.annotations", message={"content": "Hi.", "annotations": [_CITATION]}),
-    AnswerRow(name="message.function_call", message={"content": "Hi.", "function_call": _CALL["function"]}),
     AnswerRow(name="message.audio", message={"content": "Hi.", "audio": _AUDIO}),
     AnswerRow(
         name="message.reasoning_content",

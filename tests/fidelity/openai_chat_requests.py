@@ -59,7 +59,6 @@ _SAMPLING = (
     member(
         "max_completion_tokens",
         9,
-        chat=to(max_tokens=9),
         responses=to(max_output_tokens=9),
         ollama=to("`options.num_predict`", options={"num_predict": 9}),
         tree=dropped("max_completion_tokens"),

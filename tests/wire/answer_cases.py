@@ -3,7 +3,26 @@
 from collections.abc import Sequence
 
 from tests.wire.answer_kit import Case
-from tests.wire.answers_of_chat import CALLS, STREAMS, WHOLE
+from tests.wire.answers_of_calls import CALLS
+from tests.wire.answers_of_chat import STREAMS, WHOLE
+from tests.wire.answers_of_choices import by_index, by_place
+from tests.wire.answers_of_ends import ends
+from tests.wire.answers_of_errors import errors
 from tests.wire.answers_of_others import kobold, ollama, responses, text_completions
+from tests.wire.answers_of_responses import odd_responses, whole_texts
 
-CASES: Sequence[Case] = (*STREAMS, *CALLS, *WHOLE, *text_completions(), *responses(), *ollama(), *kobold())
+CASES: Sequence[Case] = (
+    *STREAMS,
+    *CALLS,
+    *WHOLE,
+    *text_completions(),
+    *responses(),
+    *ollama(),
+    *kobold(),
+    *ends(),
+    *errors(),
+    *whole_texts(),
+    *odd_responses(),
+    *by_index(),
+    *by_place(),
+)

@@ -5,7 +5,7 @@ A verdict is what a reader makes of a body: the answer, in short, or the class a
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
@@ -40,7 +40,10 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A body of a protocol, its label, and its verdict; `words` are in the message of its error."""
+    """A body of a protocol, its label, and its verdict; `words` are in the message of its error.
+
+    All go through the reader. Through all that ask models go those of the reach `all`, and a few of the reach `some`.
+    """
 
     protocol: str
     name: str
@@ -48,6 +51,7 @@ class Case:
     verdict: Verdict
     words: str = ""
     media_type: str = "text/event-stream"
+    reach: Literal["all", "some", "reader"] = "some"
 
 
 def verdict_of_reply(reply: Reply) -> Verdict:

@@ -18,7 +18,6 @@ from tests.wire.answer_kit import (
     Case,
     Verdict,
     as_json,
-    called,
     chunk,
     failed,
     sse,
@@ -28,15 +27,6 @@ from tests.wire.answer_kit import (
 
 def _stream(name: str, body: bytes, verdict: Verdict, words: str = "", **members: Any) -> Case:
     return Case(protocol="openai-chat", name=name, body=body, verdict=verdict, words=words, **members)
-
-
-def _call(arguments: Any = "{}", **members: Any) -> dict[str, Any]:
-    given = {"index": 0, "id": "a", "type": "function", "function": {"name": "w", "arguments": arguments}}
-    return {name: value for name, value in {**given, **members}.items() if value is not None}
-
-
-def _pieces(*calls: object) -> bytes:
-    return sse(*(chunk({"tool_calls": [call]}) for call in calls), chunk({}, "tool_calls"), DONE)
 
 
 def _after(frame: bytes) -> bytes:
@@ -255,64 +245,6 @@ STREAMS: Sequence[Case] = (
         Verdict(text="NaN, Infinity"),
     ),
 )
-CALLS: Sequence[Case] = (
-    _stream(
-        "two calls on one index",
-        _pieces(_call(), _call(id="b", function={"name": "v", "arguments": "[]"})),
-        called(("w", "{}"), ("v", "[]")),
-    ),
-    _stream(
-        "arguments of two calls on one index",
-        _pieces(
-            _call('{"c":'),
-            _call("1}", id=None, function={"arguments": "1}"}),
-            _call(id="b", function={"name": "v", "arguments": "{"}),
-            _call(id=None, function={"arguments": "}"}),
-        ),
-        called(("w", '{"c":1}'), ("v", "{}")),
-    ),
-    _stream("a call without an id", _pieces(_call(id=None)), called(("w", "{}"))),
-    _stream(
-        "another id without a name",
-        _pieces(_call("{"), {"index": 0, "id": "b", "function": {"arguments": "}"}}),
-        called(("w", "{}")),
-    ),
-    _stream(
-        "the same id on another index",
-        _pieces(_call("{"), {"index": 1, "id": "a", "function": {"arguments": "}"}}),
-        called(("w", "{}")),
-    ),
-    _stream("the same id and name in each piece", _pieces(_call("{"), _call("}")), called(("w", "{}"))),
-    _stream(
-        "pieces without id and index",
-        _pieces(_call("{", index=None), {"function": {"arguments": "}"}}),
-        called(("w", "{}")),
-    ),
-    _stream(
-        "named calls without id and index",
-        _pieces(_call(index=None, id=""), _call(index=None, id="", function={"name": "v", "arguments": "{}"})),
-        called(("w", "{}"), ("v", "{}")),
-    ),
-    _stream(
-        "an index that is a text",
-        _pieces(_call("{", index="0"), {"index": "0", "function": {"arguments": "}"}}),
-        called(("w", "{}")),
-    ),
-    _stream("arguments that are an object", _pieces(_call({"c": 1})), called(("w", '{"c":1}'))),
-    _stream(
-        "arguments with a number that JSON lacks",
-        _pieces(orjson.Fragment(b'{"id":"a","function":{"name":"w","arguments":{"c":NaN}}}')),
-        UNREADABLE,
-        "does not have",
-    ),
-    _stream(
-        "a call without a name",
-        _pieces({"index": 0, "id": "a", "function": {"arguments": "{}"}}),
-        UNREADABLE,
-        "without a name",
-    ),
-    _stream("calls that are no list", sse(chunk({"tool_calls": "w"}), DONE), UNREADABLE),
-)
 
 
 def _json(name: str, value: object, verdict: Verdict, words: str = "") -> Case:
@@ -345,7 +277,7 @@ WHOLE: Sequence[Case] = (
     *(_json(f"choices {choices}", {"choices": choices}, UNREADABLE, "no choices") for choices in _NO_CHOICES),
     _json("no choices", {}, UNREADABLE, "no choices"),
     _json("no choices and a message", {"choices": [], "message": "slow down"}, BROKEN_OFF, "slow down"),
-    _json("an error of another shape", {"success": False, "errors": ["x"]}, UNREADABLE, '"errors":["x"]'),
+    _json("an error of another shape", {"success": False, "state": "x"}, UNREADABLE, '"state":"x"'),
     _json("an only delta", whole(None) | {"choices": [{"delta": {"content": "Hi"}, "finish_reason": "stop"}]}, SAID),
     _json(
         "thinking beside text",

@@ -178,7 +178,7 @@ def kobold() -> Iterator[Case]:
         Verdict(text="Hi", reason="length"),
     )
     yield case("the end of the body", sse({"token": "Hi"}), Verdict(text="Hi"))
-    yield case("nothing", b"", Verdict())
+    yield case("nothing", b"", BROKEN_OFF)
     yield case("nothing, labelled as JSON", b"", UNREADABLE, media_type="application/json")
     yield case(
         "other names", b"event: progress\ndata: {oops\n\nevent: message\n" + sse({"token": "Hi"}), Verdict(text="Hi")

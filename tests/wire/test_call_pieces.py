@@ -7,12 +7,12 @@ import pytest
 
 from mnemoir.core.events import ToolCallPart
 from mnemoir.wire import ollama_chat, openai_chat, openai_responses
-from tests.wire.answer_kit import END, as_json, chunk, lines, sse
+from tests.wire.answer_kit import DONE, END, as_json, chunk, lines, sse
 
 MADE = re.compile(r"call_[0-9a-f]{24}")
 
 
-def piece(index: Any = None, id: str | None = None, name: str | None = None, arguments: str = "") -> dict[str, Any]:
+def piece(index: Any = None, id: Any = None, name: str | None = None, arguments: str = "") -> dict[str, Any]:
     called = {"arguments": arguments} | ({} if name is None else {"name": name})
     given = {"index": index, "id": id, "function": called}
     return {member: value for member, value in given.items() if value is not None}
@@ -54,6 +54,46 @@ CASES: dict[str, tuple[list[dict[str, Any]], list[tuple[Any, ...]]]] = {
     "the same id on another index": (
         [piece(0, "a", "w", "{"), piece(1, "a", None, "}"), piece(1, "a", "w", "")],
         [(0, "a", "w", "{"), (0, None, None, "}"), (0, None, None, "")],
+    ),
+    "one id for calls on several indexes": (
+        [piece(0, "a", "w", "{"), piece(1, "a", "v", "{"), piece(0, "a", None, "}"), piece(1, "a", None, "}")],
+        [(0, "a", "w", "{"), (1, "made", "v", "{"), (0, None, None, "}"), (1, None, None, "}")],
+    ),
+    "one id and one name on several indexes": (
+        [piece(0, "a", "w"), piece(1, "a", "w"), piece(0, None, None, "{}"), piece(1, None, None, "{}")],
+        [(0, "a", "w", ""), (1, "made", "w", ""), (0, None, None, "{}"), (1, None, None, "{}")],
+    ),
+    "one id, one name and one index for whole calls": (
+        [piece(0, "a", "w", "{}"), piece(0, "a", "w", "{}"), piece(0, "a", "w", "{}")],
+        [(0, "a", "w", "{}"), (1, "made", "w", "{}"), (2, "made", "w", "{}")],
+    ),
+    "one id for all without indexes": (
+        [piece(None, "a", "w", "{}"), piece(None, "a", "v", "{"), piece(None, "a", None, "}")],
+        [(0, "a", "w", "{}"), (1, "made", "v", "{"), (1, None, None, "}")],
+    ),
+    "whole calls on one index without ids": (
+        [piece(0, None, "w", "{}"), piece(0, None, "w", "{}")],
+        [(0, "made", "w", "{}"), (1, "made", "w", "{}")],
+    ),
+    "an index that grows with each piece of one call": (
+        [piece(0, "a", "w", "{"), piece(1, "a", "w", '"c":'), piece(2, "a", "w", "1}")],
+        [(0, "a", "w", "{"), (0, None, None, '"c":'), (0, None, None, "1}")],
+    ),
+    "id and name once more behind the whole": (
+        [piece(0, "a", "w", "{}"), piece(0, "a", "w", "")],
+        [(0, "a", "w", "{}"), (0, None, None, "")],
+    ),
+    "a name in pieces": (
+        [piece(0, "a", "get_"), piece(0, None, "weather"), piece(0, None, None, "{}")],
+        [(0, "a", "get_", ""), (0, None, "weather", ""), (0, None, None, "{}")],
+    ),
+    "a name that grows": (
+        [piece(0, "a", "get_"), piece(0, "a", "get_weather"), piece(0, "a", "get_weather", "{}")],
+        [(0, "a", "get_", ""), (0, None, "weather", ""), (0, None, None, "{}")],
+    ),
+    "ids that are numbers": (
+        [piece(0, 7, "w", "{"), piece(0, 7, None, "}"), piece(0, 0, "v", "{}")],
+        [(0, "7", "w", "{"), (0, None, None, "}"), (1, "0", "v", "{}")],
     ),
     "id and name in each piece": (
         [piece(0, "a", "w", "{"), piece(0, "a", "w", "}")],
@@ -124,6 +164,37 @@ def test_calls_without_an_id_get_ids_that_no_other_call_has(reader: Any, body: b
     assert len(ids) == 6
     assert len(set(ids)) == 6
     assert all(map(MADE.fullmatch, ids))
+
+
+TWINS = [CALL | {"id": 7}, None, CALL | {"id": 7}]
+
+
+@pytest.mark.parametrize(
+    ("reader", "body"),
+    [
+        (ollama_chat.AnswerReader, lines({"message": {"tool_calls": TWINS}, "done": True})),
+        (
+            ollama_chat.AnswerReader,
+            lines(*({"message": {"tool_calls": [CALL | {"id": 7}]}, "done": n} for n in (0, True))),
+        ),
+        (openai_chat.AnswerReader, as_json({"choices": [{"message": {"tool_calls": TWINS}}]})),
+        (openai_chat.AnswerReader, sse(chunk({"tool_calls": TWINS}), END)),
+        (openai_responses.AnswerReader, as_json({"status": "completed", "output": [ITEM | {"call_id": 7}] * 2})),
+    ],
+)
+def test_of_calls_with_one_id_the_second_gets_its_own(reader: Any, body: bytes) -> None:
+    first, second = reader().read(body).tool_calls
+    assert (first.id, _shown(second.id)) == ("7", "made")
+
+
+def test_a_name_in_pieces_is_one_name_for_every_client() -> None:
+    pieces = (piece(0, "a", "get_"), piece(0, None, "weather"), piece(0, None, None, "{}"))
+    events = openai_chat.AnswerReader().feed(sse(*(chunk({"tool_calls": [one]}) for one in pieces), END, DONE))
+    (call,) = openai_chat.AnswerReader().read(sse(*(chunk({"tool_calls": [one]}) for one in pieces), END)).tool_calls
+    assert (call.name, b'"name":"get_weather"' in ollama_chat.StreamWriter("m", "id", 1).events(events)) == (
+        "get_weather",
+        True,
+    )
 
 
 def test_an_id_that_a_model_gives_again_is_kept() -> None:

@@ -65,8 +65,12 @@ def test_the_reason_is_told_where_the_server_names_one() -> None:
     assert reader.end() == [Finished(reason="length")]
 
 
-def test_a_body_without_an_event_is_an_empty_answer() -> None:
-    assert koboldcpp.AnswerReader("text/event-stream").end() == [Finished()]
+@pytest.mark.parametrize("body", [b"", b": ping\n\n", b"event: progress\ndata: 1\n\n"])
+def test_a_body_without_an_answer_is_an_error(body: bytes) -> None:
+    reader = koboldcpp.AnswerReader("text/event-stream")
+    assert reader.feed(body) == []
+    with pytest.raises(ProviderUnavailable, match="before its answer was complete"):
+        reader.end()
 
 
 @pytest.mark.parametrize("event", [b"{oops", b'{"token": 7}', b"[]"])

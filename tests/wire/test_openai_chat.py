@@ -236,7 +236,7 @@ def test_an_early_end_says_so() -> None:
     "event",
     [
         *(b"{not json", b"[1]", b"7", {"choices": ["x"]}, {"choices": "x"}, delta(content=5), delta(tool_calls="x")),
-        *(delta(tool_calls=[{"id": 5}]), {"choices": [{"delta": "x"}]}, {"choices": [{"message": 7}]}),
+        *(delta(tool_calls=[{"id": []}]), {"choices": [{"delta": "x"}]}, {"choices": [{"message": 7}]}),
     ],
     ids=str,
 )

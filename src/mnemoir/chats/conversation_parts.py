@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mnemoir.agent.retrieval import RetrievalLimits
-from mnemoir.chats.conversation_folders import owner_of
+from mnemoir.chats.conversation_folders import owner_of, refuse_link
 from mnemoir.chats.conversations import Conversations
 from mnemoir.chats.expected_folders import ExpectedFolders
 from mnemoir.chats.message_vectors import WaitingFolders
@@ -77,6 +77,7 @@ def open_conversations(
 
     def manager(folder: Path) -> MemoryManager:
         own = None if cells is None else OwnCells(cells, owner_of(folder))
+        refuse_link(folder)
         membership = expected.membership(folder)
         refuse_lost_file(folder / SESSIONS_FILE, membership)  # before anything is made beside it
         return MemoryManager(
@@ -196,7 +197,11 @@ def _summariser(model: Callable[[], ChatModel], ask: Ask) -> Callable[[SummaryTa
     loop = asyncio.get_running_loop()
 
     def summarise(task: SummaryTask) -> str:
-        request = ModelRequest(messages=to_model(summary_prompt(task)), sampling=Sampling(max_tokens=task.max_tokens))
+        request = ModelRequest(
+            messages=to_model(summary_prompt(task)),
+            sampling=Sampling(max_tokens=task.max_tokens),
+            added=("max_tokens",),
+        )
         asked = asyncio.run_coroutine_threadsafe(ask(model(), request), loop)
         try:
             return asked.result(_SUMMARY_S).text

@@ -124,7 +124,7 @@ class ModelNamer:
 
     async def ask(self, text: str, chat: ChatRequest, caller: Caller) -> str:
         messages = [text_message("system", INSTRUCTIONS), text_message("user", text)]
-        request = ModelRequest(messages=messages, sampling=Sampling(max_tokens=_MOST_TOKENS))
+        request = ModelRequest(messages=messages, sampling=Sampling(max_tokens=_MOST_TOKENS), added=("max_tokens",))
         return (await self._quotas.ask(self._in_use.now(), request)).text
 
 

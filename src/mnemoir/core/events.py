@@ -38,7 +38,10 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallPart:
-    """A piece of the tool call at `index`. The first piece has `id` and `name`; `arguments` come in pieces."""
+    """A piece of the tool call at `index`. The first piece has `id` and `name`; `arguments` come in pieces.
+
+    A name may come in pieces too, all of them before the arguments.
+    """
 
     index: int
     id: str | None = None
@@ -276,7 +279,7 @@ class Gathering:
 def _tool_call_from(index: int, pieces: Sequence[ToolCallPart]) -> ToolCall:
     return ToolCall(
         id=next((piece.id for piece in pieces if piece.id), f"call_{index}"),
-        name=next((piece.name for piece in pieces if piece.name), ""),
+        name="".join(piece.name for piece in pieces if piece.name),
         arguments="".join(piece.arguments for piece in pieces),
         custom=any(piece.custom for piece in pieces),
         extra=next((piece.extra for piece in pieces if piece.extra), None),

@@ -141,7 +141,10 @@ class JsonSchema:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """Sampling settings of a model call; None leaves a setting to the model's server."""
+    """Sampling settings of a model call; None leaves a setting to the model's server.
+
+    `limit_name` is the name by which a client of OpenAI's protocols gave `max_tokens`; None leaves it to the model.
+    """
 
     temperature: float | None = None
     top_p: float | None = None
@@ -150,6 +153,7 @@ class Sampling:
     seed: int | None = None
     presence_penalty: float | None = None
     frequency_penalty: float | None = None
+    limit_name: Literal["max_completion_tokens"] | None = None
 
 
 AS_THE_SERVER_LIKES = Sampling()  # of nearly all chats
@@ -170,8 +174,8 @@ class ModelRequest:
     and a `model` of None is not sent. Text completion protocols take the prompt and its pictures from the single
     message.
 
-    `added` names members that say something else than the client did, and that a server may refuse: see
-    `Forwarding.think_as`.
+    `added` names members that the client did not give, or that say something else than it did, by their names in
+    OpenAI's chat protocol. A server may refuse them: then it is asked without.
 
     `for_client` marks the call whose failure goes to the client directly: failures that clients retry themselves are
     not retried here, so that their retries are not multiplied by those of the server.

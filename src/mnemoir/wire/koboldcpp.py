@@ -7,10 +7,12 @@ either: the end of the body is the end of the answer.
 from collections.abc import Mapping
 from typing import Any
 
-from mnemoir.core.events import Finished, ModelEvent, Reply, Text, Usage
+from mnemoir.core.events import Finished, FinishReason, ModelEvent, Reply, Text, Usage
 from mnemoir.core.messages import ImagePart, ModelRequest
 from mnemoir.wire import upstream
 from mnemoir.wire.answers import answer_reader
+from mnemoir.wire.answers.end_reasons import finish_reason, read_reason
+from mnemoir.wire.answers.error_shapes import raise_error_in_place, raise_error_of
 from mnemoir.wire.members import Json
 from mnemoir.wire.pictures import write_base64
 from mnemoir.wire.stream_readers import NamedEvent
@@ -29,11 +31,11 @@ def read_reply(body: Json) -> Reply:
 
     Raises ProviderInvalidOutput when the body holds none, or the error it holds instead.
     """
-    if body.get("error"):
-        raise upstream.error_in_body(body)
+    raise_error_of(body)
     results = body.get("results")
     result = results[0] if isinstance(results, list) and results else None
     if not isinstance(result, Mapping):
+        raise_error_in_place(body)
         raise upstream.no_answer("no text", body)
     usage = Usage(
         input_tokens=upstream.count(result.get("prompt_tokens")),
@@ -41,7 +43,7 @@ def read_reply(body: Json) -> Reply:
     )
     return Reply(
         text=upstream.text_or_none(result.get("text"), "text") or "",
-        reason=upstream.finish_reason(result.get("finish_reason"), has_calls=False),
+        reason=finish_reason(result.get("finish_reason"), has_calls=False),
         usage=usage,
     )
 
@@ -56,16 +58,18 @@ class AnswerReader(answer_reader.AnswerReader):
 
     def __init__(self, media_type: str = "") -> None:
         super().__init__(media_type)
-        self._reason: object = None
+        self._has_answer = False
+        self._reason: FinishReason | None = None
 
     def read_frame(self, body: dict[str, Any], events: list[ModelEvent]) -> None:
         """See the base class."""
-        if body.get("error"):
-            raise upstream.error_in_body(body)
+        if body.get("error") or "token" not in body:
+            raise_error_in_place(body)
+        self._has_answer = True
         text = upstream.text_or_none(body.get("token"), "a token")
-        self._reason = self._reason or body.get("finish_reason")
         if text:
             events.append(Text(text))
+        self._reason = self._reason or read_reason(body.get("finish_reason"))
 
     def read_named(self, event: NamedEvent, events: list[ModelEvent]) -> None:
         """See the base class."""
@@ -80,5 +84,7 @@ class AnswerReader(answer_reader.AnswerReader):
         """See the base class: the protocol has no such end."""
 
     def read_end(self, events: list[ModelEvent]) -> None:
-        """See the base class."""
-        events.append(Finished(reason=upstream.finish_reason(self._reason, has_calls=False)))
+        """See the base class. A body of nothing is no answer."""
+        if not self._has_answer:
+            raise upstream.ended_early()
+        events.append(Finished(reason=finish_reason(self._reason, has_calls=False)))

@@ -161,7 +161,7 @@ def _around(value: Json) -> Json:
 
 def _parts_of(body: Json) -> Parts | None:
     message = body.get("message")
-    if message is None:
+    if message is None or isinstance(message, str):  # a text is that of an error
         return None
     if not isinstance(message, Mapping):
         raise upstream.unusable("a message that is not an object")

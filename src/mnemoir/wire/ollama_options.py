@@ -12,6 +12,9 @@ from mnemoir.core.errors import MnemoirError
 from mnemoir.core.events import FinishReason, Note, Passed, Refusal, Reply, Text, Thinking, Usage
 from mnemoir.core.messages import Extra, JsonSchema, Loading, ModelRequest, Route, Sampling
 from mnemoir.wire import members, upstream
+from mnemoir.wire.answers.call_ids import CallIds
+from mnemoir.wire.answers.end_reasons import finish_reason, is_unknown
+from mnemoir.wire.answers.error_shapes import raise_error_in_place
 from mnemoir.wire.content_parts import read_content
 from mnemoir.wire.json_output import ANY_OBJECT, is_closed
 from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, members_for, merged_members, unread, within
@@ -31,7 +34,6 @@ _OF_ANSWERS = frozenset(
     {"model", "created_at", "message", "response", "thinking", "done", "done_reason", "error"}
     | {"prompt_eval_count", "eval_count", *_DURATIONS}
 )
-_REASONS = (None, "stop", "length")  # others, such as `load`, have no FinishReason and are kept unchanged
 _NO_TIME = re.compile(r"[+-]?(0|((0+(\.0*)?|\.0+)(ns|us|µs|μs|ms|s|m|h))+)")  # durations as Go writes them
 NAMES: Mapping[str, str] = {
     "max_tokens": "options.num_predict",
@@ -194,7 +196,7 @@ def write_error(exc: MnemoirError) -> dict[str, Any]:
 def read_usage(body: Json) -> Usage:
     """The counts of a closing object; its other members about the end, such as durations, are kept unchanged."""
     ending = {name: body[name] for name in _DURATIONS if name in body}
-    if body.get("done_reason") not in _REASONS:
+    if is_unknown(body.get("done_reason")):  # such as `load`
         ending["done_reason"] = body["done_reason"]
     return Usage(
         input_tokens=upstream.count(body.get("prompt_eval_count")),
@@ -210,15 +212,17 @@ def read_reply_body(body: Json, parts: Parts | None) -> Reply:
     """
     if body.get("error"):
         raise upstream.error_in_body(body)
+    if parts is None:
+        raise_error_in_place(body)
     if body.get("done", True) is not True:
         raise upstream.ended_early()
     if parts is None:
         raise upstream.no_answer("no message", body)
     text, thinking, tool_calls = parts
-    calls = read_upstream_calls(tool_calls)
+    calls = read_upstream_calls(tool_calls, CallIds())
     said = list(read_content(text))
     thought = upstream.text_or_none(thinking or None, "thinking") or ""
-    reason = upstream.finish_reason(body.get("done_reason"), has_calls=bool(calls))
+    reason = finish_reason(body.get("done_reason"), has_calls=bool(calls))
     return Reply(
         text="".join(event.text for event in said if isinstance(event, Text)),
         reason=reason,

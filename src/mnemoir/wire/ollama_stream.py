@@ -27,6 +27,9 @@ from mnemoir.core.events import (
 from mnemoir.core.messages import ToolCall
 from mnemoir.wire import upstream
 from mnemoir.wire.answers.answer_reader import AnswerReader
+from mnemoir.wire.answers.call_ids import CallIds
+from mnemoir.wire.answers.end_reasons import finish_reason
+from mnemoir.wire.answers.error_shapes import raise_error_in_place
 from mnemoir.wire.content_parts import read_content
 from mnemoir.wire.members import Json
 from mnemoir.wire.ollama_options import (
@@ -106,7 +109,7 @@ class LineWriter:
         call = self._calls.get(part.index, ToolCall(id=f"call_{part.index}", name="", arguments=""))
         self._calls[part.index] = ToolCall(
             id=part.id or call.id,
-            name=part.name or call.name,
+            name=call.name + (part.name or ""),
             arguments=call.arguments + part.arguments,
             extra=part.extra or call.extra,
         )
@@ -134,6 +137,7 @@ class LineReader(AnswerReader):
     def __init__(self, media_type: str = "") -> None:
         super().__init__(media_type)
         self._call_count = 0
+        self._ids = CallIds()
         self._line_count = 0
         self._has_answer = False
         self._tells_done = False
@@ -160,8 +164,10 @@ class LineReader(AnswerReader):
         if parts is not None:
             self._has_answer = True
             self._read_parts(parts, events)
-        elif done is not True:
-            raise upstream.no_answer("no message", body)
+        else:
+            raise_error_in_place(body)
+            if done is not True:
+                raise upstream.no_answer("no message", body)
         self._tells_done = self._tells_done or done is not None
         if done is True:
             self._finish(body, events)
@@ -187,7 +193,7 @@ class LineReader(AnswerReader):
             events += (Text(text),) if text else ()
         elif text is not None:
             events += read_content(text)
-        for call in read_upstream_calls(calls) if calls else ():
+        for call in read_upstream_calls(calls, self._ids) if calls else ():
             events.append(
                 ToolCallPart(
                     index=self._call_count, id=call.id, name=call.name, arguments=call.arguments, extra=call.extra
@@ -198,6 +204,6 @@ class LineReader(AnswerReader):
     def _finish(self, body: Mapping[str, Any], events: list[ModelEvent]) -> None:
         if not self._has_answer:
             raise upstream.unusable("no message")
-        reason = upstream.finish_reason(body.get("done_reason"), has_calls=self._call_count > 0)
+        reason = finish_reason(body.get("done_reason"), has_calls=self._call_count > 0)
         events += (read_usage(body), Finished(reason=reason))
         self.finished = True

@@ -5,15 +5,16 @@ sent under an invented name, it would call the tool with a parameter that it doe
 names the call.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import orjson
 
 from mnemoir.core.errors import InvalidRequest, ProviderInvalidOutput
-from mnemoir.core.ids import new_call_id
 from mnemoir.core.messages import Extra, Route, ToolCall
 from mnemoir.wire import members, upstream
+from mnemoir.wire.answers.call_ids import CallIds, read_call_id
 from mnemoir.wire.members import Json, asked_extra, members_for, merged_members, within
 
 _ROUTE: Route = "ollama-chat"
@@ -21,15 +22,13 @@ _OF_CALLS = frozenset({"id", "function"})
 _OF_FUNCTIONS = frozenset({"index", "name", "arguments"})
 
 
-def read_tool_calls(
-    value: object, field: str, *, new_id: Callable[[int], str] = "call_{}".format
-) -> tuple[ToolCall, ...]:
-    """Read whole calls. A call without an id gets `new_id` of its place. Raises InvalidRequest naming the field."""
+def read_tool_calls(value: object, field: str) -> tuple[ToolCall, ...]:
+    """Read whole calls. A call without an id gets one by its place. Raises InvalidRequest naming the field."""
     calls: list[ToolCall] = []
     for body, at in members.objects(value or [], field):
         function = members.as_object(body.get("function"), f"{at}.function")
         call = ToolCall(
-            id=members.text(body, "id", at=f"{at}.") or new_id(len(calls)),
+            id=members.text(body, "id", at=f"{at}.") or f"call_{len(calls)}",
             name=members.as_text(function.get("name"), f"{at}.function.name"),
             arguments=_read_arguments(function.get("arguments"), f"{at}.function.arguments"),
             extra=_extra(body, function, at),
@@ -38,12 +37,27 @@ def read_tool_calls(
     return tuple(calls)
 
 
-def read_upstream_calls(value: object) -> tuple[ToolCall, ...]:
-    """The tool calls of an answer, each with an id of its own. A wrong shape is the server's fault."""
+def read_upstream_calls(value: object, ids: CallIds) -> tuple[ToolCall, ...]:
+    """The tool calls of an answer, or of a line of it, each with an id of its own. Null stands for none.
+
+    A wrong shape is the server's fault.
+    """
+    if value and not isinstance(value, list):
+        raise upstream.unusable("tool calls that are not a list")
+    given = [call for call in value if call is not None] if isinstance(value, list) else []
+    own_ids = [read_call_id(upstream.member(call, "id")) for call in given]
     try:
-        return read_tool_calls(value, "tool_calls", new_id=lambda _: new_call_id())
+        calls = read_tool_calls([_without_id(call) for call in given], "tool_calls")
     except InvalidRequest as exc:
         raise upstream.unusable(f"an unusable tool call: {exc.message}") from exc
+    if not all(call.name for call in calls):
+        raise upstream.unusable("a tool call without a name")
+    return tuple(replace(call, id=ids.take(own)) for call, own in zip(calls, own_ids, strict=True))
+
+
+def _without_id(call: object) -> object:
+    """A call without its id, which may be of any type in an answer."""
+    return {name: value for name, value in call.items() if name != "id"} if isinstance(call, dict) else call
 
 
 def write_asked_calls(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:

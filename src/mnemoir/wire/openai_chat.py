@@ -111,6 +111,7 @@ def read_sampling(body: Json) -> Sampling:
     """The sampling members a client set; the newer name of the limit takes precedence over the older one."""
     limit = _read_limit(body, "max_completion_tokens")
     return Sampling(
+        limit_name="max_completion_tokens" if limit else None,
         temperature=members.number(body, "temperature"),
         top_p=members.number(body, "top_p"),
         max_tokens=limit or (None if body.get("max_completion_tokens") else _read_limit(body, "max_tokens")),
@@ -213,11 +214,14 @@ def _write_tools(request: ModelRequest) -> dict[str, Any]:
 
 
 def write_sampling(sampling: Sampling, *, reasoning: bool = False) -> dict[str, Any]:
-    """Sampling members. Older servers know `max_tokens`, reasoning models only the other name and no temperature."""
+    """Sampling members. The limit has the name that a client gave it, if it gave the newer one.
+
+    Else it is `max_tokens`, which older servers know. Reasoning models know only the newer name and no temperature.
+    """
     if sampling == AS_THE_SERVER_LIKES:  # the case of nearly all chats
         return {}
     given: dict[str, Any] = {
-        "max_completion_tokens" if reasoning else "max_tokens": sampling.max_tokens,
+        "max_completion_tokens" if reasoning else sampling.limit_name or "max_tokens": sampling.max_tokens,
         "stop": list(sampling.stop) or None,
         "seed": sampling.seed,
         "presence_penalty": sampling.presence_penalty,

@@ -9,22 +9,21 @@ from typing import Any
 
 import orjson
 
-from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.events import Event, FinishReason, ModelEvent, Note, Refusal, Reply, Text, Thinking, ToolCallPart
-from mnemoir.core.ids import new_call_id
-from mnemoir.core.messages import ToolCall
 from mnemoir.wire import upstream
 from mnemoir.wire.answers.call_pieces import CallPieces
+from mnemoir.wire.answers.end_reasons import finish_reason, read_reason
+from mnemoir.wire.answers.error_shapes import raise_error_of
 from mnemoir.wire.content_parts import read_content
 from mnemoir.wire.members import Json, members_for, merged_members, unread
-from mnemoir.wire.openai_messages import ROUTE, read_tool_calls, write_tool_calls
+from mnemoir.wire.openai_messages import ROUTE, write_tool_calls
 from mnemoir.wire.openai_shapes import read_usage, write_usage
-from mnemoir.wire.openai_stream import ChunkReader, ChunkWriter, head, passed_of, raise_error_in, read_choices_of
+from mnemoir.wire.openai_stream import ChunkReader, ChunkWriter, head, passed_of, read_choices_of, reason_of
 
 FUNCTION_CALL = "function_call"
 """The name of a tool call, the choice of a tool, and an answer that ends with a call, for clients of functions."""
 
-_OF_ANSWERS = frozenset({"role", "content", "refusal", "tool_calls", "reasoning_content"})
+_OF_ANSWERS = frozenset({"role", "content", "refusal", "tool_calls", FUNCTION_CALL, "reasoning_content"})
 
 
 # --- whole replies
@@ -66,20 +65,18 @@ def read_reply(body: Json) -> Reply:
     """
     choices = read_choices_of(body)
     choice = choices[0]
-    message = _said_in_place(choice)
-    if message is None:
-        message = choice.get("delta")  # an only piece in place of a whole answer
-    raise_error_in(body, choice, message)
-    if message is None and isinstance(choice.get("finish_reason"), str) and choice["finish_reason"]:
+    message = _said_in_place(choice) or choice.get("delta")  # which is an only piece in place of a whole answer
+    raise_error_of(choice, message)
+    if message is None and (choice.get("message") == {} or read_reason(reason_of(choice)) is not None):
         message = {}  # of a filter, for example
     if not isinstance(message, Mapping):
         raise upstream.unusable("a choice without a message")
-    calls = _read_reply_calls(message.get("tool_calls"))
+    calls = CallPieces().read_all(_calls_of(message))
     said = list(read_content(message.get("content")))
     refusal = upstream.text_or_none(message.get("refusal"), "a refusal") or ""
     return Reply(
         text="".join(event.text for event in said if isinstance(event, Text)),
-        reason=upstream.finish_reason(choice.get("finish_reason"), has_calls=bool(calls)),
+        reason=finish_reason(reason_of(choice), has_calls=bool(calls)),
         tool_calls=calls,
         thinking="".join((_thinking(message), *(event.text for event in said if isinstance(event, Thinking)))),
         refusal="".join((refusal, *(event.text for event in said if isinstance(event, Refusal)))),
@@ -91,9 +88,12 @@ def read_reply(body: Json) -> Reply:
 
 
 def _said_in_place(choice: Json) -> Any:
-    """The message of a choice, of a text completion that of its text; None where there is neither."""
+    """The message of a choice, with the text of a text completion where it has none; None where there is neither."""
     message, text = choice.get("message"), choice.get("text")
-    return {"content": text} if message is None and isinstance(text, str) else message
+    if not isinstance(text, str) or not isinstance(message, dict | None) or (message and message.get("content")):
+        return message
+    is_all = message is None and choice.get("delta") is None
+    return {**(message or {}), "content": text} if text or is_all else message
 
 
 def _thinking(message: Json) -> str:
@@ -101,13 +101,14 @@ def _thinking(message: Json) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _read_reply_calls(value: object) -> tuple[ToolCall, ...]:
-    """The calls of an answer, each with an id."""
-    try:
-        calls = read_tool_calls(value, "tool_calls", new_id=lambda _: new_call_id())
-    except InvalidRequest as exc:  # the same shape as in a request, but here it is the server's fault
-        raise upstream.unusable(f"an unusable tool call: {exc.message}") from exc
-    return calls
+def _calls_of(said: Json) -> Sequence[object]:
+    """The tool calls of a message or a delta; a call by its former name is one. Null stands for none."""
+    calls = said.get("tool_calls")
+    if calls and not isinstance(calls, list):
+        raise upstream.unusable("tool calls that are not a list")
+    if not calls and said.get(FUNCTION_CALL):
+        return ({"index": 0, "function": said[FUNCTION_CALL]},)
+    return [call for call in calls or () if call is not None]
 
 
 # --- for clients of functions
@@ -193,14 +194,16 @@ class AnswerReader(ChunkReader):
         return read_reply(body)
 
     def _read_content(self, choice: dict[str, Any], events: list[ModelEvent]) -> Json | None:
-        delta = choice.get("delta")
-        if delta.__class__ is not dict:
-            delta = self._in_place_of_delta(choice, delta)
-            if delta is None:
-                return None
-        content = delta.get("content")
+        delta: Any = choice.get("delta")
+        content = delta.get("content") if delta.__class__ is dict else None
         if content:
             self._has_said = True
+        else:
+            delta = self._beside_delta(choice, delta)
+            if delta is None:
+                return None
+            content = delta.get("content")
+        if content:
             if content.__class__ is str:
                 events.append(Text(content))
             else:
@@ -210,18 +213,20 @@ class AnswerReader(ChunkReader):
         self._rest_of_delta(delta, events)
         return unread(delta, _OF_ANSWERS)
 
-    def _in_place_of_delta(self, choice: dict[str, Any], delta: object) -> Any:
-        """The message of a choice without a delta, or one of its text; behind deltas that said something it repeats
-        them, and is None."""
-        if delta is not None:
+    def _beside_delta(self, choice: dict[str, Any], delta: Any) -> Any:
+        """A delta without content, with the message or the text beside it; None where there is nothing of it.
+
+        Behind deltas that said something a message repeats them.
+        """
+        if not isinstance(delta, dict | None):
             raise upstream.unusable("a delta that is not an object")
-        message = _said_in_place(choice)
-        if message is not None and not isinstance(message, dict):
+        message = _said_in_place(choice) if "message" in choice or "text" in choice else None
+        if not message or self._has_said or (self._has_calls and not self._by_messages):
+            return delta
+        if not isinstance(message, dict):
             raise upstream.unusable("a message that is not an object")
-        if (self._has_said or self._has_calls) and not self._by_messages:
-            return None
-        self._by_messages = self._by_messages or message is not None
-        return message
+        self._by_messages = self._by_messages or bool(message.get("content") or _calls_of(message))
+        return {**(delta or {}), **message}
 
     def _rest_of_delta(self, delta: dict[str, Any], events: list[ModelEvent]) -> None:
         thinking = _thinking(delta)
@@ -230,11 +235,8 @@ class AnswerReader(ChunkReader):
         refusal = upstream.text_or_none(delta.get("refusal"), "a refusal")
         if refusal:
             events.append(Refusal(refusal))
-        calls = delta.get("tool_calls")
-        if isinstance(calls, list):
-            events += map(self._calls.read, calls)
-        elif calls:
-            raise upstream.unusable("tool calls that are not a list")
+        if delta.get("tool_calls") or FUNCTION_CALL in delta:
+            events += map(self._calls.read, _calls_of(delta))
 
     def _finish(self, events: list[ModelEvent]) -> None:
         self._calls.check()

@@ -12,6 +12,9 @@ import orjson
 from mnemoir.core.events import Event, FinishReason, ModelEvent, Refusal, Reply, Text
 from mnemoir.core.messages import ChatRequest, ModelRequest, Route, text_message
 from mnemoir.wire import members, upstream
+from mnemoir.wire.answers.end_reasons import finish_reason, read_reason
+from mnemoir.wire.answers.error_shapes import raise_error_of
+from mnemoir.wire.content_parts import read_content
 from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, members_for, merged_members, within
 from mnemoir.wire.openai_chat import SAMPLING, read_choices, read_sampling, write_sampling
 from mnemoir.wire.openai_shapes import read_usage, write_usage
@@ -20,8 +23,8 @@ from mnemoir.wire.openai_stream import (
     ChunkWriter,
     head,
     passed_of,
-    raise_error_in,
     read_choices_of,
+    reason_of,
     write_error,
 )
 from mnemoir.wire.text_completion import prompt_of, read_marked, write_choice
@@ -152,26 +155,26 @@ def read_reply(body: Json) -> Reply:
     """
     choices = read_choices_of(body)
     choice = choices[0]
-    raise_error_in(body, choice)
-    text = _text_of(choice)
-    if text is None and "text" not in choice and not choice.get("finish_reason"):
+    raise_error_of(choice)
+    text = _text_of(choice, "message", "delta")
+    if read_reason(reason_of(choice)) is None and text is None and "text" not in choice:
         raise upstream.unusable("no text")
     return Reply(
         text=text or "",
-        reason=upstream.finish_reason(choice.get("finish_reason"), has_calls=False),
+        reason=finish_reason(reason_of(choice), has_calls=False),
         usage=read_usage(body.get("usage")),
         passed=passed_of(body, choice, {}, frozenset(), ROUTE),
         alternatives=tuple(other for other in choices[1:] if isinstance(other, dict)),
     )
 
 
-def _text_of(choice: Json) -> str | None:
-    """The text of a choice; of a server that answers as a chat, that of its message or delta."""
-    text = choice.get("text")
-    if text is None:
-        said = choice.get("message", choice.get("delta"))
-        text = said.get("content") if isinstance(said, Mapping) else None
-    return upstream.text_or_none(text, "text")
+def _text_of(choice: Json, *holders: str) -> str | None:
+    """The text of a choice; of a server that answers as a chat, that of its message or delta, the `holders`."""
+    text = upstream.text_or_none(choice.get("text"), "text")
+    for said in () if text else (choice.get(name) for name in holders):
+        if isinstance(said, Mapping):
+            text = text or "".join(one.text for one in read_content(said.get("content")) if isinstance(one, Text))
+    return text
 
 
 # --- streams
@@ -200,11 +203,19 @@ class AnswerReader(ChunkReader):
 
     route = ROUTE
 
+    def __init__(self, media_type: str = "") -> None:
+        super().__init__(media_type)
+        self._has_said = False
+
     def read_whole(self, body: dict[str, Any]) -> Reply:
         """See the base class."""
         return read_reply(body)
 
     def _read_content(self, choice: dict[str, Any], events: list[ModelEvent]) -> None:
-        text = _text_of(choice)
+        text = _text_of(choice, "delta")
+        if text:
+            self._has_said = True
+        elif not self._has_said:  # a message behind the pieces repeats them
+            text = _text_of(choice, "message")
         if text:
             events.append(Text(text))

@@ -1,6 +1,6 @@
 """Messages in OpenAI's chat protocol, read and written, and the parameters that its model families accept."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
@@ -109,12 +109,10 @@ def extra_of_call(body: Json) -> Extra | None:
     return within(extra_of(body, _OF_CALLS, ROUTE), kind, inner)
 
 
-def read_tool_calls(
-    value: object, field: str, *, new_id: Callable[[int], str] = "call_{}".format
-) -> tuple[ToolCall, ...]:
-    """Read whole tool calls; arguments given as an object become text.
+def read_tool_calls(value: object, field: str) -> tuple[ToolCall, ...]:
+    """Read the tool calls of a history; arguments given as an object become text.
 
-    A call without an id gets `new_id` of its place: an answer needs one that no other call has.
+    A call without an id gets one by its place.
     """
     if value is None:
         return ()
@@ -128,7 +126,7 @@ def read_tool_calls(
             arguments = orjson.dumps(arguments).decode()
         calls.append(
             ToolCall(
-                id=members.text(body, "id", at=f"{at}.") or new_id(len(calls)),
+                id=members.text(body, "id", at=f"{at}.") or f"call_{len(calls)}",
                 name=members.as_text(called.get("name"), f"{at}.{inner}.name"),
                 arguments="" if arguments is None else members.as_text(arguments, f"{at}.{inner}.arguments"),
                 custom=custom,

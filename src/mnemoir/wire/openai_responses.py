@@ -5,35 +5,21 @@ before all other messages, is sent in `instructions`, so that prompt caches hold
 output list starts with the model's first step, often a `reasoning` item: only items of known types are read.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mnemoir.core.events import (
-    Finished,
-    FinishReason,
-    ModelEvent,
-    Refusal,
-    Reply,
-    Text,
-    Thinking,
-    ToolCallPart,
-    Usage,
-    as_events,
-)
-from mnemoir.core.ids import new_call_id
-from mnemoir.core.messages import ImagePart, Message, ModelRequest, OpaquePart, Part, Route, TextPart, ToolCall
+from mnemoir.core.messages import ImagePart, Message, ModelRequest, OpaquePart, Part, Route, TextPart
 from mnemoir.wire import upstream
-from mnemoir.wire.answers import answer_reader
+from mnemoir.wire.answers.openai_responses_answers import CALLS, AnswerReader, read_reply
 from mnemoir.wire.json_output import ANY_OBJECT, named_schema
 from mnemoir.wire.members import Json, members_for, merged_members
 from mnemoir.wire.openai_messages import effort_of, is_reasoning_model
 from mnemoir.wire.pictures import unpassable
-from mnemoir.wire.stream_readers import NamedEvent
+
+__all__ = ["AnswerReader", "read_reply", "write_request"]
 
 ROUTE: Route = "openai-responses"
 _INSTRUCTING = ("system", "developer", "systemMes")
-_CALLS: Mapping[object, str] = {"function_call": "arguments", "custom_tool_call": "input"}
-"""Items that call a tool, with the member that holds the arguments."""
 
 
 # --- requests
@@ -94,7 +80,7 @@ def _items(message: Message, custom: dict[str, bool]) -> Iterator[dict[str, Any]
         yield {"role": "user", "content": _user_content(message.parts)}
     for call in message.tool_calls:
         kind = "custom_tool_call" if call.custom else "function_call"
-        yield {"type": kind, "call_id": call.id, "name": call.name, _CALLS[kind]: call.arguments}
+        yield {"type": kind, "call_id": call.id, "name": call.name, CALLS[kind]: call.arguments}
 
 
 def _output_part(part: TextPart) -> dict[str, Any]:
@@ -136,200 +122,3 @@ def _tool_choice(request: ModelRequest) -> Any:
     flat = _tool(choice)
     tools = flat.get("tools")
     return flat if tools is None else {**flat, "tools": [_tool(tool) for tool in tools if isinstance(tool, Mapping)]}
-
-
-# --- whole replies
-
-
-def read_reply(body: Json) -> Reply:
-    """The answer. A filter's stop is an empty text with the reason `content_filter`.
-
-    Raises the error the body holds, or ProviderInvalidOutput when it holds no answer at all.
-    """
-    status = body.get("status")
-    if body.get("error") or status in ("failed", "cancelled"):
-        raise upstream.error_in_body(body.get("error") or f"The response ended with the status {status}.")
-    output = body.get("output")
-    if not isinstance(status, str) or not isinstance(output, list):
-        raise upstream.unusable("no status or no output")
-    messages = [item for item in output if upstream.member(item, "type") == "message"]
-    contents = [part for item in messages for part in _contents(item)]
-    text = "".join(_text_of(part) for part in contents if upstream.member(part, "type") == "output_text")
-    calls = tuple(_call(item) for item in output if upstream.member(item, "type") in _CALLS)
-    refusal = "".join(_refusal_of(part) for part in contents if upstream.member(part, "type") == "refusal")
-    reason = _reason(body, has_calls=bool(calls))
-    if not messages and not calls and reason == "stop":
-        raise upstream.unusable("no message in its output")
-    thinking = "".join(_summary(item) for item in output if upstream.member(item, "type") == "reasoning")
-    if reason == "content_filter":
-        return Reply(text="", reason=reason, thinking=thinking, usage=_usage(body))
-    return Reply(text=text, reason=reason, tool_calls=calls, thinking=thinking, refusal=refusal, usage=_usage(body))
-
-
-def _contents(item: object) -> Sequence[object]:
-    content = upstream.member(item, "content")
-    return content if isinstance(content, list) else ()
-
-
-def _text_of(part: object) -> str:
-    return upstream.text_or_none(upstream.member(part, "text"), "a part") or ""
-
-
-def _refusal_of(part: object) -> str:
-    return upstream.text_or_none(upstream.member(part, "refusal"), "a refusal") or ""
-
-
-def _summary(item: object) -> str:
-    summary = upstream.member(item, "summary")
-    return "\n".join(_text_of(part) for part in summary) if isinstance(summary, list) else ""
-
-
-def _call(item: object) -> ToolCall:
-    name, call_id = upstream.member(item, "name"), upstream.member(item, "call_id")
-    if not isinstance(name, str) or not isinstance(call_id, str | None):
-        raise upstream.unusable("a function call without a name, or with an id that is not text")
-    kind = upstream.member(item, "type")
-    arguments = upstream.text_or_none(upstream.member(item, _CALLS[kind]), "call arguments")
-    return ToolCall(
-        id=call_id or new_call_id(), name=name, arguments=arguments or "", custom=kind == "custom_tool_call"
-    )
-
-
-def _reason(body: Json, *, has_calls: bool) -> FinishReason:
-    if body.get("status") == "completed":
-        return "tool_calls" if has_calls else "stop"
-    why = upstream.member(body.get("incomplete_details"), "reason")
-    return "content_filter" if why == "content_filter" else "length"  # incomplete, for any other reason
-
-
-def _usage(body: Json) -> Usage:
-    usage = body.get("usage")
-    details = upstream.member(usage, "input_tokens_details")
-    return Usage(
-        input_tokens=upstream.count(upstream.member(usage, "input_tokens")),
-        output_tokens=upstream.count(upstream.member(usage, "output_tokens")),
-        cached_tokens=upstream.count(upstream.member(details, "cached_tokens")),
-        reasoning_tokens=upstream.count(
-            upstream.member(upstream.member(usage, "output_tokens_details"), "reasoning_tokens")
-        ),
-    )
-
-
-# --- streams
-
-
-class AnswerReader(answer_reader.AnswerReader):
-    """Reads an answer, whole or streamed."""
-
-    def __init__(self, media_type: str = "") -> None:
-        super().__init__(media_type)
-        self._has_said = self._refusal_begun = False
-        self._calls: dict[object, tuple[int, str]] = {}  # output_index → index and id of the call
-        self._argued: set[int] = set()  # calls whose arguments came in pieces
-
-    def read_frame(self, body: dict[str, Any], events: list[ModelEvent]) -> None:
-        """See the base class."""
-        kind = body.get("type")
-        if kind == "response.output_text.delta":
-            text = upstream.text_or_none(body.get("delta"), "a delta")
-            if text:
-                self._has_said = True
-                events.append(Text(text))
-        elif isinstance(kind, str) and kind in _EVENTS:
-            events += _EVENTS[kind](self, body)
-        elif kind is None and body.get("error"):
-            raise upstream.error_in_body(body)
-
-    def read_named(self, event: NamedEvent, events: list[ModelEvent]) -> None:
-        """See the base class. The name of an event stands within it, too, and an error without one is told by it."""
-        said = upstream.error_value(event.data) if event.name == b"error" else None
-        if said is not None and upstream.member(said, "type") != "error":
-            raise upstream.error_in_body(said)
-        self._take_frames((event.data,), events)
-
-    def read_whole(self, body: dict[str, Any]) -> Reply:
-        """See the base class."""
-        return read_reply(body)
-
-    def read_done(self, events: list[ModelEvent]) -> None:
-        """See the base class: the protocol has no such end."""
-
-    def read_end(self, events: list[ModelEvent]) -> None:
-        """See the base class."""
-        raise upstream.ended_early()
-
-    def _thinking(self, event: Json) -> Iterator[ModelEvent]:
-        text = upstream.text_or_none(event.get("delta"), "a delta")
-        if text:
-            yield Thinking(text)
-
-    def _refusal(self, event: Json) -> Iterator[ModelEvent]:
-        """Read a whole refusal, which servers that send no pieces send at its end."""
-        text = upstream.text_or_none(event.get("delta"), "a delta")
-        if event.get("type") == "response.refusal.done" and not self._refusal_begun:
-            text = _refusal_of(event)
-        if text:
-            self._refusal_begun = self._has_said = True
-            yield Refusal(text)
-
-    def _item_start(self, event: Json) -> Iterator[ModelEvent]:
-        item = event.get("item")
-        if upstream.member(item, "type") in _CALLS:
-            call = _call(item)
-            index, call_id = self._calls.setdefault(event.get("output_index"), (len(self._calls), call.id))
-            yield ToolCallPart(index=index, id=call_id, name=call.name, custom=call.custom)
-
-    def _arguments(self, event: Json) -> Iterator[ModelEvent]:
-        index, _ = self._calls.get(event.get("output_index"), (None, ""))
-        text = upstream.text_or_none(event.get("delta"), "a delta")
-        if index is not None and text:
-            self._argued.add(index)
-            custom = event.get("type") == "response.custom_tool_call_input.delta"
-            yield ToolCallPart(index=index, arguments=text, custom=custom)
-
-    def _item_end(self, event: Json) -> Iterator[ModelEvent]:
-        """Read a finished call, which servers that send no pieces send whole."""
-        if upstream.member(event.get("item"), "type") not in _CALLS:
-            return
-        if event.get("output_index") not in self._calls:
-            yield from self._item_start(event)
-        index, _ = self._calls[event.get("output_index")]
-        call = _call(event.get("item"))
-        if index not in self._argued and call.arguments:
-            yield ToolCallPart(index=index, arguments=call.arguments, custom=call.custom)
-
-    def _response_end(self, event: Json) -> Iterator[ModelEvent]:
-        response = event.get("response")
-        if not isinstance(response, Mapping):
-            raise upstream.unusable("no response in its last event")
-        self.finished = True
-        if not self._has_said and not self._calls and response.get("output"):
-            yield from as_events(read_reply(response))  # of a server that sends no pieces
-            return
-        yield _usage(response)
-        yield Finished(reason=_reason(response, has_calls=bool(self._calls)))
-
-    def _failure(self, event: Json) -> Iterator[ModelEvent]:
-        raise upstream.error_in_body(upstream.member(event.get("response"), "error") or event)
-
-    def _error(self, event: Json) -> Iterator[ModelEvent]:
-        """Read an error; `type` is that of the event here, so only code and message describe the error."""
-        raise upstream.error_in_body(
-            event.get("error") or {name: event.get(name) for name in ("code", "message") if event.get(name)}
-        )
-
-
-_EVENTS: Mapping[object, Callable[[AnswerReader, Json], Iterator[ModelEvent]]] = {
-    "response.reasoning_summary_text.delta": AnswerReader._thinking,
-    "response.reasoning_text.delta": AnswerReader._thinking,
-    "response.refusal.delta": AnswerReader._refusal,
-    "response.refusal.done": AnswerReader._refusal,
-    "response.output_item.added": AnswerReader._item_start,
-    "response.output_item.done": AnswerReader._item_end,
-    "response.function_call_arguments.delta": AnswerReader._arguments,
-    "response.custom_tool_call_input.delta": AnswerReader._arguments,
-    "response.completed": AnswerReader._response_end,
-    "response.incomplete": AnswerReader._response_end,
-    "response.failed": AnswerReader._failure,
-    "error": AnswerReader._error,
-}

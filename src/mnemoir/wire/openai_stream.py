@@ -6,6 +6,7 @@ once per answer; the reader decodes each event once.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any, Literal
 
 import orjson
@@ -15,6 +16,8 @@ from mnemoir.core.events import Alternative, Event, Finished, FinishReason, Mode
 from mnemoir.core.messages import Route
 from mnemoir.wire import upstream
 from mnemoir.wire.answers.answer_reader import AnswerReader
+from mnemoir.wire.answers.end_reasons import finish_reason, read_reason
+from mnemoir.wire.answers.error_shapes import raise_error_in_place, raise_error_of
 from mnemoir.wire.members import Json, unread
 from mnemoir.wire.openai_shapes import Head, OpenAIErrorBody, read_usage, write_usage
 
@@ -24,6 +27,7 @@ _MARK = "\0"
 _OF_ANSWERS = frozenset({"id", "object", "created", "model", "choices", "usage"})
 _OF_ANSWERS_AND_ERRORS = _OF_ANSWERS | {"error"}  # an error of null, which some servers write, is none
 _OF_CHOICES = frozenset({"index", "message", "delta", "text", "finish_reason"})
+_OTHER_REASON = "finishReason"
 _OF_PLAIN_CHOICES = _OF_CHOICES | {"logprobs"}
 
 
@@ -169,34 +173,32 @@ class ChunkWriter(ABC):
         return last + usage + DONE
 
 
-def raise_error_in(body: Json, choice: object = None, said: object = None) -> None:
-    """Raise the error that an object of an answer is, or that its choice or what the choice says holds.
-
-    The shapes: `error`, `object: "error"`, and without choices a `message` that is a text or a `detail`. A choice
-    that ends with the reason `error` is one too.
-    """
-    for holder in (body, choice, said):
-        if upstream.member(holder, "error"):
-            raise upstream.error_in_body(holder)
-    if body.get("object") == "error":
-        raise upstream.error_in_body(body)
-    if body.get("choices") is None:
-        message, detail = body.get("message"), body.get("detail")
-        if (message and isinstance(message, str)) or (detail and isinstance(detail, str | list)):
-            raise upstream.error_in_body(body)
-    if upstream.member(choice, "finish_reason") == "error":
-        raise upstream.error_in_body("The model's server broke off with an error.")
-
-
 def read_choices_of(body: Json) -> list[Any]:
-    """The choices of a whole answer, the first one an object. Raises the error it is, or ProviderInvalidOutput."""
+    """The choices of a whole answer by their indexes. Raises the error that it is, or ProviderInvalidOutput."""
     choices = body.get("choices")
-    raise_error_in(body if choices else {**body, "choices": None})
+    if choices:
+        raise_error_of(body)
+    else:
+        raise_error_in_place(body)
     if not isinstance(choices, list) or not choices:
         raise upstream.no_answer("no choices", body)
-    if not isinstance(choices[0], dict):
-        raise upstream.unusable("a choice that is not an object")
-    return choices
+    return _by_index(choices)
+
+
+def reason_of(choice: Json) -> object:
+    """The server's value for the end of a choice."""
+    return choice.get("finish_reason") or choice.get(_OTHER_REASON)
+
+
+def _by_index(choices: Sequence[object]) -> list[dict[str, Any]]:
+    """Choices in the order of their indexes; one without an index has that of its place. Raises for no objects."""
+    placed: list[tuple[int, dict[str, Any]]] = []
+    for n, choice in enumerate(choices):
+        if not isinstance(choice, dict):
+            raise upstream.unusable("a choice that is not an object")
+        index = upstream.index_or_none(choice.get("index"))
+        placed.append((n, {**choice, "index": n}) if index is None else (index, choice))
+    return [choice for _, choice in sorted(placed, key=itemgetter(0))]
 
 
 class ChunkReader(AnswerReader):
@@ -210,10 +212,11 @@ class ChunkReader(AnswerReader):
 
     def __init__(self, media_type: str = "") -> None:
         super().__init__(media_type)
-        self._reason: object = None
+        self._reason: FinishReason | None = None
         self._usage: Usage | None = None
         self._answer: Json | None = None  # members of the last chunk that are not read
         self._has_choice = False
+        self._held: list[dict[str, Any]] | None = []  # choices of other indexes before the first one has come
 
     @property
     def is_reasoned(self) -> bool:
@@ -236,28 +239,35 @@ class ChunkReader(AnswerReader):
             if self._answer is not None or not _OF_ANSWERS.issuperset(body):
                 self._take_answer(body, events)
             if body.get("object") == "error":
-                raise_error_in(body)
-            for choice in choices:
-                self._choice(choice, events)
+                raise_error_of(body)
+            for choice in choices if len(choices) == 1 else _by_index(choices):
+                if choice.__class__ is not dict:
+                    raise upstream.unusable("a choice that is not an object")
+                if (self._held is None and not choice.get("index")) or self._is_first(choice, events):
+                    self._choice(choice, events)
             self._has_choice = True
         else:
-            raise_error_in(body)
             if choices:
                 raise upstream.unusable("choices that are not a list")
+            raise_error_in_place(body)
         usage = body.get("usage")
         if usage is not None:
             self._usage = read_usage(usage)
-            if not choices and self._reason:
-                self._finish(events)
+            if not choices:
+                self._settle(events)
+                if self._reason:
+                    self._finish(events)
 
     def read_done(self, events: list[ModelEvent]) -> None:
         """See the base class. An answer without a reason of its end has stopped; one without a choice is none."""
         if not self._has_choice:
             raise upstream.unusable("no choices")
+        self._settle(events)
         self._finish(events)
 
     def read_end(self, events: list[ModelEvent]) -> None:
         """See the base class."""
+        self._settle(events)
         if not self._reason:
             raise upstream.ended_early()
         self._finish(events)
@@ -267,34 +277,56 @@ class ChunkReader(AnswerReader):
             raise upstream.error_in_body(body)
         answer = unread(body, _OF_ANSWERS_AND_ERRORS)
         if answer != self._answer:
+            raise_error_of(answer)
             self._answer = answer
             events.append(Passed(route=self.route, answer=answer or {}))
 
-    def _choice(self, choice: object, events: list[ModelEvent]) -> None:
-        if not isinstance(choice, dict):
-            raise upstream.unusable("a choice that is not an object")
-        if choice.get("index"):
-            events.append(Alternative(choice=choice))
-            return
+    def _is_first(self, choice: dict[str, Any], events: list[ModelEvent]) -> bool:
+        """True for the choice that is the answer; others are told as Alternative, once that has begun."""
+        is_other = bool(upstream.index_or_none(choice.get("index")))
+        if self._held is None:
+            events += [Alternative(choice=choice)] if is_other else ()
+        elif is_other:
+            self._held.append(choice)
+        else:
+            events += [Alternative(choice=other) for other in self._held]
+            self._held = None
+        return not is_other
+
+    def _settle(self, events: list[ModelEvent]) -> None:
+        """Take the choice of the lowest index for the answer where the first one never came."""
+        held = _by_index(self._held or ())
+        if held:
+            self._held, first = None, held[0]["index"]
+            for choice in held:
+                if choice["index"] == first:
+                    self._choice(choice, events)
+                else:
+                    events.append(Alternative(choice=choice))
+
+    def _choice(self, choice: dict[str, Any], events: list[ModelEvent]) -> None:
         place = len(events)
         within, beside = self._read_content(choice, events), _unread_beside(choice)
         if within is not None or beside is not None:
             events[place:] = self._passed_before(within, beside, events[place:])
-        reason = choice.get("finish_reason")
-        if reason == "error":
-            raise_error_in({"choices": ()}, choice)
-        self._reason = self._reason or reason
+        reason = choice.get("finish_reason") or (beside and beside.get(_OTHER_REASON))
+        if reason:
+            self._take_reason(reason)
+
+    def _take_reason(self, reason: object) -> None:
+        """Keep the reason of the end; one that says more replaces `stop`, which some servers write in each chunk."""
+        told = read_reason(reason)
+        if self._reason in (None, "stop"):
+            self._reason = told or self._reason
 
     def _passed_before(self, within: Json | None, beside: Json | None, events: list[ModelEvent]) -> list[ModelEvent]:
         """The events behind the members that are not read, among which no error may be."""
-        for holder in (beside, within):
-            if holder is not None and holder.get("error"):
-                raise upstream.error_in_body(holder)
+        raise_error_of(beside, within)
         passed = Passed(route=self.route, choice=_without_error(beside), message=_without_error(within))
         return events if passed.choice is passed.message is None else [passed, *events]
 
     def _finish(self, events: list[ModelEvent]) -> None:
         if self._usage is not None:
             events.append(self._usage)
-        events.append(Finished(reason=upstream.finish_reason(self._reason, has_calls=self._has_calls)))
+        events.append(Finished(reason=finish_reason(self._reason, has_calls=self._has_calls)))
         self.finished = True

@@ -20,7 +20,6 @@ from mnemoir.core.errors import (
     ProviderUnavailable,
     UpstreamNames,
 )
-from mnemoir.core.events import FinishReason
 from mnemoir.wire.second_reading import mended_text
 from mnemoir.wire.stream_readers import NamedEvent, SseReader
 
@@ -30,19 +29,16 @@ _STREAMS = ("text/event-stream", "application/x-ndjson", "application/jsonl", "a
 _HIDDEN = re.compile(r"<(script|style)\b.*?</\1\s*>|<!--.*?-->", re.DOTALL | re.IGNORECASE)
 _TAG = re.compile(r"<[^<>]*>")
 _MOST_OF_PAGE = 8 * 1024  # in bytes; its first words stand near its beginning
+_WORDS = (
+    *("message", "detail", "error", "msg", "errors", "error_msg", "errorMessage", "error_message", "Message"),
+    *("fault", "faultstring", "status_msg"),
+)
 _DEEPEST_WORDS = 4  # an error within an error within one
 
-_REASONS: Mapping[str, FinishReason] = {
-    "stop": "stop",
-    "length": "length",
-    "max_tokens": "length",
-    "tool_calls": "tool_calls",
-    "function_call": "tool_calls",
-    "content_filter": "content_filter",
-}
 _NAME = re.compile(r"(?=.*[A-Za-z])[A-Za-z0-9_.:\-\[\]]{1,64}", re.ASCII)  # a bare number repeats the status
 _AUTH_KINDS = {"invalid_api_key", "authentication_error", "invalid_authentication"}
 _QUOTA_KINDS = {"insufficient_quota", "billing_hard_limit_reached", "quota_exceeded"}
+_KINDS = ("code", "type", "status", "status_code", "statusCode", "StatusCode", "error_code", "errorCode", "error")
 _STATUS_OF_KIND = {
     **dict.fromkeys(_AUTH_KINDS, 401),
     "permission_error": 403,
@@ -57,6 +53,7 @@ _STATUS_OF_KIND = {
     "context_length_exceeded": 400,
     "server_error": 500,
     "overloaded_error": 503,
+    "service_unavailable": 503,
 }
 
 
@@ -152,6 +149,13 @@ def count(value: object) -> int:
     return max(0, value)
 
 
+def index_or_none(value: object) -> int | None:
+    """A place in a list, which may be given as text; None for anything else."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
 def text_or_none(value: object, what: str) -> str | None:
     """A string or None. Raises ProviderInvalidOutput naming `what` for another type."""
     if value is None or isinstance(value, str):
@@ -162,12 +166,6 @@ def text_or_none(value: object, what: str) -> str | None:
 def member(value: object, name: str) -> Any:
     """`value[name]`, if `value` is an object that has it; None otherwise."""
     return value.get(name) if isinstance(value, Mapping) else None
-
-
-def finish_reason(value: object, *, has_calls: bool) -> FinishReason:
-    """The FinishReason for a server's value. `stop` after tool calls means that the calls are the answer."""
-    reason = _REASONS.get(value, "stop") if isinstance(value, str) else "stop"
-    return "tool_calls" if has_calls and reason == "stop" else reason
 
 
 def refusal(
@@ -190,7 +188,7 @@ def refusal(
 
 def error_in_body(body: object, *, status: int | None = None, retry_after_s: float | None = None) -> ProviderError:
     """The error for an error object, in any of the shapes in use. Without `status`, its code or type decides."""
-    error = member(body, "error") or body
+    error = _error_of(body)
     kinds = [kind for one in (error, body) for kind in _kinds(one)]
     if status is None:
         status = next((found for kind in kinds if (found := _status(kind))), None)
@@ -199,6 +197,22 @@ def error_in_body(body: object, *, status: int | None = None, retry_after_s: flo
         return FailedAnswer(message, names=names)
     is_quota = not _QUOTA_KINDS.isdisjoint(kinds)
     return refusal(status, message, quota=is_quota, retry_after_s=retry_after_s, names=names)
+
+
+def _error_of(body: object) -> object:
+    """The part of a body that describes the error; the body itself where a member only says that there is one."""
+    for name in ("error", "errors", "detail", "fault"):
+        inner = member(body, name)
+        inner = inner[0] if isinstance(inner, list) and len(inner) == 1 else inner
+        if inner and (isinstance(inner, Mapping) or (name == "error" and isinstance(inner, str | list))):
+            return inner if not isinstance(inner, str) else _with_message(inner, body)
+    return body
+
+
+def _with_message(error: str, body: object) -> str:
+    """An error in words, with the message beside it, which often says what was wrong."""
+    said = next((text for name in ("message", "msg", "detail") if isinstance(text := member(body, name), str)), "")
+    return f"{error}: {said}" if said and said not in error else error
 
 
 def is_passing(error: ProviderError) -> bool:
@@ -231,7 +245,7 @@ def _names(*errors: object) -> UpstreamNames:
 
 
 def _kinds(error: object) -> list[str]:
-    named = (member(error, name) for name in ("code", "type", "status", "status_code"))
+    named = (member(error, name) for name in _KINDS)
     return [str(kind).lower() for kind in named if isinstance(kind, str | int) and not isinstance(kind, bool)]
 
 
@@ -255,7 +269,7 @@ def _words(error: object, depth: int) -> str:
         return "; ".join(words for one in error[:8] if (words := _words(one, depth - 1)))
     if not isinstance(error, Mapping):
         return ""
-    inner = (error.get(name) for name in ("message", "detail", "error", "msg"))
+    inner = (error.get(name) for name in _WORDS)
     said = next((words for one in inner if (words := _words(one, depth - 1))), "")
     where = error.get("loc")
     return f"{'.'.join(map(str, where))}: {said}" if said and isinstance(where, list) else said

@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from mnemoir.core.errors import ProviderRefused
-from mnemoir.core.messages import Extra, ModelRequest, Sampling, text_message
+from mnemoir.core.messages import Extra, JsonSchema, ModelRequest, Sampling, text_message
 from mnemoir.providers.llm.ollama_chat import OllamaChat
 from mnemoir.providers.llm.openai_chat import OpenAIChat
 from mnemoir.providers.llm.openai_responses import OpenAIResponses
+from mnemoir.providers.llm.remote_model import RemoteModel
 from tests.providers.llm.conftest import NewModel
 from tests.scripted_llm import Asked, ScriptedLLM, failure
 
@@ -59,6 +60,54 @@ async def test_responses_are_asked_again_without_store(new_model: NewModel, llm:
     refuse(llm, "store")
     assert (await new_model(OpenAIResponses).ask(request())).text
     assert "store" not in llm.requests[-1].body
+
+
+FACTS = JsonSchema(name="facts", schema={"type": "object"}, strict=True)
+OF_MEMORY = request(
+    output=FACTS,
+    think=False,
+    sampling=Sampling(max_tokens=9),
+    added=("response_format", "max_tokens", "think"),
+)
+NEWER = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+OF_CALLS = [
+    (OpenAIChat, "response_format", "response_format: extra fields not permitted", {"max_tokens": 9}),
+    (OpenAIChat, "response_format", "This server does not support json_schema", {"max_tokens": 9}),
+    (OpenAIChat, "max_tokens", NEWER, {"max_completion_tokens": 9}),
+    (OpenAIChat, "max_tokens", "unknown member max_tokens", {}),
+    (OpenAIResponses, "text", "Unsupported parameter: 'text.format'", {"max_output_tokens": 9}),
+    (OpenAIResponses, "max_output_tokens", "unknown: max_output_tokens", {}),
+    (OllamaChat, "format", 'json: unknown field "format"', {"options": {"num_predict": 9}}),
+    (OllamaChat, "think", 'json: unknown field "think"', {}),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "message", "rest"), OF_CALLS)
+async def test_what_memorys_calls_add_is_left_out_after_one_refusal(
+    new_model: NewModel, llm: ScriptedLLM, kind: type[RemoteModel], name: str, message: str, rest: dict[str, Any]
+) -> None:
+    refuse(llm, name, message=message)
+    for count in (2, 3):
+        assert (await new_model(kind, tries=1).ask(OF_MEMORY)).text
+        assert len(llm.requests) == count
+        assert name not in llm.requests[-1].body
+        assert rest.items() <= llm.requests[-1].body.items()
+
+
+async def test_members_that_are_refused_one_behind_the_other_are_all_left_out(
+    new_model: NewModel, llm: ScriptedLLM
+) -> None:
+    for name in ("response_format", "max_tokens", "max_completion_tokens"):
+        refuse(llm, name, message="{} is not known; take max_completion_tokens or response_format")
+    assert (await new_model(OpenAIChat, tries=1).ask(OF_MEMORY)).text
+    assert llm.requests[-1].body.keys() == {"model", "messages"}
+
+
+async def test_what_a_client_asks_for_by_these_members_stays(new_model: NewModel, llm: ScriptedLLM) -> None:
+    refuse(llm, "response_format")
+    await new_model(OpenAIChat, tries=1).ask(OF_MEMORY)
+    with pytest.raises(ProviderRefused, match="is not permitted"):
+        await new_model(OpenAIChat).ask(request(output=FACTS))
 
 
 THEIRS = [

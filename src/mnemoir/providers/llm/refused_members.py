@@ -16,11 +16,23 @@ from mnemoir.core.errors import ProviderRefused
 from mnemoir.core.messages import ModelRequest
 
 _STATUSES = (400, 422)
-_INSTEAD: Mapping[str, str] = {"max_completion_tokens": "max_tokens"}
-"""Older names, by which a member is sent where the newer name is refused."""
+_OTHER_NAMES: Mapping[str, str] = {"max_completion_tokens": "max_tokens", "max_tokens": "max_completion_tokens"}
+"""Names of the same limit: one is sent where the other is refused."""
+_ALWAYS_KNOWN = ("max_tokens",)  # by the servers that refuse its newer name without saying what they want
 _ADDED = ("stream_options", "store", "max_completion_tokens", "reasoning_effort", "chat_template_kwargs")
+_SPELLINGS: Mapping[str, tuple[str, ...]] = {
+    "response_format": ("response_format", "format", "text"),
+    "max_tokens": ("max_tokens", "max_completion_tokens", "max_output_tokens"),
+}
+"""Members that only Mnemoir's own calls add: their names in the bodies of the protocols."""
+_WORDS: Mapping[str, str] = {
+    "response_format": "response_format|json_schema|json_object",
+    "text": r"text\.format",
+}
+"""What a refusal names, where that is not the member itself."""
 
-_Known = dict[tuple[str, str | None], set[str]]
+_Refused = dict[str, str | None]  # names, with those to send in their place
+_Known = dict[tuple[str, str | None], _Refused]
 _KNOWN: WeakKeyDictionary[aiohttp.ClientSession, _Known] = WeakKeyDictionary()
 
 
@@ -41,11 +53,22 @@ class RefusedMembers:
         if exc.status not in _STATUSES:
             return None
         told = f"{exc.message} {exc.names.param or ''}"
-        named = {name for name in _ours(body, request) if re.search(rf"(?<!\w){name}(?!\w)", told)}
+        named = {name: _instead(name, told) for name in _ours(body, request) if _names(told, name)}
         if not named:
             return None
-        self._known.setdefault((self._address, request.model), set()).update(named)
-        return _without(body, request, named)
+        refused = self._known.setdefault((self._address, request.model), {})
+        refused.update(named)
+        return _without(body, request, refused)
+
+
+def _names(told: str, member: str) -> bool:
+    return re.search(rf"(?<!\w)(?:{_WORDS.get(member, member)})(?!\w)", told) is not None
+
+
+def _instead(member: str, told: str) -> str | None:
+    """The name by which a refused member is sent again; None where it is left out."""
+    other = _OTHER_NAMES.get(member)
+    return other if other in _ALWAYS_KNOWN or (other is not None and _names(told, other)) else None
 
 
 def _ours(body: Mapping[str, Any], request: ModelRequest) -> Iterator[str]:
@@ -53,10 +76,13 @@ def _ours(body: Mapping[str, Any], request: ModelRequest) -> Iterator[str]:
     theirs = {**(request.extra.members if request.extra is not None else {}), **(request.options or {})}
     if request.reasoning_effort is not None:
         theirs["reasoning_effort"] = request.reasoning_effort
-    return (name for name in _ADDED if name in body and (name not in theirs or name in request.added))
+    added = {spelling for name in request.added for spelling in _SPELLINGS.get(name, (name,))}
+    yield from (name for name in _ADDED if name in body and (name not in theirs or name in added))
+    yield from (name for name in added.difference(_ADDED) if name in body)
 
 
-def _without(body: dict[str, Any], request: ModelRequest, names: set[str]) -> dict[str, Any]:
-    leaving = names.intersection(_ours(body, request))
+def _without(body: dict[str, Any], request: ModelRequest, refused: _Refused) -> dict[str, Any]:
+    leaving = refused.keys() & set(_ours(body, request))
     kept = {name: value for name, value in body.items() if name not in leaving}
-    return {**{_INSTEAD[name]: body[name] for name in leaving if name in _INSTEAD}, **kept}
+    instead = {other: body[name] for name in leaving if (other := refused[name]) is not None and other not in refused}
+    return {**instead, **kept}

@@ -134,15 +134,16 @@ class RemoteModel:
     async def _ask_server(
         self, body: dict[str, Any], request: ModelRequest, ask: Callable[[dict[str, Any]], Awaitable[T]]
     ) -> T:
-        """What `ask` gives for the body; it is asked once more without members of ours that the server refuses."""
-        try:
-            return await ask(body)
-        except ProviderRefused as exc:
-            again = self._refused.body_after(exc, body, request)
-            if again is None:
-                raise
+        """What `ask` gives for the body; it is asked again without members of ours that the server refuses."""
+        while True:  # each time with fewer of them, as many servers name only the first that they do not know
+            try:
+                return await ask(body)
+            except ProviderRefused as exc:
+                again = self._refused.body_after(exc, body, request)
+                if again is None:
+                    raise
             _log.info("members refused", server=self._endpoint.place, names=sorted(body.keys() - again.keys()))
-            return await ask(again)
+            body = again
 
     async def aclose(self) -> None:
         """Does nothing: the session is shared and its owner closes it."""

@@ -1,18 +1,31 @@
-"""The pieces of tool calls in a stream of OpenAI's chat protocol, made unambiguous.
+"""The tool calls of answers in OpenAI's chat protocol, whole and in pieces, made unambiguous.
 
-Servers number and name calls in many ways: without an index, without an id, all on index 0, the same id twice. Here
-each call gets one index and one id, which its first named piece tells, and each piece belongs to one call.
+Servers number and name calls in many ways: without an index, without an id, all on index 0, all with one id. Here
+each call gets one index and one id of its own, and each piece belongs to one call.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import orjson
 
 from mnemoir.core.events import ToolCallPart
-from mnemoir.core.ids import new_call_id
+from mnemoir.core.messages import Extra, ToolCall
 from mnemoir.wire import upstream
+from mnemoir.wire.answers.call_ids import CallIds, read_call_id
 from mnemoir.wire.openai_messages import extra_of_call
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Piece:
+    """A call, or a piece of one, as it came."""
+
+    index: int | None
+    call_id: str | None
+    name: str | None
+    arguments: str
+    custom: bool
+    extra: Extra | None
 
 
 @dataclass(slots=True)
@@ -23,11 +36,13 @@ class _Call:
     given_id: str | None = None
     name: str | None = None
     has_told_id: bool = False
-    arguments: list[str] = field(default_factory=list)
+    arguments: list[str] = field(default_factory=list)  # none of them empty
 
     @property
     def is_whole(self) -> bool:
         """True when the arguments so far are an object."""
+        if not self.arguments or not self.arguments[-1].rstrip().endswith("}"):
+            return False  # without reading all that came for each piece
         try:
             return isinstance(orjson.loads("".join(self.arguments)), dict)
         except orjson.JSONDecodeError:
@@ -35,11 +50,12 @@ class _Call:
 
 
 class CallPieces:
-    """Reads pieces; `has_calls` is True once one came."""
+    """Reads the calls of one answer; `has_calls` is True once one came."""
 
     def __init__(self) -> None:
         self._calls: list[_Call] = []
-        self._by_id: dict[str, _Call] = {}
+        self._ids = CallIds()
+        self._by_id: dict[str, _Call] = {}  # the newest call of each of the server's ids
         self._by_index: dict[int, _Call] = {}  # the newest call on each of the server's indexes
 
     @property
@@ -50,48 +66,78 @@ class CallPieces:
     def check(self) -> None:
         """Raise ProviderInvalidOutput for a call that names no function."""
         if any(call.name is None for call in self._calls):
-            raise upstream.unusable("a tool call without a name")
+            raise _nameless()
+
+    def read_all(self, parts: Sequence[object]) -> tuple[ToolCall, ...]:
+        """The whole calls of an answer. Raises ProviderInvalidOutput for one that cannot be used."""
+        return tuple(self._read_whole(_read_piece(part)) for part in parts if part is not None)
+
+    def _read_whole(self, piece: _Piece) -> ToolCall:
+        if piece.name is None:
+            raise _nameless()
+        self._begin(None)
+        call_id = self._ids.take(piece.call_id)
+        return ToolCall(
+            id=call_id, name=piece.name, arguments=piece.arguments, custom=piece.custom, extra=piece.extra
+        )
 
     def read(self, part: object) -> ToolCallPart:
-        """One piece. Raises ProviderInvalidOutput for a member of a wrong type."""
-        custom = upstream.member(part, "type") == "custom" or upstream.member(part, "custom") is not None
-        called = upstream.member(part, "custom" if custom else "function")
-        call_id = upstream.text_or_none(upstream.member(part, "id"), "a call id") or None
-        name = upstream.text_or_none(upstream.member(called, "name"), "a function name") or None
-        arguments = upstream.member(called, "input" if custom else "arguments")
-        if isinstance(arguments, dict):
-            arguments = orjson.dumps(arguments).decode()
-        text = upstream.text_or_none(arguments, "call arguments") or ""
-        index = _index(upstream.member(part, "index"))
-        call = self._call(index, call_id, name) or self._begin(index)
-        self._know(call, index, call_id)
-        call.arguments.append(text)
-        is_first_name = name is not None and call.name is None
-        call.name = call.name or name
+        """One piece of a stream. Raises ProviderInvalidOutput for a member of a wrong type."""
+        piece = _read_piece(part)
+        call = self._call(piece) or self._begin(piece.index)
+        self._know(call, piece)
+        name = self._new_name(call, piece)
+        call.name = (call.name or "") + name or call.name
+        if piece.arguments:
+            call.arguments.append(piece.arguments)
         told_id = None
         if not call.has_told_id and (call.given_id or call.name):
-            told_id, call.has_told_id = call.given_id or new_call_id(), True
+            told_id, call.has_told_id = self._ids.take(call.given_id), True
         return ToolCallPart(
             index=call.index,
             id=told_id,
-            name=name if is_first_name else None,
-            arguments=text,
-            custom=custom,
-            extra=extra_of_call(part) if isinstance(part, dict) else None,
+            name=name or None,
+            arguments=piece.arguments,
+            custom=piece.custom,
+            extra=piece.extra,
         )
 
-    def _call(self, index: int | None, call_id: str | None, name: str | None) -> _Call | None:
+    def _call(self, piece: _Piece) -> _Call | None:
         """The call that a piece goes on with; None where it begins one."""
-        if call_id in self._by_id:
-            return self._by_id[call_id]
-        call = self._by_index.get(index) if index is not None else self._calls[-1] if self._calls else None
-        if call is None or name is None:
+        call = self._candidate(piece)
+        if call is None or piece.name is None:
             return call
-        if call_id is not None:
-            return None if call.given_id is not None or (index is None and call.name is not None) else call
-        # a named piece without an id: a new call only where the one before is complete
-        is_next = call.is_whole and (index is None or name != call.name)
+        if call.is_whole:
+            is_next = bool(piece.arguments) or piece.index is None or piece.name != call.name
+            return None if is_next else call
+        if piece.call_id is not None and piece.call_id == call.given_id:
+            is_at_home = piece.index is None or self._by_index.get(piece.index) is call
+            return call if is_at_home or _goes_on(call, piece) else None
+        if call.name is None:
+            return call if piece.call_id is None or call.given_id is None else None
+        if piece.call_id is not None:
+            return None if call.given_id is not None or piece.index is None else call
+        is_next = not call.arguments and piece.name != call.name and (piece.index is None or _begins(call, piece))
         return None if is_next else call
+
+    def _candidate(self, piece: _Piece) -> _Call | None:
+        """The call that a piece would go on with if it had no name: by its index and id, one of them, or the last."""
+        at_index = self._by_index.get(piece.index) if piece.index is not None else None
+        if piece.call_id is not None and (at_index is None or at_index.given_id != piece.call_id):
+            by_id = self._by_id.get(piece.call_id)
+            if by_id is not None:
+                return by_id
+        if piece.index is not None:
+            return at_index
+        return self._calls[-1] if self._calls else None
+
+    def _new_name(self, call: _Call, piece: _Piece) -> str:
+        """The name in a piece, or what is new of it; "" where the call has it already, or is beyond its name."""
+        if piece.name is None or call.name is None:
+            return piece.name or ""
+        if piece.name == call.name or call.arguments:
+            return ""
+        return piece.name.removeprefix(call.name)
 
     def _begin(self, index: int | None) -> _Call:
         taken = {call.index for call in self._calls}
@@ -100,18 +146,44 @@ class CallPieces:
         self._calls.append(call)
         return call
 
-    def _know(self, call: _Call, index: int | None, call_id: str | None) -> None:
-        if index is not None:
-            self._by_index[index] = call
+    def _know(self, call: _Call, piece: _Piece) -> None:
+        if piece.index is not None:
+            self._by_index[piece.index] = call
         else:
             self._by_index.setdefault(call.index, call)
-        if call_id is not None:
-            self._by_id.setdefault(call_id, call)
-            call.given_id = call.given_id or call_id
+        if piece.call_id is not None:
+            self._by_id[piece.call_id] = call
+            call.given_id = call.given_id or piece.call_id
 
 
-def _index(value: Any) -> int | None:
-    """The index that a server gave, also as text; None where it is none."""
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
-        return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+def _goes_on(call: _Call, piece: _Piece) -> bool:
+    """True for a piece that repeats the name of a call whose arguments have begun, and does not begin them anew."""
+    return piece.name == call.name and bool(call.arguments) and not piece.arguments.lstrip().startswith("{")
+
+
+def _begins(call: _Call, piece: _Piece) -> bool:
+    """True for a piece that has arguments at once, where neither it nor the call before has an id."""
+    return call.given_id is None and bool(piece.arguments)
+
+
+def _read_piece(part: object) -> _Piece:
+    if not isinstance(part, dict):
+        raise upstream.unusable("a tool call that is not an object")
+    custom = part.get("type") == "custom" or part.get("custom") is not None
+    called = part.get("custom" if custom else "function")
+    name = upstream.text_or_none(upstream.member(called, "name"), "a function name") or None
+    arguments = upstream.member(called, "input" if custom else "arguments")
+    if isinstance(arguments, dict):
+        arguments = orjson.dumps(arguments).decode()
+    return _Piece(
+        index=upstream.index_or_none(part.get("index")),
+        call_id=read_call_id(part.get("id")),
+        name=name,
+        arguments=upstream.text_or_none(arguments, "call arguments") or "",
+        custom=custom,
+        extra=extra_of_call(part),
+    )
+
+
+def _nameless() -> Exception:
+    return upstream.unusable("a tool call without a name")

@@ -2720,7 +2720,8 @@ export interface components {
          *
          *     `known` names memories that said already what was to be added; it is left out when there are none.
          *     With `dry_run` the changes are those that it would make; `plan_id` applies them, null without any.
-         *     `proposed` waits for a review; `dropped_proposals` older ones had to go for it.
+         *     `proposed` waits for a review; `dropped_proposals` older ones had to go for it. `left_out` counts what was found
+         *     and may not be stored, by the reason: `secret`, `too_long`, `too_many`, `cut_off`, `empty`.
          */
         AddAnswer: {
             /** Results */
@@ -2743,6 +2744,10 @@ export interface components {
             proposed?: components["schemas"]["Proposed"][];
             /** Dropped Proposals */
             dropped_proposals?: number;
+            /** Left Out */
+            left_out?: {
+                [key: string]: number;
+            };
         };
         /**
          * AddedMessages
@@ -5872,7 +5877,8 @@ export interface components {
          * RunRemembering
          * @description A write of a run to memory, and its outcome. `node` is the node's place among all nodes of the run.
          *
-         *     `proposed` are changes that wait for a review, by proposal; one that was settled has no text.
+         *     `proposed` are changes that wait for a review, by proposal; one that was settled has no text. `left_out` counts
+         *     the facts that may not be stored, by the reason, such as `secret`.
          */
         RunRemembering: {
             /** Node */
@@ -5898,6 +5904,10 @@ export interface components {
             learned: components["schemas"]["RunLearned"][];
             /** Proposed */
             proposed: components["schemas"]["RunLearned"][];
+            /** Left Out */
+            left_out: {
+                [key: string]: number;
+            };
         };
         /**
          * RunShort
@@ -6054,6 +6064,8 @@ export interface components {
         /**
          * Sampling
          * @description Sampling settings of a model call; None leaves a setting to the model's server.
+         *
+         *     `limit_name` is the name by which a client of OpenAI's protocols gave `max_tokens`; None leaves it to the model.
          */
         Sampling: {
             /** Temperature */
@@ -6070,6 +6082,8 @@ export interface components {
             presence_penalty: number | null;
             /** Frequency Penalty */
             frequency_penalty: number | null;
+            /** Limit Name */
+            limit_name: "max_completion_tokens" | null;
         };
         /**
          * SavedWorkflow
@@ -7227,10 +7241,11 @@ export interface components {
         };
         /**
          * AddBody
-         * @description `POST /api/memories`. With `origin`, what is kept word for word was written by hand, not by a client's user.
+         * @description `POST /api/memories`. `timezone` is that of the speaker, in which a time without an offset of its own is read.
          *
          *     `context` is what was said just before the messages. It makes them understandable, and nothing is learned from it:
-         *     the last two turns of user and assistant count, of each the last 2,000 characters.
+         *     the last two turns of user and assistant count, of each the last 2,000 characters. With `origin`, what is kept
+         *     word for word was written by hand, not by a client's user.
          */
         AddBody: {
             /** Messages */
@@ -7253,6 +7268,8 @@ export interface components {
             run_id?: string | number | null;
             /** Timestamp */
             timestamp?: number | string | null;
+            /** Timezone */
+            timezone?: string | null;
             /** Expiration Date */
             expiration_date?: string | null;
             /** Async Mode */
@@ -7260,7 +7277,7 @@ export interface components {
             /** Include Usage */
             include_usage?: boolean | null;
             /** Dry Run */
-            dry_run?: boolean | null;
+            dry_run?: boolean;
             /** Origin */
             origin?: "person" | null;
         };
@@ -7970,7 +7987,7 @@ export interface components {
             /** Days */
             days: number;
             /** Dry Run */
-            dry_run?: boolean | null;
+            dry_run?: boolean;
         };
         /**
          * RebuildBody
@@ -10074,8 +10091,6 @@ export interface operations {
             query?: {
                 /** @description whose user, for a caller who is admin and operator */
                 tenant?: string | null;
-                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
-                project?: string;
             };
             header?: never;
             path: {
@@ -10115,8 +10130,6 @@ export interface operations {
             query?: {
                 /** @description whose user, for a caller who is admin and operator */
                 tenant?: string | null;
-                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
-                project?: string;
             };
             header?: never;
             path: {
@@ -10905,6 +10918,7 @@ export interface operations {
             };
             header?: {
                 "idempotency-key"?: string | null;
+                "x-timezone"?: string | null;
             };
             path?: never;
             cookie?: never;

@@ -1,0 +1,24 @@
+"""The ids of an answer's tool calls: text, one for each call, and none of two calls."""
+
+from mnemoir.core.ids import new_call_id
+from mnemoir.wire import upstream
+
+
+def read_call_id(value: object) -> str | None:
+    """The id that a server gave a call, which may be a number; None for none. Raises ProviderInvalidOutput."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return upstream.text_or_none(value, "a call id") or None
+
+
+class CallIds:
+    """Gives each call of one answer its id."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def take(self, given: str | None) -> str:
+        """The given id; where there is none, or a call of this answer has it already, one that no other call has."""
+        call_id = given if given and given not in self._taken else new_call_id()
+        self._taken.add(call_id)
+        return call_id

@@ -1,0 +1,83 @@
+"""The words of models' servers for the end of an answer, and what each means: one table for all protocols.
+
+Servers write the same reason in many ways: `MAX_TOKENS`, `maxTokens`, `max-tokens`, `length: limit reached`. So case,
+separators and what stands behind a colon count for nothing, and the table holds stems. A word that is in no row, such
+as `eos_token` or `done`, is an ordinary end.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Literal
+
+from mnemoir.core.events import FinishReason
+from mnemoir.wire import upstream
+
+Meaning = FinishReason | Literal["broken", "none"]
+"""What a reason says: how the answer ended, that it broke off, or that it has not ended yet."""
+
+_STEMS: Sequence[tuple[Meaning, str]] = (
+    ("none", r"^$|^null$|^none$|unspecified|not_finished|unfinished|in_progress|queued|running|generating"),
+    (
+        "content_filter",
+        "filter|safety|recitation|sensitive|moderat|blocked|blocklist|prohibited|spii|refus|guardrail|toxic|censor"
+        "|policy|violation|inappropriate|flagged|^language$|unsupported_language",
+    ),
+    (
+        "broken",
+        "error|abort|cancel|fail|network|connection|insufficient|resource|time|rate_limit|too_many|disconnect"
+        "|interrupt|incomplete|overload|unavailable|crash|exception|malformed|unexpected|unloaded|kill|terminated"
+        "|shut|closed|dropped|preempt|evict|quota|out_of_memory|reject|denied|invalid|expired|partial|reset|lost",
+    ),
+    ("length", "length|max_|maxtokens|maximum|limit|truncat|context|budget|too_long|overflow|exceed"),
+    ("tool_calls", "tool|function"),
+)
+"""The first row with a stem within the word decides."""
+_ROWS = tuple((meaning, re.compile(stems)) for meaning, stems in _STEMS)
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_SEPARATORS = re.compile(r"[^a-z0-9]+")
+_LONGEST = 200  # characters of a reason that are looked at
+
+
+def read_reason(value: object) -> FinishReason | None:
+    """What a server's value says of an answer's end; None where it says that there is none yet.
+
+    Raises FailedAnswer for an answer that broke off.
+    """
+    meaning = _meaning(value)
+    if meaning == "broken":
+        raise upstream.FailedAnswer(f"The model's server broke off its answer with the reason {_word(value)!r}.")
+    return None if meaning == "none" else meaning
+
+
+def finish_reason(value: object, *, has_calls: bool) -> FinishReason:
+    """The reason of an answer that is complete; `stop` where the value says nothing. Raises as `read_reason` does.
+
+    `stop` after tool calls means that the calls are the answer.
+    """
+    reason = read_reason(value) or "stop"
+    return "tool_calls" if has_calls and reason == "stop" else reason
+
+
+def is_unknown(value: object) -> bool:
+    """True for a word that no row knows, which is an ordinary end."""
+    return value != "stop" and bool(value) and _meaning(value) == "stop"
+
+
+def _word(value: object) -> str:
+    """The word of a reason, which some servers put into an object; "" for none, the type of anything else."""
+    if isinstance(value, Mapping):
+        value = value.get("type") or value.get("reason")
+    if isinstance(value, str):
+        return value[:_LONGEST]
+    return type(value).__name__ if value else ""
+
+
+def _meaning(value: object) -> Meaning:
+    return _meaning_of_word(_word(value))
+
+
+@lru_cache(maxsize=256)
+def _meaning_of_word(word: str) -> Meaning:
+    name = _SEPARATORS.sub("_", _HUMP.sub("_", word.partition(":")[0]).lower()).strip("_")
+    return next((meaning for meaning, stems in _ROWS if stems.search(name)), "stop")

@@ -1,0 +1,64 @@
+"""The shapes in which models' servers put an error into an answer, or send one in its place.
+
+Each protocol has an error of its own, but what stands before a server, such as a proxy, a gateway or a framework,
+adds others. They are the same for all protocols.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from mnemoir.wire import upstream
+from mnemoir.wire.members import Json
+
+_OF_BEHIND = "x_groq"
+"""An object with members of the server behind the protocol, which may hold the error that a stream broke off with."""
+_WELL = frozenset({0, 200, "0", "200", "ok", "success"})
+_CODES = ("code", "status", "status_code", "error_code", "errorCode")
+_WORDS = ("message", "msg", "detail", "error_msg", "errorMessage", "error_message", "Message", "fault")
+_DETAILS = ("detail", "fault")
+_STATUS_OF_BASE = "base_resp"
+"""An object with a status, which is not 0 for an error, beside the answer or in its place."""
+
+
+def raise_error_of(*holders: object) -> None:
+    """Raise the error that one of these objects holds: an object of an answer, its choice, its message.
+
+    The shapes: `error`, a list of `errors`, that of a server behind, and `object: "error"`. None of them counts where
+    it is null or empty.
+    """
+    for holder in holders:
+        if not isinstance(holder, Mapping):
+            continue
+        if holder.get("error") or holder.get("object") == "error":
+            raise upstream.error_in_body(holder)
+        errors, behind = holder.get("errors"), holder.get(_OF_BEHIND)
+        if errors and isinstance(errors, list):
+            raise upstream.error_in_body(holder)
+        if upstream.member(behind, "error"):
+            raise upstream.error_in_body(behind)
+
+
+def raise_error_in_place(body: Json) -> None:
+    """Raise the error that an object without an answer is: also one with nothing but words, such as a `detail`."""
+    raise_error_of(body)
+    base = body.get(_STATUS_OF_BASE)
+    if isinstance(base, Mapping) and base.get("status_code"):
+        raise upstream.error_in_body({"message": base.get("status_msg"), "code": base["status_code"]})
+    if not _says_well(body) and any(_are_words(name, body.get(name)) for name in _WORDS):
+        raise upstream.error_in_body(body)
+
+
+def _says_well(body: Json) -> bool:
+    """True where the words beside say that all is well."""
+    return any(_is_well(body.get(name)) for name in _CODES) or body.get("success") is True
+
+
+def _is_well(code: Any) -> bool:
+    if isinstance(code, bool) or not isinstance(code, int | str):
+        return False
+    return (code.lower() if isinstance(code, str) else code) in _WELL
+
+
+def _are_words(name: str, value: object) -> bool:
+    """True for a text, and for the details of a framework or gateway, which may be a list or an object."""
+    return bool(value) and (isinstance(value, str) or (name in _DETAILS and isinstance(value, list | Mapping)))

@@ -1,0 +1,127 @@
+"""Answers of the Responses API whose texts and calls stand in events other than the pieces, with their verdicts."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, combinations
+from typing import Any
+
+from tests.wire.answer_kit import BROKEN_OFF, UNREADABLE, Case, Verdict, as_json, sse
+
+_AT = {"output_index": 0, "item_id": "m", "content_index": 0}
+_PART = {"type": "output_text", "text": "Hi you"}
+_MESSAGE = {"type": "message", "id": "m", "content": [_PART]}
+_TEXT: Sequence[Sequence[Mapping[str, Any]]] = (
+    tuple({"type": "response.output_text.delta", "delta": text, **_AT} for text in ("Hi", " ", "you")),
+    ({"type": "response.output_text.done", "text": "Hi you", **_AT},),
+    ({"type": "response.content_part.done", "part": _PART, **_AT},),
+    ({"type": "response.output_item.done", "output_index": 0, "item": _MESSAGE},),
+)
+_OF_CALL = {"output_index": 1, "item_id": "f"}
+_CALL = {"type": "function_call", "id": "f", "call_id": "c1", "name": "w", "arguments": '{"c":1}'}
+_BEGUN = {"type": "response.output_item.added", "output_index": 1, "item": {**_CALL, "arguments": ""}}
+_ARGUMENTS: Sequence[Sequence[Mapping[str, Any]]] = (
+    tuple({"type": "response.function_call_arguments.delta", "delta": text, **_OF_CALL} for text in ('{"c"', ":1}")),
+    ({"type": "response.function_call_arguments.done", "arguments": '{"c":1}', **_OF_CALL},),
+    ({"type": "response.output_item.done", "output_index": 1, "item": _CALL},),
+)
+_SUMMARY = {"type": "reasoning", "summary": [{"type": "summary_text", "text": text} for text in ("hm", "so")]}
+_THOUGHT: Sequence[Sequence[Mapping[str, Any]]] = (
+    tuple(
+        {"type": "response.reasoning_summary_text.delta", "output_index": 7, "summary_index": n, "delta": text}
+        for n, text in ((0, "h"), (0, "m"), (1, "so"))
+    ),
+    tuple(
+        {"type": "response.reasoning_summary_text.done", "output_index": 7, "summary_index": n, "text": text}
+        for n, text in enumerate(("hm", "so"))
+    ),
+    ({"type": "response.output_item.done", "output_index": 7, "item": _SUMMARY},),
+)
+
+
+def _end(*output: object, status: str = "completed", **members: Any) -> dict[str, Any]:
+    return {"type": f"response.{status}", "response": {"status": status, "output": list(output), **members}}
+
+
+def _some(forms: Sequence[Sequence[Mapping[str, Any]]]) -> Iterator[list[Mapping[str, Any]]]:
+    """The events of each choice of forms, in their order, that is not empty."""
+    for count in range(1, len(forms) + 1):
+        yield from (list(chain(*chosen)) for chosen in combinations(forms, count))
+
+
+def _without(events: Sequence[Mapping[str, Any]], *names: str) -> list[dict[str, Any]]:
+    return [{name: value for name, value in event.items() if name not in names} for event in events]
+
+
+def whole_texts() -> Iterator[Case]:
+    """Each text once, in whichever events it stands."""
+    said, called = Verdict(text="Hi you"), Verdict(calls=(("w", '{"c":1}'),), reason="tool_calls")
+    thought = Verdict(text="Hi you", thinking="hm\nso")
+    yield _case("text in the end alone", sse(_end(_MESSAGE)), said)
+    yield _case("a call in the end alone", sse(_end(_CALL)), called)
+    yield _case("thoughts in the end alone", sse(_end(_SUMMARY, _MESSAGE)), thought)
+    for n, events in enumerate(_some(_TEXT)):
+        for end in (_end(), _end(_MESSAGE)):
+            yield _case(f"text in the forms {n}", sse(*events, end), said)
+            yield _case(f"text without places in the forms {n}", sse(*_without(events, *_AT), end), said)
+            yield _case(f"text without indexes in the forms {n}", sse(*_without(events, "output_index"), end), said)
+    for n, events in enumerate(_some(_ARGUMENTS)):
+        for end in (_end(), _end(_CALL)):
+            yield _case(f"a call in the forms {n}", sse(_BEGUN, *events, end), called)
+            moved = sse(*_without([_BEGUN, *events], "output_index"), end)
+            yield _case(f"a call without indexes in the forms {n}", moved, called)
+    yield _case("a call that was never begun", sse(*_ARGUMENTS[2], _end()), called)
+    for n, events in enumerate(_some(_THOUGHT)):
+        yield _case(f"thoughts in the forms {n}", sse(*events, *_TEXT[0], _end(_SUMMARY, _MESSAGE)), thought)
+
+
+def odd_responses() -> Iterator[Case]:
+    two = [{**_MESSAGE, "id": one, "content": [{"type": "output_text", "text": one}]} for one in "ab"]
+    items = [{"type": "response.output_item.done", "item": item} for item in two]
+    yield _case("two items without places", sse(*items, _end(*two)), Verdict(text="ab"))
+    same = [{**_MESSAGE, "content": [{"type": "output_text", "text": "ha"}]}] * 2
+    at = [{"type": "response.output_item.done", "output_index": n, "item": item} for n, item in enumerate(same)]
+    yield _case("two items of one text", sse(*at, _end(*same)), Verdict(text="haha"))
+    reasoned = {"type": "reasoning", "content": [{"type": "reasoning_text", "text": "hm"}]}
+    yield _case("thoughts in whole", as_json(_end(reasoned, _MESSAGE)["response"]), _thinking("Hi you"))
+    filtered: dict[str, Any] = {"status": "incomplete", "incomplete_details": {"reason": "content_filter"}}
+    cut = Verdict(text="Hi you", reason="content_filter")
+    yield _case("filtered, whole", as_json({**filtered, "output": [_MESSAGE]}), cut, everywhere=True)
+    yield _case("filtered", sse(*_TEXT[0], _end(**filtered)), cut, everywhere=True)
+    yield _case("no output", sse(_end()), UNREADABLE, "no message", everywhere=True)
+    yield _case("no output, whole", as_json(_end()["response"]), UNREADABLE, "no message", everywhere=True)
+    yield _case("thoughts and no message", sse(_end(reasoned)), UNREADABLE, "no message")
+    for status in ("cancelled", "failed", "expired"):
+        for form, body in (
+            ("within a completed event", sse(*_TEXT[0], {**_end(), "response": {"status": status, "output": []}})),
+            ("", sse(*_TEXT[0], _end(status=status))),
+            ("in whole", as_json(_end(_MESSAGE, status=status)["response"])),
+        ):
+            if status != "expired" or form:
+                yield _case(f"{status} {form}", body, BROKEN_OFF, everywhere=True)
+    for reason in ("server_error", "timeout"):
+        broken = _end(_MESSAGE, status="incomplete", incomplete_details={"reason": reason})
+        yield _case(f"incomplete by {reason}", sse(broken), BROKEN_OFF, reason)
+        yield _case(f"incomplete by {reason}, whole", as_json(broken["response"]), BROKEN_OFF, reason)
+    yield _case("still made", as_json(_end(_MESSAGE, status="in_progress")["response"]), BROKEN_OFF, "before its")
+    orphans = sse(*_ARGUMENTS[0], _end(_MESSAGE))
+    yield _case("arguments of no call", orphans, UNREADABLE, "without a name")
+    twins = [{**_CALL, "id": one} for one in ("f", "g")]
+    begun = [{"type": "response.output_item.done", "output_index": n, "item": item} for n, item in enumerate(twins)]
+    both = Verdict(calls=(("w", '{"c":1}'),) * 2, reason="tool_calls")
+    yield _case("two calls of one id", sse(*begun, _end(*twins)), both)
+    numbered = {**_CALL, "call_id": 7}
+    yield _case("an id that is a number", sse(_end(numbered)), Verdict(calls=both.calls[:1], reason="tool_calls"))
+
+
+def _thinking(text: str) -> Verdict:
+    return Verdict(text=text, thinking="hm")
+
+
+def _case(name: str, body: bytes, verdict: Verdict, words: str = "", *, everywhere: bool = False) -> Case:
+    return Case(
+        protocol="openai-responses",
+        name=name,
+        body=body,
+        verdict=verdict,
+        words=words,
+        reach="all" if everywhere else "reader",
+    )
