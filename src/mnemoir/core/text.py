@@ -67,6 +67,7 @@ _ANGLE = re.compile(
 )
 _BRACKET = re.compile(r"\[(?=/?(?:inst|system_prompt|available_tools|tool_calls|tool_results)\])", re.IGNORECASE)
 CONTEXT_MESSAGES = 2
+LONGEST_CONTEXT = 2000  # characters of a message before those that are learned from
 STRETCH_S = 3600.0  # earlier messages belong to another conversation
 
 

@@ -82,6 +82,8 @@ class HttpMemoryService:
         metadata = {"session_id": scope.conversation, "source": "chat", "timestamp": turn.said_at}
         body: dict[str, Any] = {"messages": said, "user_id": scope.user, "metadata": metadata}
         body |= {"timestamp": turn.said_at} | ({"timezone": turn.zone} if turn.zone else {})
+        if turn.context:
+            body["context"] = [_message_body(role, text, None) for role, text in turn.context]
         answer = await self._post(
             "", scope, body, credential=self._service_key, key=key, timeout_s=_REMEMBER_TIMEOUT_S
         )

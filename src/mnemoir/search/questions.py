@@ -6,7 +6,7 @@ model. The first question in another language marks the user: from then on each 
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -132,6 +132,17 @@ class Multilingual:
             degraded=(LANGUAGE,) if language == UNSERVED else (),
             language=language,
         )
+
+    async def likeness(self, pairs: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], float]:
+        """The cosines of pairs of texts; empty when the model fails."""
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        try:
+            made = await self.embedding.embed([Passage(text=text) for text in texts])
+        except ProviderError as exc:
+            _log.warning("texts cannot be compared", error=exc.message)
+            return {}
+        vectors = {text: embedding.vector for text, embedding in zip(texts, made, strict=True)}
+        return {pair: float(vectors[pair[0]] @ vectors[pair[1]]) for pair in pairs}
 
     def note_pending(self) -> None:
         """Have the missing vectors made."""

@@ -209,6 +209,10 @@ class Recall:
             )
         return self._past
 
+    async def likeness(self, pairs: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], float]:
+        """The cosines of pairs of texts by the multilingual model; empty where it is off or fails."""
+        return {} if self._multilingual is None else await self._multilingual.likeness(pairs)
+
     async def _look(
         self, scope: Scope, question: Question, visible: Visible, addressed: Addressed, *, is_multilingual: bool
     ) -> "_Look":

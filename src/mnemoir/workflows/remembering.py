@@ -14,6 +14,7 @@ from mnemoir.core.errors import KeyUnavailable, SettingsError, StorageUnavailabl
 from mnemoir.core.events import FinishReason
 from mnemoir.core.memories import Origin
 from mnemoir.core.messages import Message
+from mnemoir.core.text import CONTEXT_MESSAGES, LONGEST_CONTEXT
 from mnemoir.wire.app_prompts import document_in
 from mnemoir.workflows.checking.survey import FilePosition
 from mnemoir.workflows.checking.workflows import NodeAt, is_open, named_by
@@ -88,6 +89,13 @@ def outside_texts(messages: Sequence[Message], origins: Collection[Origin]) -> l
     found: list[tuple[Origin, str]] = [("document", document_in(messages[asked].text))]
     found += [("tool", message.text) for message in messages[asked + 1 :] if message.role == "tool"]
     return [(origin, text[:_LONGEST_OUTSIDE]) for origin, text in found if origin in origins and text.strip()]
+
+
+def texts_before(messages: Sequence[Message]) -> list[tuple[str, str]]:
+    """What user and assistant said just before the last turn, each with its role; of a long text the end."""
+    asked = last_user_message(messages)
+    before = [one for one in messages[:asked] if one.role in ("user", "assistant") and one.text.strip()]
+    return [(one.role, one.text[-LONGEST_CONTEXT:]) for one in before[-CONTEXT_MESSAGES:]]
 
 
 async def read_or(step: Step, reading: Awaitable[T], nothing: T) -> T:

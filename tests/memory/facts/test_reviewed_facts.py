@@ -41,7 +41,7 @@ async def test_an_update_and_a_deletion_of_a_model_wait_and_its_addition_goes_th
 
     model = ScriptedModel(script=answer)
     facts = house.facts(model, review="changes")
-    result = await tell(facts, "I left Nord for Sued.")
+    result = await tell(facts, "I left Nord for Sued. I like green tea, and I row.")
     assert all(one.event == "ADD" for one in result.applied)
     assert {one.event for one in result.proposed} == {"UPDATE", "DELETE"}
     assert {"Works at Nord", "Likes tea"} <= set(await kept(facts))

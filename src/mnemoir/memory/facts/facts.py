@@ -25,7 +25,7 @@ from mnemoir.memory.facts.decide.decay import visible_now
 from mnemoir.memory.facts.decide.personal import FactPolicy
 from mnemoir.memory.facts.decide.resemblance import NEAR, Duplicates, duplicate_groups
 from mnemoir.memory.facts.decide.wordings import each_once, wordings_of_one
-from mnemoir.memory.facts.extract.conversation import messages, outside, passages, turns_for_extraction
+from mnemoir.memory.facts.extract.conversation import messages, outside, passages, turns_before, turns_for_extraction
 from mnemoir.memory.facts.extract.extraction import Exchange, Speaking, extract, extraction_policy, outside_policy
 from mnemoir.memory.facts.extract.requests import (
     MOST_FACTS,
@@ -209,7 +209,7 @@ class Facts:
         return [] if owner is None else await self._store.history(scope, memory_id)
 
     async def _add(self, scope: Scope, request: AddRequest, rehearsal: Committer | None = None) -> AddResult:
-        request = await self.personal.request(scope, request)
+        request = await self.personal.request(scope, replace(request, context=turns_before(request.context)))
         if not request.infer:
             return await self._add_verbatim(scope, request, rehearsal)
         turns, foreign = turns_for_extraction(request.turns), outside(request.turns, self._defaults.learn_from)
@@ -242,7 +242,8 @@ class Facts:
     ) -> list[Statement]:
         """The facts in what was said, then those that tools and documents alone tell, each of its own origin."""
         when = Speaking(said_at=request.said_at, zone=request.zone)
-        found = await self._read(exchange, extraction_policy(prompt), turns, when) if turns else []
+        before = replace(when, context=request.context)
+        found = await self._read(exchange, extraction_policy(prompt), turns, before) if turns else []
         facts = await asyncio.to_thread(with_certainty, found, turns)
         known = {content_hash(fact.text) for fact in facts}
         for turn in foreign:

@@ -93,8 +93,8 @@ class AppliedChange(JsonObject):
 class Proposed(JsonObject):
     """A change that waits for a review. `memory` is the text to add, the new one, or the one to delete.
 
-    Its `reason` is `suspected_instruction` where the text may be an order to a model rather than a fact; `origin`
-    is as in a memory.
+    Its `reason` is `suspected_instruction` where the text may be an order to a model rather than a fact, and
+    `unconfirmed` where it contradicts what the user told and the user did not say it; `origin` is as in a memory.
     """
 
     id: str

@@ -122,9 +122,13 @@ class MessageBody(Body):
 class AddBody(Body):
     """`POST /api/memories`. `timezone` is that of the speaker, in which a time without an offset of its own is read.
 
-    With `origin`, what is kept word for word was written by hand, not by a client's user."""
+    `context` is what was said just before the messages. It makes them understandable, and nothing is learned from it:
+    the last two turns of user and assistant count, of each the last 2,000 characters. With `origin`, what is kept
+    word for word was written by hand, not by a client's user.
+    """
 
     messages: Annotated[list[MessageBody], Field(min_length=1, max_length=MOST_MESSAGES)]
+    context: Annotated[list[MessageBody], Field(max_length=MOST_MESSAGES)] | None = None
     user_id: UserId
     metadata: dict[str, Any] | None = None
     infer: bool | None = True
@@ -155,6 +159,7 @@ class AddBody(Body):
             expires_on=self.expiration_date,
             receipt=receipt,
             is_by_hand=self.origin == "person",
+            context=[message.turn() for message in self.context or ()],
             zone=first_zone([self.timezone, zone]),
         )
 

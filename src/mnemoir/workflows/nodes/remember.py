@@ -13,7 +13,7 @@ from mnemoir.core.zones import zone_by_name
 from mnemoir.memory.facts.extract.acknowledging import acknowledgement
 from mnemoir.ports.memory_service import ChatTurn
 from mnemoir.workflows.node import NodeProperties, ValueNode
-from mnemoir.workflows.remembering import answer_to_learn, outside_texts
+from mnemoir.workflows.remembering import answer_to_learn, outside_texts, texts_before
 from mnemoir.workflows.run import Turn
 from mnemoir.workflows.step import Step
 
@@ -45,6 +45,7 @@ class Remember(ValueNode[NodeProperties]):
             answer_uid=stored.answer_uid if stored else None,
             outside=outside_texts(turn.chat.request.messages, memory.learn_from),
             zone=zone,
+            context=texts_before(turn.chat.request.messages),
         )
         job = await memory.keep(turn.caller, said)
         if job:

@@ -5516,8 +5516,8 @@ export interface components {
          * Proposed
          * @description A change that waits for a review. `memory` is the text to add, the new one, or the one to delete.
          *
-         *     Its `reason` is `suspected_instruction` where the text may be an order to a model rather than a fact; `origin`
-         *     is as in a memory.
+         *     Its `reason` is `suspected_instruction` where the text may be an order to a model rather than a fact, and
+         *     `unconfirmed` where it contradicts what the user told and the user did not say it; `origin` is as in a memory.
          */
         Proposed: {
             /** Id */
@@ -7260,11 +7260,15 @@ export interface components {
          * AddBody
          * @description `POST /api/memories`. `timezone` is that of the speaker, in which a time without an offset of its own is read.
          *
-         *     With `origin`, what is kept word for word was written by hand, not by a client's user.
+         *     `context` is what was said just before the messages. It makes them understandable, and nothing is learned from it:
+         *     the last two turns of user and assistant count, of each the last 2,000 characters. With `origin`, what is kept
+         *     word for word was written by hand, not by a client's user.
          */
         AddBody: {
             /** Messages */
             messages: components["schemas"]["MessageBody"][];
+            /** Context */
+            context?: components["schemas"]["MessageBody"][] | null;
             /** User Id */
             user_id: string | number;
             /** Metadata */

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mnemoir.memory.facts.decide.resemblance import words_of
-from mnemoir.memory.facts.extract.own_words import own_sentences
 from mnemoir.memory.facts.extract.requests import Statement, Turn
+from mnemoir.memory.facts.reading.own_words import own_sentences
 
 _ENOUGH = 0.5  # of a fact's words
 

@@ -9,7 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mnemoir.core.text import content_hash
-from mnemoir.memory.facts.decide.matters import contradicts, is_known
+from mnemoir.memory.facts.decide.grounds import Grounds, closest
+from mnemoir.memory.facts.decide.matters import is_known
 from mnemoir.memory.facts.decide.reasons import closes, kept_whole
 from mnemoir.memory.facts.decide.reconciliation import (
     Candidate,
@@ -18,11 +19,11 @@ from mnemoir.memory.facts.decide.reconciliation import (
     facts_without_proposal,
     proposal_by_fact,
 )
-from mnemoir.memory.facts.decide.resemblance import is_part_of, overlap, same_statement
+from mnemoir.memory.facts.decide.resemblance import is_part_of, same_statement
+from mnemoir.memory.facts.decide.witness import Witnesses
 from mnemoir.memory.facts.extract.requests import MOST_CHARACTERS
 from mnemoir.privacy.secrets import holds_secret
 
-RELATED = 0.2  # overlap or cosine from which two statements may share a subject; see FactSettings.alike_floor
 _MASS = 5
 _MASS_SHARE = 0.3
 
@@ -31,7 +32,8 @@ _MASS_SHARE = 0.3
 class Plan:
     """The changes to make. Numbers index the candidates, and for `removes` also the adds (None: no single one).
 
-    `refused` counts rejected proposals by rule.
+    `refused` counts rejected proposals by rule. Of the adds, `unsure` are those that nobody's words bear out, and
+    `unconfirmed` those that contradict a memory besides; they wait for a person.
     """
 
     adds: Sequence[str]
@@ -39,6 +41,8 @@ class Plan:
     removes: Sequence[tuple[int, int | None]]
     known: Sequence[int]
     refused: Counter[str]
+    unsure: frozenset[int] = frozenset()
+    unconfirmed: frozenset[int] = frozenset()
 
 
 def defend(
@@ -48,30 +52,54 @@ def defend(
     *,
     total: int,
     taken: Collection[bytes] = (),
+    witnesses: Witnesses | None = None,
 ) -> Plan:
     """The plan that follows `proposals` as far as is safe.
 
     `total` is how many memories the user has; `taken` are hashes of proposed texts that some memory already has.
+    With `witnesses`, what the user told is changed only by a fact with a witness, and then as was decided; without
+    them the facts are taken as the user's own words, and a change needs a reason in its wording.
     """
     refused: Counter[str] = Counter()
+    grounds = Grounds(facts, candidates, witnesses)
     kept = sane(proposals, refused)
     kept = known_ids(kept, facts, candidates, refused)
     kept = one_change_each(kept, refused)
     kept = [with_words_of_fact(proposal, facts, candidates, refused) for proposal in kept]
     kept = [without_unrelated_merge(proposal, facts, candidates, refused) for proposal in kept]
-    kept = [whole(proposal, facts, candidates, refused) for proposal in kept]
+    kept = grounds.borne_out(kept, refused)
+    kept = [whole(proposal, facts, candidates, refused, grounds) for proposal in kept]
     kept = without_inventions(distinct(kept, candidates, taken, refused), facts, refused)
     by = proposal_by_fact(facts, candidates, kept)
     adds, added = _adds(facts, kept, by)
     news = {fact for fact in range(len(facts)) if fact in added or kept[by[fact]].event == "UPDATE"}
-    removes = one_deletion_each(deletes_with_reason(kept, facts, candidates, news, refused), refused)
+    removes = one_deletion_each(deletes_with_reason(kept, facts, candidates, news, refused, grounds), refused)
     removes = no_mass_deletion(removes, total, refused)
-    return Plan(
+    plan = Plan(
         adds=adds,
         updates=[(p.at, p.text) for p in kept if p.event == "UPDATE" and p.at is not None],
         removes=[(at, added.get(fact)) for at, fact in removes],
         known=_unchanged_candidates(kept),
         refused=refused,
+    )
+    return plan if witnesses is None else _with_doubts(plan, added, grounds)
+
+
+def _with_doubts(plan: Plan, added: Mapping[int, int], grounds: Grounds) -> Plan:
+    """The plan without adds that have no ground at all, the doubtful ones marked."""
+    changed = {at for at, _ in (*plan.updates, *plan.removes)}
+    behind = {add: [fact for fact, of in added.items() if of == add] for add in range(len(plan.adds))}
+    reasons = {add for _, add in plan.removes}
+    doubts = {add: grounds.doubt_of(behind[add], changed) for add in behind if add not in reasons}
+    kept = [add for add in behind if doubts.get(add) != "ungrounded"]
+    plan.refused["ungrounded"] += len(behind) - len(kept)
+    place = {add: at for at, add in enumerate(kept)}
+    return replace(
+        plan,
+        adds=[grounds.said_part(plan.adds[add], behind[add]) if add in doubts else plan.adds[add] for add in kept],
+        removes=[(at, None if add is None else place[add]) for at, add in plan.removes],
+        unsure=frozenset(place[add] for add in kept if doubts.get(add) == "unsure"),
+        unconfirmed=frozenset(place[add] for add in kept if doubts.get(add) == "unconfirmed"),
     )
 
 
@@ -124,7 +152,7 @@ def with_words_of_fact(
     if content_hash(proposal.text) != content_hash(stored):
         return proposal
     refused["reconcile_old_text"] += 1
-    fact = _closest(candidates[proposal.at], facts, range(len(facts)))
+    fact = closest(candidates[proposal.at], facts, range(len(facts)))
     if fact is None or any(is_part_of(fact_text, stored) for fact_text in facts):
         return replace(proposal, event="NONE")
     return replace(proposal, text=facts[fact])
@@ -137,18 +165,22 @@ def without_unrelated_merge(
     if proposal.event != "UPDATE" or proposal.at is None:
         return proposal
     behind = list(claims(proposal.text, facts))
-    if not behind or _closest(candidates[proposal.at], facts, behind) is not None:
+    if not behind or closest(candidates[proposal.at], facts, behind) is not None:
         return proposal
     refused["reconcile_unrelated_merge"] += 1
     return replace(proposal, event="ADD", at=None, text=facts[behind[0]])
 
 
 def whole(
-    proposal: Proposal, facts: Sequence[str], candidates: Sequence[Candidate], refused: Counter[str]
+    proposal: Proposal,
+    facts: Sequence[str],
+    candidates: Sequence[Candidate],
+    refused: Counter[str],
+    grounds: Grounds | None = None,
 ) -> Proposal:
     """An UPDATE that would drop a claim without a reason becomes an ADD, or a NONE if its memory says more.
 
-    One that has a reason to drop a claim keeps the others.
+    One that has a reason to drop a claim keeps the others. With a witness the decision is the reason.
     """
     if proposal.event != "UPDATE" or proposal.at is None:
         return proposal
@@ -156,6 +188,8 @@ def whole(
     text = kept_whole(stored, proposal.text, behind)
     if text is not None and len(text) <= MOST_CHARACTERS:
         return replace(proposal, text=text)
+    if text is None and grounds is not None and grounds.decides(proposal):
+        return proposal
     refused["reconcile_claim_dropped"] += 1
     is_told = is_known(proposal.text, stored)
     return replace(proposal, event="NONE") if is_told else replace(proposal, event="ADD", at=None)
@@ -199,17 +233,22 @@ def deletes_with_reason(
     candidates: Sequence[Candidate],
     news: set[int],
     refused: Counter[str],
+    grounds: Grounds | None = None,
 ) -> list[tuple[int, int]]:
     """The DELETEs with a new fact as the reason, as (candidate, fact).
 
-    A memory that a fact repeats without change is never deleted.
+    A memory that a fact repeats without change is never deleted. With a witness any fact near the memory is a reason.
     """
     wanted = [p.at for p in proposals if p.event == "DELETE" and p.at is not None]
     kept = []
     for at in wanted:
         stored = candidates[at].memory.text
         repeated = any(is_part_of(fact, stored) for fact in facts)
-        reason = None if repeated else next((fact for fact in sorted(news) if closes(facts[fact], stored)), None)
+        able = sorted(news) if grounds is None else [fact for fact in sorted(news) if grounds.may_change(fact, at)]
+        reason = next((fact for fact in able if closes(facts[fact], stored)), None)
+        if reason is None and grounds is not None and grounds.is_heard:
+            reason = closest(candidates[at], facts, able)
+        reason = None if repeated else reason
         if reason is not None:
             kept.append((at, reason))
     refused["reconcile_delete_without_reason"] += len(wanted) - len(kept)
@@ -249,19 +288,6 @@ def _replacement_of(proposal: Proposal, facts: Sequence[str], candidates: Sequen
         if same_statement(proposal.text, candidate.memory.text, cosine or None):
             return [replace(proposal, event="NONE", at=at)]
     return [replace(proposal, event="ADD")]
-
-
-def _closest(candidate: Candidate, facts: Sequence[str], among: Sequence[int]) -> int | None:
-    """The fact most like the memory; None when none has the same subject."""
-    likeness = [(_likeness(candidate, facts[at], candidate.cosines[at]), -at) for at in among]
-    best = max(likeness, default=(0.0, 0))
-    return -best[1] if best[0] >= RELATED else None
-
-
-def _likeness(candidate: Candidate, fact: str, cosine: float | None) -> float:
-    if contradicts(fact, candidate.memory.text):
-        return 1.0
-    return max(overlap(fact, candidate.memory.text), cosine or 0.0)
 
 
 def _adds(

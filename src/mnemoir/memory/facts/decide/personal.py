@@ -24,13 +24,15 @@ class FactPolicy:
         """The request with turns as they may be remembered, and shown to the model that extracts facts."""
         if self._personal is None:
             return request
-        said = [text for turn in request.turns for text in (turn.text, turn.speaker or "")]
+        every = [*request.context, *request.turns]
+        said = [text for turn in every for text in (turn.text, turn.speaker or "")]
         texts = await self._personal.texts(_within(scope, request), said, "facts")
         turns = [
             replace(turn, text=text, speaker=speaker or turn.speaker)
-            for turn, text, speaker in zip(request.turns, texts[::2], texts[1::2], strict=True)
+            for turn, text, speaker in zip(every, texts[::2], texts[1::2], strict=True)
         ]
-        return replace(request, turns=turns)
+        before = len(request.context)
+        return replace(request, context=turns[:before], turns=turns[before:])
 
     async def statements(self, scope: Scope, request: AddRequest, facts: list[Statement]) -> list[Statement]:
         """The facts that a model found, which may have put together what no turn held."""

@@ -35,6 +35,7 @@ class State:
     is_sure: bool = True
     origin: Origin = "user"
     is_suspected: bool = False
+    is_unconfirmed: bool = False
     past_of: "Memory | State | None" = None
 
     @property
@@ -57,6 +58,10 @@ def in_time(plan: Plan, candidates: Sequence[Candidate], facts: Sequence[Stateme
     """The texts that the plan stores, as states in order of time, those of now last."""
     memories = [candidate.memory for candidate in candidates]
     adds = [_state(text, facts) for text in plan.adds]
+    for at in plan.unsure:
+        adds[at].is_sure = False
+    for at in plan.unconfirmed:
+        adds[at].is_unconfirmed = True
     updates = [_state(text, facts, memories[at]) for at, text in plan.updates]
     for at, add in plan.removes:
         if adds or updates:  # of one that several texts replace, the last one
@@ -156,7 +161,8 @@ def _put_behind_states(state: State, states: Sequence[State]) -> None:
     newer = [
         other
         for other in states
-        if other.past_of is None and _is_before(state.said_at, other.said_at, unknown_is_now=True)
+        if other.past_of is None and not other.is_unconfirmed and (other.is_sure or not state.is_sure)
+        if _is_before(state.said_at, other.said_at, unknown_is_now=True)
         if contradicts(other.text, state.text)
     ]
     if state.past_of is not None or not newer:

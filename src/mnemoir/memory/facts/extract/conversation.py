@@ -15,7 +15,7 @@ from mnemoir.core.clock import from_text, to_text
 from mnemoir.core.ids import MemoryId, new_memory_id
 from mnemoir.core.memories import Memory, Origin
 from mnemoir.core.scope import Scope
-from mnemoir.core.text import CONTEXT_MESSAGES, content_hash, context_of, estimate_tokens, take_down
+from mnemoir.core.text import CONTEXT_MESSAGES, LONGEST_CONTEXT, content_hash, context_of, estimate_tokens, take_down
 from mnemoir.memory.facts.extract.acknowledging import without_acknowledgement
 from mnemoir.memory.facts.extract.requests import AddRequest, Turn
 from mnemoir.ports.embedding import Passage
@@ -24,6 +24,7 @@ from mnemoir.wire.learnable import learnable
 _READ_ROLES = frozenset({"user", "assistant"})
 _ONE_SPELL = timedelta(hours=24)
 _MOST_AHEAD = timedelta(hours=24)  # of the clock: what a wrong time zone makes
+_MOST_BEFORE = 20  # turns among which the last two that can be read are looked for
 _TURN_TOKENS = 12  # role, quotes and braces around a turn in the prompt
 
 
@@ -37,6 +38,12 @@ def turns_for_extraction(turns: Sequence[Turn]) -> list[Turn]:
     """The user and assistant turns, from which facts are drawn or understood."""
     said = (_with_typed_text(turn) for turn in turns_without_recall(turns) if turn.role in _READ_ROLES)
     return [turn for turn in said if turn.text.strip()]
+
+
+def turns_before(turns: Sequence[Turn]) -> list[Turn]:
+    """Of what was said before the turns that are learned from, the last two turns, and of each the end."""
+    said = turns_for_extraction(turns[-_MOST_BEFORE:])[-CONTEXT_MESSAGES:]
+    return [replace(turn, text=turn.text[-LONGEST_CONTEXT:]) for turn in said]
 
 
 def outside(turns: Sequence[Turn], origins: Collection[Origin]) -> list[Turn]:

@@ -15,8 +15,8 @@ for each half of the window; it is never treated as a complete one.
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cache
 from importlib.resources import files
 from typing import Any, TypeVar
@@ -67,11 +67,13 @@ class Question:
 class Speaking:
     """When turns were said that tell no time of their own, None for now; and the name of the speaker's time zone.
 
-    A time with an offset other than zero is read at that offset. Without a zone it is the server's.
+    A time with an offset other than zero is read at that offset. Without a zone it is the server's. `context` are the
+    turns said just before.
     """
 
     said_at: datetime | None = None
     zone: str | None = None
+    context: Sequence[Turn] = ()
 
 
 class Exchange:
@@ -218,15 +220,16 @@ async def extract(
 ) -> list[Statement]:
     """The facts of a conversation, each once, without secrets, at most MOST_FACTS; [] when there are none.
 
-    What was said on different days is read apart, oldest first. The model is shown times in the zone of the speaker.
-    Raises ProviderError.
+    What was said on different days is read apart, oldest first. The model is shown times in the zone of the speaker,
+    and what was said before with the first turns. Raises ProviderError.
     """
     found: list[Statement] = []
     when = when or Speaking()
     for spell in spells(turns, when.said_at, now):
         # in a thread: cutting a pasted book takes a fifth of a second
         for window in await asyncio.to_thread(windows, spell, settings.window_tokens):
-            reading = _Reading(exchange, policy, now, zone_by_name(when.zone or ""))
+            reading = _Reading(exchange, policy, now, when)
+            when = replace(when, context=())
             facts = await reading.facts(window, settings.answer_tokens)
             found += [Statement(fact, window[-1].said_at) for fact in facts]
     told = await asyncio.to_thread(secrets_in, [turn.text for turn in turns])
@@ -238,11 +241,12 @@ async def extract(
 class _Reading:
     """Reads one window."""
 
-    def __init__(self, exchange: Exchange, policy: str, now: datetime, zone: tzinfo | None) -> None:
+    def __init__(self, exchange: Exchange, policy: str, now: datetime, when: Speaking) -> None:
         self._exchange = exchange
         self._policy = policy
         self._now = now
-        self._zone = zone
+        self._zone = zone_by_name(when.zone or "")
+        self._context = when.context
 
     async def facts(self, window: Sequence[Turn], tokens: int) -> list[str]:
         try:
@@ -269,7 +273,9 @@ class _Reading:
     def _document(self, window: Sequence[Turn]) -> Mapping[str, Any]:
         said_at = next((turn.said_at for turn in reversed(window) if turn.said_at), self._now)
         said_at = in_zone_of_speaker(said_at, self._zone)
-        return {"conversation_date": to_local_text(said_at), "turns": [_turn_document(turn) for turn in window]}
+        context = {"context": [_turn_document(turn) for turn in self._context]} if self._context else {}
+        turns = [_turn_document(turn) for turn in window]
+        return {"conversation_date": to_local_text(said_at), **context, "turns": turns}
 
 
 def admissible(

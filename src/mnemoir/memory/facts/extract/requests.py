@@ -74,7 +74,8 @@ class AddRequest:
     Without `infer` every turn is kept word for word and no model is asked. `said_at` is the time of turns without
     their own: it resolves relative dates, and what is added holds from then on. A time more than a day ahead of the
     clock counts as the time of arrival. `zone` is the name of the time zone in which days are read where a time has
-    no offset of its own (`core.zones`). `is_by_hand`: a person wrote what is kept word for word.
+    no offset of its own (`core.zones`). `is_by_hand`: a person wrote what is kept word for word. `context` is what
+    was said just before the turns: it makes them understandable, and nothing is learned from it.
     """
 
     turns: Sequence[Turn]
@@ -84,6 +85,7 @@ class AddRequest:
     expires_on: str | None = None
     receipt: Receipt | None = None
     is_by_hand: bool = False
+    context: Sequence[Turn] = ()
     zone: str | None = None
 
     def metadata_of(self, turn: Turn) -> Mapping[str, Any] | None:

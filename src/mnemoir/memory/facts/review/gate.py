@@ -1,6 +1,7 @@
 """The gate of an add: what it would change is committed or, where it is reviewed, proposed.
 
-What may be an instruction to a model waits in every project, also in one that reviews nothing.
+What may be an instruction to a model, or contradicts the user without their word, waits in every project, also in one
+that reviews nothing.
 Both happen in one step. Nothing that waits already is proposed again or added beside it. Not reviewed is what changes
 nothing that a memory says: the time of a shown memory that was told again is renewed at once. An expired memory that
 was told again counts as an ADD.
@@ -25,6 +26,8 @@ from mnemoir.ports.project_settings import Reviewed
 from mnemoir.ports.proposals import MOST_PROPOSALS, ProposalStore
 
 _log = structlog.get_logger(__name__)
+UNCONFIRMED = "unconfirmed"  # the reason of a fact that contradicts what the user told, and that nobody bears out
+_HELD = (SUSPECTED, UNCONFIRMED)  # reasons for which a change waits in every project
 _RENEWED = "mentioned_again"
 _REVIVED = "exact_duplicate_revived"
 
@@ -65,7 +68,7 @@ class Gate:
         queue: QueueStep = NO_STEP,
     ) -> list[Applied]:
         """Commit what is not reviewed, and propose the rest."""
-        if changes and (self._review != "off" or any(change.reason == SUSPECTED for change in changes)):
+        if changes and (self._review != "off" or any(change.reason in _HELD for change in changes)):
             waiting = await self._queue.all(scope)
             outcome = await self._store.preview(scope, changes, degrade=degrade)
             effective = _effective(changes, outcome)
@@ -92,8 +95,8 @@ class Gate:
         return [one for one in made if _key(one) not in known and not _is_told(one, waiting)]
 
     def _waits(self, change: Change) -> bool:
-        if change.reason == SUSPECTED or self._review == "off":
-            return change.reason == SUSPECTED
+        if change.reason in _HELD or self._review == "off":
+            return change.reason in _HELD
         if isinstance(change, Add):
             return self._review == "all"
         if isinstance(change, Update):

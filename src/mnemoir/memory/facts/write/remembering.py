@@ -30,6 +30,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.decide.decay import is_expired, visible_now
 from mnemoir.memory.facts.decide.defences import Plan, defend
+from mnemoir.memory.facts.decide.grounds import touched_by
 from mnemoir.memory.facts.decide.matters import contradicts, statements_like
 from mnemoir.memory.facts.decide.personal import FactPolicy
 from mnemoir.memory.facts.decide.reconciliation import (
@@ -41,9 +42,10 @@ from mnemoir.memory.facts.decide.reconciliation import (
     sort_near,
 )
 from mnemoir.memory.facts.decide.timeline import State, in_time, latest_of
+from mnemoir.memory.facts.decide.witness import Witnesses
 from mnemoir.memory.facts.extract.extraction import Exchange
 from mnemoir.memory.facts.extract.requests import AddRequest, AddResult, FactSettings, Statement, Turn
-from mnemoir.memory.facts.review.gate import is_waiting, texts_of
+from mnemoir.memory.facts.review.gate import UNCONFIRMED, is_waiting, texts_of
 from mnemoir.memory.facts.review.instructions import SUSPECTED
 from mnemoir.memory.facts.review.queue import Review
 from mnemoir.ports.embedding import Passage
@@ -91,8 +93,7 @@ def changes(
             rewrites.append(update if state.origin == "user" else replace(update, origin=state.origin))
         elif state.past_of is None:
             fact = _fact(state.text, scope, request, state.said_at or now, state.origin)
-            reason = "extracted" if state.is_sure else _UNSURE
-            adds[state] = Add(memory=fact, entry=entry, reason=SUSPECTED if state.is_suspected else reason)
+            adds[state] = Add(memory=fact, entry=entry, reason=_reason_of(state))
     rewrites += [_update(memory, memory.text, next(rest), "mentioned_again", at) for memory, at in decision.touched]
     renewals: list[Change] = []
     for memory, at in decision.renewed:
@@ -111,6 +112,13 @@ def changes(
     ]
     past = [_past_state(state, entry, adds, scope, request, now) for state, entry in of_state if state.past_of]
     return [*adds.values(), *rewrites, *renewals, *removes, *past]
+
+
+def _reason_of(state: State) -> str:
+    """The reason of an added fact."""
+    if state.is_suspected or state.is_unconfirmed:
+        return SUSPECTED if state.is_suspected else UNCONFIRMED
+    return "extracted" if state.is_sure else _UNSURE
 
 
 def _past_state(
@@ -233,7 +241,8 @@ class Remembering:
         told = sort_near(exact.fresh, near)
         candidates = candidates_of(told.fresh, told.near, self._defaults.alike_floor)
         proposals = await propose(learned.exchange, told.fresh, candidates, self._defaults.answer_tokens)
-        plan = await self._make_plan(learned.scope, told.fresh, candidates, proposals, visible)
+        witnesses = await self._witnesses(learned, told.fresh, candidates, proposals)
+        plan = await self._make_plan(learned.scope, told.fresh, candidates, proposals, visible, witnesses)
         known = [*exact.known, *told.known, *(candidates[at].memory for at in plan.known)]
         known = _once(known, plan, candidates)
         touched = known if self._defaults.touch_on_none else []
@@ -258,6 +267,16 @@ class Remembering:
             near[at] += [replace(hit, signals={}) for hit in against]
         return near
 
+    async def _witnesses(
+        self, learned: Learned, facts: Sequence[str], candidates: Sequence[Candidate], proposals: Sequence[Proposal]
+    ) -> Witnesses | None:
+        """What the user says for the facts; None of the offline model, whose rules read the user's own words only."""
+        if learned.exchange.is_offline or not facts:
+            return None
+        witnesses = Witnesses(learned.turns, learned.request.context)
+        pairs = await asyncio.to_thread(witnesses.questions, facts, touched_by(facts, candidates, proposals))
+        return witnesses.with_likeness(await self._recall.likeness(pairs)) if pairs else witnesses
+
     async def _make_plan(
         self,
         scope: Scope,
@@ -265,13 +284,16 @@ class Remembering:
         candidates: Sequence[Candidate],
         proposals: Sequence[Proposal],
         visible: Visible,
+        witnesses: Witnesses | None,
     ) -> Plan:
         """The plan; a text that a memory not shown to the model already has is not used for another one."""
         texts = [content_hash(proposal.text) for proposal in proposals]
         taken = await self._store.same_text(scope, texts) if texts else {}
         total = await self._store.count(scope.owner, Visible(now=visible.now)) if proposals else 0
         # a hundred facts against three hundred proposals take a third of a second
-        plan = await asyncio.to_thread(defend, facts, candidates, proposals, total=total, taken=taken.keys())
+        plan = await asyncio.to_thread(
+            defend, facts, candidates, proposals, total=total, taken=taken.keys(), witnesses=witnesses
+        )
         refused = {name: count for name, count in plan.refused.items() if count}
         if refused:
             _log.info("proposals refused", **refused)

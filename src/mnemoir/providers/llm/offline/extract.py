@@ -18,7 +18,8 @@ from typing import Any
 from mnemoir.core.clock import from_local_text
 from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.decide.shapes import statements_in
-from mnemoir.memory.facts.extract.own_words import own_sentences
+from mnemoir.memory.facts.reading.kinds import kind_words
+from mnemoir.memory.facts.reading.own_words import own_sentences
 from mnemoir.providers.llm.offline import vocabulary as v
 from mnemoir.providers.llm.offline.days import with_days
 from mnemoir.providers.llm.offline.decide import settled_facts
@@ -26,19 +27,8 @@ from mnemoir.providers.llm.offline.rules import said_by
 from mnemoir.providers.llm.offline.wording import with_absolute_dates
 
 _MOST_FACTS = 200  # `settled_facts` compares each fact with each
-_IMAGINED = re.compile(
-    r"\b(?:if (?:i|we|my|it|you|he|she|they)|imagine|suppose|supposing|pretend|let'?s say|hypothetically|i wish|"
-    r"as if|role-?play|for example|e\.g\.|act as|you are|say i|what if|in the (?:story|novel|scene))\b",
-    re.IGNORECASE,
-)
-_ASKING = re.compile(
-    r"^(?:what|how|why|when|where|which|who|whose|whom|can|could|would|will|should|shall|do|does|did|is|are|was|were|"
-    r"am|have|has|may|might|any|got any|please(?! (?:call|remember|note|keep|bear|do not forget|don't forget|"
-    r"make a note|always|never)|.* (?:from now on|in (?:the )?future|going forward)$)|tell me|give me|show me|"
-    r"help me|suggest|recommend|(?:write|explain)(?!.* (?:from now on|in future)$)|"
-    r"let me know|let's|translate|make me|find)\b(?! i (?:was|am) (?:a|an)\b)",
-    re.IGNORECASE,
-)
+_IMAGINED = re.compile(rf"\b(?:{kind_words('en', 'imagined')})\b", re.IGNORECASE)
+_ASKING = re.compile(rf"^(?:{kind_words('en', 'asking')})\b(?! (?:i (?:was|am) (?:a|an)\b))", re.IGNORECASE)
 _BREAK = re.compile(
     r"(?:,\s*|\s+)(?:and|but|so|because|since|while|although|though|plus|then|as)\s+(?=(?:also\s+)?(?:i|my|"
     r"we|our|im|ive)\b)"

@@ -26,6 +26,8 @@ const REASONS: Record<string, string> = {
   merged: 'Merged',
   undone: 'Undone',
   suspected_instruction: 'May be an instruction to a model',
+  unconfirmed: 'Contradicts what you said',
+  unsure: 'Learned, unsure',
 };
 const EVENTS = { ADD: 'Added', UPDATE: 'Changed', DELETE: 'Deleted' };
 

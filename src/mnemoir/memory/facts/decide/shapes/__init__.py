@@ -12,10 +12,9 @@ A table has patterns over a text without accents and in any case ("ß" is "ss"):
     `breaks`    the words that begin a subordinate clause, which is cut off
     `lead`      fillers at the beginning of a clause, `tail` at its end: cut off
     `front`     a beginning that moves the subject (groups `verb`, `who`, `rest`) or only precedes it (`rest`)
-    `asking`    the beginning of a question or of a request
-    `imagined`  signs of a hypothetical or ironic sentence
     `words`     lists of words that patterns name in braces
     `shapes`    what is said, by key; `denials` likewise what is denied; group `v` is the value, `who` part of the key
+What asks and what is imagined stands in another table (`reading/kinds.toml`).
 """
 
 import re
@@ -27,11 +26,13 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
+from mnemoir.core.accents import aligned_text, without_accents
+from mnemoir.memory.facts.reading.kinds import kind_words
+
 LANGUAGES = ("de", "fr", "es", "it", "pt", "nl")
 _LONGEST_CLAUSE = 200  # characters
 _MOST_WORDS = 25
 _EDGES = " \t,.!?…;:*_~-–—()¡¿\"'"
-_TWO_LETTERS = str.maketrans({"ß": "ss", "œ": "oe", "Œ": "Oe", "æ": "ae", "Æ": "Ae", "’": "'"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +100,7 @@ class _Language:
     def _pieces(self, sentence: str) -> Iterator[str]:
         """The sentence cut at the beginnings of clauses."""
         begin = 0
-        for cut in self.split.finditer(_aligned_text(sentence)):
+        for cut in self.split.finditer(aligned_text(sentence)):
             yield sentence[begin : cut.start()]
             begin = cut.end()
         yield sentence[begin:]
@@ -107,9 +108,9 @@ class _Language:
     def _without_edges(self, piece: str) -> str:
         """The clause without fillers and punctuation at its edges."""
         bare = piece.strip(_EDGES)
-        lead = self.lead.match(_aligned_text(bare))
+        lead = self.lead.match(aligned_text(bare))
         bare = bare[lead.end() if lead else 0 :]
-        tail = self.tail.search(_aligned_text(bare))
+        tail = self.tail.search(aligned_text(bare))
         return bare[: tail.start() if tail else len(bare)].strip(_EDGES)
 
 
@@ -130,22 +131,6 @@ def _spoken_in(text: str) -> Iterator[_Language]:
     """The languages of which the text has a cue. The others are not compiled: a language takes 0.1 s."""
     plain = without_accents(text)
     return (language(code) for code in LANGUAGES if _cue(code).search(plain))
-
-
-def without_accents(text: str) -> str:
-    """The text without accents; "ß", "œ" and "æ" become two letters, quote marks straight."""
-    return text if text.isascii() else "".join(map(_letters, text))
-
-
-def _aligned_text(text: str) -> str:
-    """The text without accents, letter for letter: "ß" is "s", so that places in both are the same."""
-    return text if text.isascii() else "".join(_letters(char)[:1] or " " for char in text)
-
-
-@lru_cache(maxsize=1024)
-def _letters(char: str) -> str:
-    decomposed = unicodedata.normalize("NFD", char.translate(_TWO_LETTERS))
-    return "".join(part for part in decomposed if not unicodedata.combining(part))
 
 
 @cache
@@ -181,8 +166,8 @@ def language(code: str) -> _Language:
         lead=compile_pattern(rf"(?:(?:{table['lead']})(?!\w)[\s,!.:]*)+"),
         tail=compile_pattern(rf"(?:[,\s]+(?:{table['tail']}))+$"),
         front=compile_pattern(table["front"]),
-        asking=compile_pattern(rf"(?:{table['asking']})(?!\w)"),
-        imagined=compile_pattern(rf"(?<!\w)(?:{table['imagined']})(?!\w)"),
+        asking=compile_pattern(rf"(?:{kind_words(code, 'asking')})(?!\w)"),
+        imagined=compile_pattern(rf"(?<!\w)(?:{kind_words(code, 'imagined')})(?!\w)"),
         shapes=[*_shapes(table, "denials", compile_pattern), *_shapes(table, "shapes", compile_pattern)],
     )
 

@@ -14,13 +14,13 @@ from mnemoir.wire.learnable import without_blocks
 
 _GAP = re.compile(r"[^\S\n]+")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
-_QUOTED_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
+_QUOTED_LINE = re.compile(r"^[^\S\n]*>.*$", re.MULTILINE)
 _QUOTES = (
     re.compile(r"[\"“„«»](?P<inside>[^\"“”„«»\n]{1,2000})[\"“”«»]"),
     re.compile(r"(?<!\w)['‘‚‹](?P<inside>(?=[A-ZÀ-Þ¿¡]\S* )(?:[^'‘‚‹›\n]|(?<=\w)'(?=\w)){1,400})['›](?!\w)"),
 )
 _LINK = re.compile(r"https?://\S+")
-_ASIDE = re.compile(r"\s*\([^()]*\)")
+_ASIDE = re.compile(r"(?<!\s)\s*\([^()]*\)")
 _TAG = re.compile(r"<(?P<name>[a-z][\w-]{0,40})(?:\s[^<>\n]{0,400})?>", re.IGNORECASE)
 _CUT = re.compile(r";\s*|(?=¿)")  # inside of a sentence, between two that each say something
 _PIECE = re.compile(r".{1,1500}(?:,\s|\s|$)|\S+", re.DOTALL)  # of a sentence; the patterns must stay fast on lists
@@ -53,6 +53,11 @@ _SPEAKER = re.compile(  # a line of a chat between people: "[12:03] Anna: ..."
     r"^(?P<time>\[?\d{1,2}[:.]\d\d(?:[:.]\d\d)?[^\S\n]?(?:[AaPp][Mm])?\]?,?[^\S\n]*-?[^\S\n]*)?"
     r"(?P<who>[A-ZÀ-Þ][\w'.-]*(?: [A-ZÀ-Þ][\w'.-]*)?):[^\S\n].*$",
     re.MULTILINE,
+)
+_MAIL = re.compile(  # the head of a mail, behind which somebody writes
+    r"(?:^[^\S\n]*(?:From|To|Cc|Subject|Date|Sent|Reply-To|Von|An|Betreff|Datum|Gesendet|De|À|Objet|Envoyé|Para|Asunto|"
+    r"Fecha|Enviado|Da|Oggetto|Data|Inviato|Assunto|Van|Aan|Onderwerp|Verzonden)[^\S\n]?:[^\n]*(?:\n|\Z)){2,}",
+    re.IGNORECASE | re.MULTILINE,
 )
 _PERSONA = re.compile(
     r"\W*(?:system(?: prompt| message)?\W+)?(?:(?:you are|you're|act as|your name is|du bist|sie sind|"
@@ -97,10 +102,12 @@ def own_sentences(text: str) -> Iterator[str]:
 
 
 def _without_pasted_text(text: str) -> str:
-    """The text without code, quoted lines, tagged blocks, transcripts, texts to work on and system prompts."""
+    """The text without code, quoted lines, tagged blocks, transcripts, mails, texts to work on and system prompts."""
     text = without_blocks(_CODE.sub(" ", _QUOTED_LINE.sub(" ", text)), _TAG)
-    label = _ROLE_LABEL.search(text)
-    text = _without_dialogue(text[: label.start()] if label else text)
+    for heading in (_ROLE_LABEL, _MAIL):
+        found = heading.search(text)
+        text = text[: found.start()] if found else text
+    text = _without_dialogue(text)
     is_prompt = _PERSONA.match(text) and len(_INSTRUCTION.findall(text)) > 1
     return "" if is_prompt else _without_material(text)
 

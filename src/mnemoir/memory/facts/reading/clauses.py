@@ -1,0 +1,111 @@
+"""The clauses that a user says in a turn: of what kind each is, and whom it is about.
+
+What is quoted, pasted or code is removed before (`own_words`). A clause begins at a comma or a joining word with a
+subject behind it, so "My wife lives in Oslo and I live in Graz" is two clauses about two people.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from mnemoir.core.accents import aligned_text
+from mnemoir.memory.facts.reading.kinds import begins_with, is_of_kind, kind_words, languages_of
+from mnemoir.memory.facts.reading.own_words import own_sentences
+from mnemoir.memory.facts.reading.persons import About, about, subject_words
+
+Kind = Literal["said", "asked", "wanted", "past", "imagined", "quoted"]
+_JOINS = "and|but|so|because|since|while|und|aber|weil|denn|et|mais|car|y|pero|porque|e|ma|perche|mas|en|maar|want"
+_EDGES = " \t,.!?…;:*_~-–—()¡¿\"'"
+_LONGEST = 400  # characters of a clause that is examined
+_BARE = re.compile(  # a statement without its subject: "Is single", and no question
+    r"(?:is|are|was|were|has|have|had|does|do|did|can|could|will|would|may|might|should)\b"
+    r"(?!\s+(?:i|you|we|he|she|it|they|there|this|that|the|my|our|your|any\w*|some\w*)\b)",
+    re.IGNORECASE,
+)
+_TO_WHOM = r"(?:\s+(?:to\s+)?(?:me|us|him|her|them|mir|uns|mich|moi|nous|que|that|dass|che|dat|mij|ons)){0,2}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clause:
+    """A clause of the user's, with the sentence it stands in."""
+
+    text: str
+    sentence: str
+    kind: Kind
+    about: About
+
+
+def clauses_of(text: str) -> Iterator[Clause]:
+    """The clauses of a user's turn, in order."""
+    is_introduced = False
+    for sentence in own_sentences(text):
+        found = list(_clauses_in(sentence, is_introduced))
+        yield from found
+        is_introduced = sentence.endswith(":") and bool(found) and _introduces(found[-1], languages_of(sentence))
+
+
+def kind_of(text: str) -> Kind:
+    """The kind of a statement that stands alone."""
+    return _kind(text, languages_of(text), is_question=False)
+
+
+def _clauses_in(sentence: str, is_introduced: bool) -> Iterator[Clause]:
+    codes = languages_of(sentence)
+    is_imagined = is_of_kind(sentence, "imagined", codes)
+    is_question = sentence.endswith(("?", "？"))
+    pieces = list(_pieces(sentence))
+    asking = next(
+        (at for at, (piece, _) in enumerate(pieces) if _asks(piece, codes)), 0 if is_question else len(pieces)
+    )
+    is_quoted = is_introduced
+    for at, (piece, mark) in enumerate(pieces):
+        kind: Kind = _kind(piece, codes, is_question=at >= asking)
+        kind = "imagined" if is_imagined else kind
+        clause = Clause(text=piece, sentence=sentence, kind="quoted" if is_quoted else kind, about=about(piece))
+        yield clause
+        is_quoted = is_quoted or (mark in (":", ",") and _introduces(clause, codes))
+
+
+def _pieces(sentence: str) -> Iterator[tuple[str, str]]:
+    """The clauses of a sentence, each with the mark behind it."""
+    begin = 0
+    for cut in _break().finditer(aligned_text(sentence)):
+        if piece := sentence[begin : cut.start()].strip(_EDGES):
+            yield piece[:_LONGEST], cut[0].strip()[:1]
+        begin = cut.end()
+    if piece := sentence[begin:].strip(_EDGES):
+        yield piece[:_LONGEST], ""
+
+
+def _kind(piece: str, codes: Sequence[str], *, is_question: bool) -> Kind:
+    if is_question:
+        return "asked"
+    if is_of_kind(piece, "wanted", codes):
+        return "wanted"
+    return "past" if is_of_kind(piece, "past", codes) else "said"
+
+
+def _asks(piece: str, codes: Sequence[str]) -> bool:
+    return begins_with(piece, "asking", codes) and not _BARE.match(piece)
+
+
+def _introduces(clause: Clause, codes: Sequence[str]) -> bool:
+    """True for "my neighbour said", behind which the neighbour speaks."""
+    if clause.about.who == "user":
+        return False
+    plain = aligned_text(clause.text)
+    return any(_saying_pattern(code).search(plain) for code in codes)
+
+
+@cache
+def _saying_pattern(code: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{kind_words(code, 'saying')}){_TO_WHOM}\s*$", re.IGNORECASE)
+
+
+@cache
+def _break() -> re.Pattern[str]:
+    subjects = "|".join(sorted(map(re.escape, subject_words()), key=len, reverse=True))
+    joined = rf"(?:[,;:]\s*|\s+[-–—]+\s+|(?:,\s*|\s+)(?:{_JOINS})\s+)(?:(?:also|{_JOINS})\s+)?"
+    return re.compile(rf"{joined}(?=(?:{subjects}|j'\w+|i'\w+)(?!\w))", re.IGNORECASE)

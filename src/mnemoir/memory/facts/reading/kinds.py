@@ -1,0 +1,68 @@
+"""What kind of sentence a text is, by the words of its language: `kinds.toml` says what each list holds.
+
+The language is guessed from function words, since a list of one language means something else in another one ("als",
+"si", "no"). Where two languages are as likely, both count.
+"""
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+from importlib.resources import files
+
+from mnemoir.core.accents import without_accents
+from mnemoir.search.language import ENGLISH, is_surely_english
+from mnemoir.search.stop_words import BY_LANGUAGE
+
+LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def kind_words(code: str, kind: str) -> str:
+    """The list of one kind in a language, as the alternatives of a pattern."""
+    return str(_table()[code][kind]).replace("\n", "")
+
+
+def is_of_kind(text: str, kind: str, codes: Sequence[str]) -> bool:
+    """True when a text has a sign of the kind in one of the languages."""
+    plain = without_accents(text)
+    return any(_anywhere(code, kind).search(plain) for code in codes)
+
+
+def begins_with(text: str, kind: str, codes: Sequence[str]) -> bool:
+    """True when a text begins with a sign of the kind in one of the languages."""
+    plain = without_accents(text)
+    return any(_anywhere(code, kind).match(plain) for code in codes)
+
+
+@lru_cache(maxsize=4096)
+def languages_of(text: str) -> Sequence[str]:
+    """The likeliest of the seven languages by function words; English where there are none."""
+    seen: Counter[str] = Counter()
+    for word in set(_WORD.findall(text.lower())):
+        of = _languages_by_word().get(word, ())
+        for code in of:
+            seen[code] += 60 // len(of)  # 60: what one word of a single language counts
+    most = max(seen.values(), default=0)
+    likeliest = [code for code in LANGUAGES if seen[code] == most]
+    return likeliest if most and (len(likeliest) == 1 or not is_surely_english(text)) else [ENGLISH]
+
+
+@cache
+def _languages_by_word() -> Mapping[str, Sequence[str]]:
+    words: dict[str, list[str]] = {}
+    for code in LANGUAGES:
+        for word in BY_LANGUAGE[code]:
+            words.setdefault(word, []).append(code)
+    return words
+
+
+@cache
+def _anywhere(code: str, kind: str) -> re.Pattern[str]:
+    return re.compile(without_accents(rf"(?<!\w)(?:{kind_words(code, kind)})(?!\w)"), re.IGNORECASE)
+
+
+@cache
+def _table() -> Mapping[str, Mapping[str, str]]:
+    return tomllib.loads((files(__package__) / "kinds.toml").read_text(encoding="utf-8"))
