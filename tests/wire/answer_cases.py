@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tests.wire.answer_kit import Case
-from tests.wire.answers_of_calls import CALLS
+from tests.wire.answers_of_calls import CALLS, HALVES
 from tests.wire.answers_of_chat import STREAMS, WHOLE
 from tests.wire.answers_of_choices import by_index, by_place
 from tests.wire.answers_of_ends import ends
@@ -15,6 +15,7 @@ from tests.wire.answers_of_responses import odd_responses, whole_texts
 CASES: Sequence[Case] = (
     *STREAMS,
     *CALLS,
+    *HALVES,
     *WHOLE,
     *text_completions(),
     *responses(),

@@ -20,6 +20,7 @@ from tests.wire.answer_kit import (
     whole,
 )
 
+_JSON = "application/json"
 _MARK = b"\xef\xbb\xbf"
 _PINGS = (
     *(b"data: ping\n\n", b"data: PING\n\n", b'data: "ping"\n\n', b"data: [ping]\n\n", b"data: keep-alive\n\n"),
@@ -51,6 +52,23 @@ def odd_frames() -> Iterator[Case]:
     arguments = b'{"choices":[{"delta":{"tool_calls":[{"id":"a","function":{"name":"w","arguments":"{\t}"}}]}}]}'
     yield _case("a tab in arguments", sse(arguments, DONE), called(("w", "{\t}")))
     yield _case("a text without an end", sse(b'{"choices":[{"delta":{"content":"a\t', END, DONE), UNREADABLE)
+    for charset, text in (
+        ("iso-8859-1", "Grüße"),
+        ("windows-1252", "10 €"),
+        ("gbk", "你好"),
+        ("Latin-1", "Gr\u00fc\u00df"),
+    ):
+        data = sse(as_json(chunk({"content": text})).decode().encode(charset), END, DONE)
+        label = f"text/event-stream; charset={charset}"
+        yield _case(f"text in {charset}", data, Verdict(text=text), label=label)
+        said = as_json(whole({"content": text}) | {"usage": None}).decode().encode(charset)
+        yield _case(f"text in {charset}, whole", said, Verdict(text=text), label=label)
+    sound = sse(chunk({"content": "Grüße"}), END, DONE)
+    yield _case("UTF-8 by another label", sound, Verdict(text="Grüße"), label="text/event-stream; charset=iso-8859-1")
+    unknown = sound.replace("ü".encode(), b"\xff")
+    yield _case(
+        "bytes of no charset", unknown, Verdict(text="Gr\ufffdße"), label="text/event-stream; charset=klingon"
+    )
     yield _case("tabs between the members", sse(HI, as_json(END).replace(b":", b":\t"), DONE), SOUND)
 
 
@@ -78,7 +96,9 @@ def odd_lines() -> Iterator[Case]:
         for nothing in (empty, {}):
             end = {**nothing, "done": True, "done_reason": "length"}
             yield _case(f"no more than the reason {nothing}", lines(end), cut, protocol)
-            yield _case(f"no more than the reason {nothing}, whole", as_json(end), cut, protocol, is_whole=True)
+            yield _case(
+                f"no more than the reason {nothing}, whole", as_json(end), cut, protocol, label="application/json"
+            )
             bare = {**nothing, "done": False}
             said = lines({**around, "done": False}, bare, {**nothing, "done": True})
             yield _case(f"a line that says nothing {nothing}", said, SOUND, protocol)
@@ -97,15 +117,14 @@ def _case(
     protocol: str = "openai-chat",
     *,
     words: str = "",
-    is_whole: bool = False,
+    label: str = "",
 ) -> Case:
-    label = "application/x-ndjson" if protocol in LINES else "text/event-stream"
     return Case(
         protocol=protocol,
         name=name,
         body=body,
         verdict=verdict,
         words=words,
-        media_type="application/json" if is_whole else label,
+        media_type=label or ("application/x-ndjson" if protocol in LINES else "text/event-stream"),
         reach="reader",
     )

@@ -213,6 +213,7 @@ class ChunkReader(AnswerReader):
     def __init__(self, media_type: str = "") -> None:
         super().__init__(media_type)
         self._reason: FinishReason | None = None
+        self._goes_on = False  # words came behind the reason, which thus says nothing of the end
         self._usage: Usage | None = None
         self._answer: Json | None = None  # members of the last chunk that are not read
         self._has_choice = False
@@ -221,7 +222,7 @@ class ChunkReader(AnswerReader):
     @property
     def is_reasoned(self) -> bool:
         """See the base class."""
-        return bool(self._reason)
+        return self._reason is not None and not self._goes_on
 
     @property
     def _has_calls(self) -> bool:
@@ -311,6 +312,7 @@ class ChunkReader(AnswerReader):
             events[place:] = self._passed_before(within, beside, events[place:])
         reason = choice.get("finish_reason") or (beside and beside.get(_OTHER_REASON))
         if reason:
+            self._goes_on = self._reason is not None and len(events) > place
             self._take_reason(reason)
 
     def _take_reason(self, reason: object) -> None:

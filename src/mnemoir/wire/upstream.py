@@ -8,6 +8,7 @@ it, because clients decide by them. `is_passing` is True when a retry may help.
 import html
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -95,7 +96,21 @@ def excerpt(data: bytes) -> str:
 
 def is_stream_label(media_type: str) -> bool:
     """True for the content types of events and of JSON lines."""
-    return media_type in _STREAMS
+    return media_type.partition(";")[0] in _STREAMS
+
+
+def in_utf8(data: bytes, media_type: str) -> bytes:
+    """Data that is not in UTF-8, from the charset of its label; as it is where that does not fit.
+
+    Many labels are wrong, so data in UTF-8 stays.
+    """
+    charset = media_type.partition("charset=")[2].strip(" \"'")
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        with suppress(LookupError, UnicodeError):
+            return data.decode(charset or "utf-8").encode()
+    return data
 
 
 def error_value(data: bytes) -> Any:

@@ -40,8 +40,8 @@ _MOST_NOTES = 8
 class AnswerReader(ABC):
     """Reads one answer; `finished` is True once it is complete.
 
-    `media_type` is the label of the body; it only decides about a body without a single byte, and about one line
-    without `done` in a protocol of lines.
+    `media_type` is the label of the body; it only decides about a body without a single byte, about one line without
+    `done` in a protocol of lines, and by its charset about bytes that are no UTF-8.
     """
 
     streams_lines: ClassVar[bool] = False
@@ -222,7 +222,7 @@ class AnswerReader(ABC):
         try:
             body = orjson.loads(data)
         except orjson.JSONDecodeError:
-            mended = read_again(data)
+            mended = read_again(upstream.in_utf8(data, self.media_type))
             if mended is None:
                 if _HAS_FIELDS.search(data):
                     self._frames = self._sse_reader()
@@ -301,7 +301,7 @@ class AnswerReader(ABC):
         if not frame.lstrip(_SPACE).startswith(text):
             self._take_frames((text,), events)
             return
-        mended = read_again(frame)
+        mended = read_again(upstream.in_utf8(frame, self.media_type))
         if mended is not None:
             self._take_object(mended.value, frame, mended, events)
         elif b"\n" in frame and self._form == "events":  # events that no blank line divides

@@ -12,6 +12,7 @@ from mnemoir.wire.members import Json
 
 _OF_BEHIND = "x_groq"
 """An object with members of the server behind the protocol, which may hold the error that a stream broke off with."""
+_TOLD = frozenset({"error", "errors", "object", _OF_BEHIND})
 _WELL = frozenset({0, 200, "0", "200", "ok", "success"})
 _CODES = ("code", "status", "status_code", "error_code", "errorCode")
 _WORDS = ("message", "msg", "detail", "error_msg", "errorMessage", "error_message", "Message", "fault")
@@ -27,7 +28,7 @@ def raise_error_of(*holders: object) -> None:
     it is null or empty.
     """
     for holder in holders:
-        if not isinstance(holder, Mapping):
+        if not isinstance(holder, dict) or _TOLD.isdisjoint(holder):
             continue
         if holder.get("error") or holder.get("object") == "error":
             raise upstream.error_in_body(holder)
