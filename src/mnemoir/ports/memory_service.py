@@ -31,8 +31,8 @@ class ChatTurn:
 
     `answer` is "" for an answer cut at the token limit: then only the user's text is a source of memories. The uids
     are those of the messages in a stored conversation. `outside` is what tools and documents said in the turn, each
-    as its origin and its text; `context` is what was said just before it, each as its role and its text. `zone` is the
-    name of the person's time zone, in which `said_at` is written.
+    as its origin and its text; `context` is what was said just before it, each as its role and its text. `zone` is
+    the name of the person's time zone, in which `said_at` is written.
     """
 
     user_text: str
