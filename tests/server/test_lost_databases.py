@@ -179,7 +179,7 @@ IDENTITY_LOST = r"identity\.json is missing, and .* --begin-anew identity\.json"
 DATABASES = (IDENTITY_FILE, DATABASE_FILE, ACCESS_FILE)
 
 
-@pytest.mark.parametrize("rest", [CONVERSATIONS, "runs.db", "erased.jsonl"])
+@pytest.mark.parametrize("rest", [CONVERSATIONS, "erased.jsonl"])
 async def test_without_all_of_its_databases_a_directory_is_no_new_one(open_server, settings, tmp_path, rest):
     key, data = await fill(open_server), tmp_path / "data"
     (data / "erased.jsonl").touch()

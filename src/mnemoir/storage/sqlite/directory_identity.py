@@ -20,7 +20,6 @@ from mnemoir.core.data_directory import (
     CONVERSATIONS,
     DATABASE_FILE,
     IDENTITY_FILE,
-    RUNS_FILE,
     SESSIONS_FILE,
     TOMBSTONES_FILE,
 )
@@ -30,7 +29,6 @@ from mnemoir.storage.sqlite.shared_file import hold_folder_lock
 from mnemoir.storage.sqlite.transactions import storage_errors
 
 _ID = re.compile(r"[0-9a-f]{32}")
-_LEFT_BY_A_SERVER = (RUNS_FILE, TOMBSTONES_FILE)  # made behind the id, and without one of their own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,9 +69,8 @@ class DirectoryIdentity:
     @property
     def remains(self) -> Path | None:
         """Something in the directory that a server left, whether the file is there or not; None for nothing."""
-        left = (self.path.with_name(name) for name in _LEFT_BY_A_SERVER)
-        belonging = (path for path, _ in self._belongings())
-        return next(belonging, next((path for path in left if path.exists()), None))
+        tombstones = self.path.with_name(TOMBSTONES_FILE)  # they have no id of their own
+        return next((path for path, _ in self._belongings()), tombstones if tombstones.exists() else None)
 
     @property
     def id_in_remains(self) -> str | None:
