@@ -197,6 +197,20 @@ async def test_without_all_of_its_databases_a_directory_is_no_new_one(open_serve
     assert (await server.ask("GET", of("tea", **USER), **{"x-api-key": key})).status == 200
 
 
+async def test_conversations_elsewhere_tell_too_that_a_directory_is_no_new_one(open_server, tmp_path):
+    elsewhere = {"memory.storage_path": str(tmp_path / "talk")}
+    server = await open_server(elsewhere)
+    await begin(server, "tea", "I drink green tea.", **USER)
+    await server.parts.aclose()
+    shutil.rmtree(tmp_path / "data")
+    with pytest.raises(StorageDamaged, match=IDENTITY_LOST):
+        await open_server(elsewhere)
+    there = load_settings(None, {"storage.data_dir": str(tmp_path / "data")} | elsewhere, environ={})
+    assert list(losses_in(there)) == [IDENTITY_FILE]
+    await asyncio.to_thread(begin_anew, there, IDENTITY_FILE)
+    assert (await (await open_server(elsewhere)).get(of("tea", **USER)))["id"] == "tea"
+
+
 async def test_what_is_left_of_a_directory_without_databases_can_be_taken_as_it_is(open_server, settings, tmp_path):
     await fill(open_server)
     for name in DATABASES:
