@@ -23,7 +23,7 @@ from mnemoir.server.door.request import (
     LONGEST_NAME,
     MOST_AT_ONCE,
     note_route,
-    parse_own_json,
+    parse_json,
     query,
     query_pairs,
     quoted_name,
@@ -54,20 +54,16 @@ def note_sent_path(scope: Scope, sent: bytes) -> None:
 
 
 def check_conditions(scope: Scope, found: Found) -> None:
-    """Raise InvalidRequest for a name that is missing and for a query that the route does not know.
+    """Raise InvalidRequest for a name that is missing, for a query that the route does not know, and for what two
+    readers would understand differently.
 
     Raises Forbidden for a tenant or project that is not the caller's.
     """
     _check_bytes(scope, found)
     if not found.says.is_own:
         return
-    if found.says.exact and (
-        _BROKEN_ESCAPE.search(scope["raw_path"]) or _BROKEN_ESCAPE.search(scope["query_string"])
-    ):
-        raise InvalidRequest(
-            "The address has a % that begins no encoded character, so nothing was done. Write it as %25.",
-            code="invalid_encoding",
-        )
+    if found.says.exact:
+        _check_escapes(scope)
     _check_names(scope, found.says)
     _check_query(scope, found.says)
 
@@ -82,6 +78,15 @@ def _check_bytes(scope: Scope, found: Found) -> None:
         raise InvalidRequest(
             "The path holds bytes that are not UTF-8. Encode the name in it as UTF-8.", code="invalid_encoding"
         ) from None
+
+
+def _check_escapes(scope: Scope) -> None:
+    """Raise InvalidRequest for a percent sign that encodes nothing: readers keep it, or guess."""
+    if _BROKEN_ESCAPE.search(scope["raw_path"]) or _BROKEN_ESCAPE.search(scope["query_string"]):
+        raise InvalidRequest(
+            "The address has a % that begins no encoded character, so nothing was done. Write it as %25.",
+            code="invalid_encoding",
+        )
 
 
 def _check_names(scope: Scope, says: Says) -> None:
@@ -120,7 +125,7 @@ def _check_query(scope: Scope, says: Says) -> None:
             raise repetition(f"The query parameter {quoted_name(name)}", name, times)
     _check_scope_names(pairs)
     if "project" in known:
-        named_project(scope)
+        named_project(scope)  # headers that name two are refused before the audit log asks which one it is
     if not sent.keys().isdisjoint(aliases):
         _check_aliases(scope, principal_of(scope))
 
@@ -185,7 +190,7 @@ def check_members(body: bytes, known: Sequence[str]) -> None:
     if not body.strip():
         return
     try:
-        told = parse_own_json(body)
+        told = parse_json(body)  # a member that is there twice is found by the reader of the body
     except InvalidRequest:
         if known:
             raise

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from fastapi import Depends, Request
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, Field
 
 from mnemoir.core.clock import now_text
 from mnemoir.core.errors import Forbidden, NotFound
@@ -20,9 +20,7 @@ router = Routes(prefix="/api/holds", tags=["subjects"], route_class=RouteAsSent)
 
 
 class HoldBody(Body):
-    """Why the data must stay; a hold knows no condition."""
-
-    model_config = ConfigDict(extra="forbid")
+    """Why the data must stay."""
 
     reason: Annotated[str, Field(max_length=500), AfterValidator(not_blank)]
 

@@ -7634,7 +7634,7 @@ export interface components {
         };
         /**
          * HoldBody
-         * @description Why the data must stay; a hold knows no condition.
+         * @description Why the data must stay.
          */
         HoldBody: {
             /** Reason */
