@@ -273,6 +273,9 @@ def _status(kind: str) -> int | None:
 def _message(error: object) -> str:
     """The server's own message; the whole object as text when it has none."""
     said = _words(error, _DEEPEST_WORDS) or orjson.dumps(error, default=str).decode("utf-8", "replace")
+    raw = member(member(error, "metadata"), "raw")  # what the server behind a router said, whose own words say little
+    if isinstance(raw, str) and raw and raw not in said:
+        said = f"{said}: {raw}"
     return said[:MOST_MESSAGE_CHARACTERS]
 
 
