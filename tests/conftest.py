@@ -16,6 +16,7 @@ from hypothesis import settings
 from stamina.instrumentation import RetryDetails, get_on_retry_hooks, set_on_retry_hooks
 
 from mnemoir.access.sign_in import passwords
+from mnemoir.core import clock_guard
 from tests.budget import NAME as BUDGET
 from tests.budget import Budget
 from tests.forked_servers import Forker
@@ -46,6 +47,7 @@ _COSTLY = {
     "workflows",
 }
 _MOST_CASES = 3
+_OBJECTS = 50_000  # made and not yet gone, until they are looked through for garbage
 # no example is wrong for having taken long: others may be at work on this machine. Each run has other examples.
 settings.register_profile("untimed", settings(), deadline=None, max_examples=30)
 settings.load_profile("untimed")
@@ -79,12 +81,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is imported stays: looking through it for garbage takes a third of this, and some of each test."""
+    """What is imported stays: looking through it for garbage takes a third of this, and some of each test.
+
+    And a test makes little garbage: to look for it every 700 objects, as Python does, takes a twelfth of all.
+    """
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(_OBJECTS, *gc.get_threshold()[1:])
         gc.enable()
 
 
@@ -125,6 +131,12 @@ def _logging_as_it_was() -> Iterator[None]:
     structlog.reset_defaults()
     root.handlers[:] = handlers
     root.setLevel(level)
+
+
+@pytest.fixture
+def trusted_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock may decide at once what is deleted by its age, as if a server had run for an hour."""
+    monkeypatch.setattr(clock_guard, "WAIT_S", 0)
 
 
 @pytest.fixture

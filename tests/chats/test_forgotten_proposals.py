@@ -86,6 +86,7 @@ async def test_one_that_quotes_a_forgotten_memory_goes_with_it_and_so_does_a_rep
     assert holds(tmp_path, [SECRET]) == {}
 
 
+@pytest.mark.usefixtures("trusted_clock")
 async def test_what_waited_ninety_days_ends_without_any_setting(chats, tmp_path):
     await chats.parts.upkeep.pruning.aclose()  # its own run at the start would race with those below
     memory = Memory(id=MemoryId("m1"), text=SECRET, user="user", created_at="2026-01-01")

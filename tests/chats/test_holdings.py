@@ -67,6 +67,7 @@ async def test_it_is_exported_beside_the_facts_and_imported_once(noted, tmp_path
         assert [one["memory"] for one in listed] == ["Green tea, please"]
 
 
+@pytest.mark.usefixtures("trusted_clock")
 async def test_it_is_pruned_with_the_conversations(noted):
     chats, notes = noted
     await chats.parts.upkeep.pruning.aclose()  # its own run at the start would race with the one below

@@ -15,6 +15,7 @@ from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.core.clock_guard import elapsed_s
 from mnemoir.core.conversations import Message, MessageRecord, SessionMetadata
 from mnemoir.core.data_directory import SESSIONS_FILE
+from mnemoir.core.errors import Conflict
 from mnemoir.core.scope import Scope
 from mnemoir.ports.holdings import OpenHolding
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
@@ -155,7 +156,8 @@ async def test_nothing_goes_for_an_hour_when_the_clock_was_moved_by_more_than_a_
     clock.passed_s, clock.set_s = DAY_S + 60, 300 * DAY_S
     with structlog.testing.capture_logs() as log:
         assert await pruning.prune_if_due() == await pruning.prune_if_due() == 0
-        assert await pruning.run(dry_run=False) == {}
+        with pytest.raises(Conflict, match=r"the clock was moved by 300\.0 days"):
+            await pruning.run(dry_run=False)
         clock.set_s = 3600  # set right, but for an hour
         assert await pruning.prune_if_due() == 0
         clock.passed_s += 3600
@@ -190,11 +192,15 @@ async def test_a_first_run_ever_waits_for_an_hour(conversations, clock, database
     assert await pruning.prune_if_due() == 1
 
 
-async def test_whoever_asks_for_it_after_a_rest_need_not_wait(conversations, clock, stamps, pruning_of):
+async def test_whoever_asks_for_it_after_a_rest_waits_too_and_is_told(conversations, clock, stamps, pruning_of):
     talk(conversations, MIRA, "old", days_ago=31)
     await stamps.write(Stamp.CLOCK, clock() - timedelta(days=7))
-    assert await pruning_of(30).run(dry_run=True) == {"conversations": 1}
-    assert await pruning_of(30).run(dry_run=False) == {"conversations": 1}
+    pruning = pruning_of(30)
+    assert await pruning.run(dry_run=True) == {"conversations": 1}
+    with pytest.raises(Conflict, match=r"^Nothing was deleted: the clock is 7\.0 days after .* Set it right"):
+        await pruning.run(dry_run=False)
+    clock.passed_s = 3600
+    assert await pruning.run(dry_run=False) == {"conversations": 1}
 
 
 def test_time_that_passed_never_goes_back():

@@ -183,7 +183,9 @@ def test_a_conversation_is_deleted_after_confirmation(conversations):
 
 @both_ways
 def test_old_conversations_are_pruned(conversations):
-    assert conversations.json("prune", "--days", "3", "--yes")["ids"] == []
+    assert conversations.json("prune", "--days", "3", "--dry-run")["ids"] == []
+    refused = conversations("prune", "--days", "3", "--yes")
+    assert (refused.returncode, "nothing tells yet whether the clock is right" in refused.stderr) == (1, True)
     assert sorted(conversations.json("prune", "--days", "0", "--dry-run")["ids"]) == ["search", "tea/1"]
     assert conversations("prune", "--days", "0", stdin="n\n").returncode == 1
     assert len(conversations.ids()) == 2

@@ -62,7 +62,7 @@ async def test_an_act_has_an_entry_before_it_and_its_result_behind_it_and_no_wor
         ("PUT", "/api/memories/settings", {"searchLimit": 3}, "settings.change"),
         ("DELETE", "/api/memories/extraction-prompt", None, "settings.change"),
         ("GET", "/api/%65xport?user_id=mira", None, "memories.export"),
-        ("DELETE", "/api%2Fmemories?user_id=mira", None, "memories.delete_all"),
+        ("DELETE", "/api/mem%6Fries?user_id=mira", None, "memories.delete_all"),
     ],
 )
 async def test_acts_on_all_of_somebody_s_data_and_on_settings_are_written_down(keyed, method, target, body, action):

@@ -365,3 +365,44 @@ def test_an_address_in_use_is_named():
 def test_without_options_it_listens_on_this_machine_only():
     options = ServerOptions()
     assert (options.host, options.is_local) == ("127.0.0.1", True)
+
+
+AMBIGUOUS = {
+    "a part behind a #": b"DELETE /api/memories?user_id=mira#&run_id=r1 HTTP/1.1\r\nHost: localhost\r\n",
+    "a part of a path behind a #": b"DELETE /api/memories#/all?user_id=mira HTTP/1.1\r\nHost: localhost\r\n",
+    "two hosts": b"GET /api/memories?user_id=mira HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n",
+    "one host twice": b"GET /api/memories?user_id=mira HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n",
+    "another host in the address": b"GET http://evil.example/api/memories HTTP/1.1\r\nHost: localhost\r\n",
+    "another port in the address": b"GET http://localhost:81/health HTTP/1.1\r\nHost: localhost\r\n",
+    "a user in the address": b"GET http://localhost@evil.example/health HTTP/1.1\r\nHost: localhost\r\n",
+}
+
+
+@pytest.mark.parametrize("head", AMBIGUOUS.values(), ids=AMBIGUOUS)
+async def test_a_head_that_can_be_read_in_two_ways_is_refused_and_nothing_is_deleted(listen, head):
+    server = await listen()
+    said = {"messages": [{"role": "user", "content": "Likes tea"}], "user_id": "mira", "infer": False}
+    await server.post("/api/memories", said | {"run_id": "r2"})
+    async with connected(server.url) as (reader, writer):
+        writer.write(head + b"\r\n")
+        status, headers, body = await response(reader)
+        assert (status, orjson.loads(body)["code"]) == (400, "invalid_http")
+        assert (headers["connection"], await reader.read()) == ("close", b"")
+    assert (await server.get("/api/memories?user_id=mira"))["total"] == 1
+
+
+@pytest.mark.parametrize("target", ["http://localhost/health", "HTTP://LOCALHOST:80/health?", "/health?a=http://b/"])
+async def test_the_address_of_a_proxy_and_a_host_that_is_the_same_are_one(listen, target):
+    server = await listen()
+    async with connected(server.url) as (reader, writer):
+        writer.write(b"GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % target.encode())
+        assert (await response(reader))[0] == 200
+
+
+async def test_a_chat_with_two_users_in_its_headers_is_refused(listen):
+    server = await listen()
+    body = orjson.dumps(hello())
+    for second, expected in (("mira", 200), ("otto", 400)):
+        async with connected(server.url) as (reader, writer):
+            writer.write(request("POST", CHAT, body, "X-User-Id: mira", f"X-User-Id: {second}"))
+            assert (await response(reader))[0] == expected

@@ -171,6 +171,7 @@ async def test_a_long_conversation_is_exported_whole_in_pieces(listen, http):
     assert len(lines) == 4001
 
 
+@pytest.mark.usefixtures("trusted_clock")
 async def test_old_conversations_are_pruned_and_kept_ones_are_not(server):
     for id in ("a", "b", "kept"):
         await begin(server, id, f"of {id}")

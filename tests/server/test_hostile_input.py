@@ -229,7 +229,7 @@ async def test_text_comes_back_as_it_went_in(server, text):
     assert (await server.get(f"{MEMORIES}/mira"))["results"][0]["memory"] == text
 
 
-@pytest.mark.parametrize("body", [b'{"query": "\\ud800", "user_id": "mira"}', b'\xef\xbb\xbf{"query": "x"}'])
+@pytest.mark.parametrize("body", [b'{"query": "\\ud800", "user_id": "mira"}'])
 async def test_half_a_character_is_refused(server, body):
     assert error_of(await server.ask("POST", SEARCH, body)) == (400, "invalid_json")
 

@@ -9,12 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from mnemoir.access.access_file import AccessFile
 from mnemoir.core.data_directory import ACCESS_FILE, DATABASE_FILE, IDENTITY_FILE
 from mnemoir.core.errors import InvalidRequest, StorageDamaged
+from mnemoir.core.scope import Scope
 from mnemoir.settings import Settings, load_settings
 from mnemoir.upkeep.losses import begin_anew, losses_in
 from tests.server.conversation_targets import at, begin, of
 from tests.server.server_kit import error_of
+from tests.server.sign_in.page import joined
 
 CONVERSATIONS = "conversations/default/mira/conversations.db"
 USER = {"user_id": "mira"}
@@ -170,3 +173,102 @@ async def test_what_is_there_is_not_begun_anew(lost, settings, tmp_path):
         with pytest.raises(InvalidRequest, match="is not lost"):
             begin_anew(settings, name)
     assert files_of(tmp_path / "data") == before
+
+
+IDENTITY_LOST = r"identity\.json is missing, and .* --begin-anew identity\.json"
+DATABASES = (IDENTITY_FILE, DATABASE_FILE, ACCESS_FILE)
+
+
+@pytest.mark.parametrize("rest", [CONVERSATIONS, "runs.db", "erased.jsonl"])
+async def test_without_all_of_its_databases_a_directory_is_no_new_one(open_server, settings, tmp_path, rest):
+    key, data = await fill(open_server), tmp_path / "data"
+    (data / "erased.jsonl").touch()
+    shutil.copytree(data, tmp_path / "whole")
+    for file in [file for file in data.rglob("*") if file.is_file() and file != data / rest]:
+        file.unlink()
+    before = files_of(data)
+    with pytest.raises(StorageDamaged, match=IDENTITY_LOST):
+        await open_server()
+    assert (files_of(data), list(losses_in(settings))) == (before, [IDENTITY_FILE])
+    shutil.rmtree(data)
+    shutil.copytree(tmp_path / "whole", data)
+    server = await open_server()
+    assert (await server.ask("GET", of("tea", **USER))).status == 401
+    assert (await server.ask("GET", of("tea", **USER), **{"x-api-key": key})).status == 200
+
+
+async def test_what_is_left_of_a_directory_without_databases_can_be_taken_as_it_is(open_server, settings, tmp_path):
+    await fill(open_server)
+    for name in DATABASES:
+        (tmp_path / "data" / name).unlink()
+    await asyncio.to_thread(begin_anew, settings, IDENTITY_FILE)
+    server = await open_server()
+    assert (await server.get(of("tea", **USER)))["id"] == "tea"
+    assert losses_in(settings) == {}
+
+
+@pytest.mark.parametrize("gone", [DATABASES[:1], DATABASES[:2], (IDENTITY_FILE, ACCESS_FILE)])
+async def test_the_way_back_of_a_missing_identity_is_that_of_the_identity(open_server, settings, tmp_path, gone):
+    await fill(open_server)
+    for name in gone:
+        (tmp_path / "data" / name).unlink()
+    before = files_of(tmp_path / "data")
+    with pytest.raises(StorageDamaged, match=IDENTITY_LOST):
+        await open_server()
+    with pytest.raises(StorageDamaged, match=IDENTITY_LOST):
+        AccessFile(settings).open_or_create()
+    assert files_of(tmp_path / "data") == before
+
+
+def swap(mine: Path, others: Path) -> None:
+    shutil.copyfile(others, mine)
+
+
+def link_file(mine: Path, others: Path) -> None:
+    mine.unlink()
+    mine.symlink_to(others)
+
+
+def link_folder(mine: Path, others: Path) -> None:
+    shutil.rmtree(mine.parent)
+    mine.parent.symlink_to(others.parent)
+
+
+@pytest.mark.parametrize("way", [swap, link_file, link_folder])
+async def test_conversations_of_somebody_else_are_never_a_users_own(open_server, settings, tmp_path, way):
+    server = await open_server()
+    for user in ("mira", "otto"):
+        await begin(server, "tea", f"Of {user}.", user_id=user)
+    await server.parts.aclose()
+    mine = tmp_path / "data" / CONVERSATIONS
+    shutil.copytree(mine.parent, tmp_path / "kept")
+    way(mine, tmp_path / "data" / "conversations/default/otto/conversations.db")
+    server = await open_server()
+    for target in (of("tea", **USER), at("", **USER), at("/export", **USER)):
+        assert error_of(await server.ask("GET", target)) == DAMAGED
+    assert error_of(await server.ask("POST", at("", **USER), {"id": "new"})) == DAMAGED
+    assert (await server.get(of("tea", user_id="otto")))["id"] == "tea"
+    await server.parts.aclose()
+    assert list(losses_in(settings)) == [CONVERSATIONS]
+    if way is not swap:  # nothing is renamed through a link
+        with pytest.raises(StorageDamaged, match="is a link"):
+            await asyncio.to_thread(begin_anew, settings, CONVERSATIONS)
+    mine.parent.unlink() if way is link_folder else shutil.rmtree(mine.parent)
+    shutil.copytree(tmp_path / "kept", mine.parent)
+    assert (await (await open_server()).get(of("tea", **USER)))["id"] == "tea"
+
+
+async def test_what_is_given_to_somebody_is_theirs_from_then_on(open_server, settings, tmp_path):
+    server = await open_server()
+    await begin(server, "tea", "I drink green tea.", **USER)
+    await joined(server, "anna")
+    anna = server.parts.access.users.with_hash("anna")[0]
+    await server.parts.upkeep.adoption.adopt(anna, "mira")
+    await server.parts.aclose()
+    server = await open_server()
+    assert await server.parts.chats.conversations.ids(Scope(project="default", user="anna")) == ["tea"]
+    await server.parts.aclose()
+    assert losses_in(settings) == {}
+    given = tmp_path / "data" / "conversations/default/anna/conversations.db"
+    with closing(sqlite3.connect(given)) as file:
+        assert file.execute("SELECT owner FROM identity").fetchall() == [("default/anna",)]

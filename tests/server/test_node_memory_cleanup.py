@@ -42,6 +42,7 @@ async def test_those_of_conversations_that_are_gone_are_removed(server, objects)
     assert (await server.post(CLEANUP, {}))["deleted"] == 0
 
 
+@pytest.mark.usefixtures("trusted_clock")
 async def test_with_an_age_old_ones_go_too(server, objects):
     assert (await server.post(CLEANUP, {"older_than_days": 30}))["deleted"] == 3
     assert kept(objects) == {"there/new"}

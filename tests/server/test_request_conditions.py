@@ -1,11 +1,25 @@
 """Nothing is deleted, given or changed by what was not understood: each condition narrows or is refused by name."""
 
+import ast
+import inspect
+import itertools
+import json
 import re
+import textwrap
+from collections.abc import Iterator
+from urllib.parse import quote
 
 import pytest
+from fastapi.dependencies.models import Dependant
+from hypothesis import given
+from hypothesis import strategies as st
 
+from mnemoir.core.errors import InvalidRequest
 from mnemoir.server.app import TABLE
+from mnemoir.server.door.request import parse_own_json
+from mnemoir.server.door.says import RestRoute
 from tests.narrowing import present
+from tests.server.route_table import known_body
 from tests.server.server_kit import Server, error_of, succeeded
 
 MEMORIES = "/api/memories"
@@ -113,6 +127,71 @@ async def test_a_member_that_is_there_twice_is_refused_in_what_takes_something_a
     assert await tell() == before
 
 
+@pytest.mark.costly("it asks all routes")
+async def test_every_route_of_our_own_refuses_a_body_with_a_member_that_is_there_twice(kept):
+    server, headers, tell = kept
+    before = await tell()
+    routes = [
+        (method, named(route.path), route.says.members[0])
+        for route in TABLE.routes
+        for method in present(route.methods) - {"HEAD", "GET"}
+        if route.says.members
+    ]
+    assert {("POST", MEMORIES), ("PUT", f"{MEMORIES}/settings"), ("PUT", "/api/model")} <= {one[:2] for one in routes}
+    for method, path, member in routes:
+        for body in (f'{{"{member}": {{}}, "{member}": {{}}}}', f'{{"{member}": [{{"a": 1, "\\u0061": 1}}]}}'):
+            refused = await server.ask(method, path, body.encode(), **headers)
+            if refused.status != 403:  # of what may be changed from a page alone
+                assert (error_of(refused), method, path) == ((400, "repeated_parameter"), method, path)
+    assert await tell() == before
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | TEXTS,
+    lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner),
+)
+TWICE = (
+    b'{"metadata": {"a": 1, "a": 2}, "text": "%s"}',
+    b'{"text": "%s", "b": [[{"\\u00e9": 1, "\xc3\xa9": 1}]]}',
+    b'{"text": "%s \\": \\\\", "c": {"": 1, "": 1}}',
+)
+
+
+def test_a_member_is_found_twice_in_a_body_of_any_size_and_depth():
+    for body in TWICE:
+        for size in (0, 300 * 1024, 9 * 1024 * 1024):
+            with pytest.raises(InvalidRequest, match="is there 2 times"):
+                parse_own_json(body % (b"x:{}" * (size // 4)))
+
+
+@given(VALUES)
+def test_whatever_has_each_member_once_is_read(value):
+    assert parse_own_json(json.dumps(value).encode()) == value
+
+
+async def test_a_member_twice_in_the_metadata_of_a_query_deletes_nothing(kept):
+    server, headers, tell = kept
+    before = await tell()
+    twice = quote('{"topic": "tea", "topic": ["food"]}')
+    for method in ("DELETE", "GET"):
+        refused = await refuses(server, headers, method, f"{MEMORIES}?user_id=mira&metadata={twice}")
+        assert refused == (400, "repeated_parameter")
+    assert await tell() == before
+
+
+@pytest.mark.parametrize("path", ["/api/conversations/prune", "/api/conversations/node-memory/cleanup", MEMORIES])
+async def test_a_dry_run_of_null_is_neither_a_dry_run_nor_none(kept, path):
+    server, headers, tell = kept
+    before = await tell()
+    body = {"user_id": "mira", "days": 0, "dry_run": None, "infer": False}
+    body |= {"messages": [{"role": "user", "content": "Likes cake"}]}
+    known = known_body(next(route.says for route in TABLE.routes if route.path == path), body)
+    refused = await server.ask("POST", path, known, **headers)
+    assert (error_of(refused), b"dry_run" in refused.body) == ((422, "validation_error"), True)
+    assert await tell() == before
+
+
 async def test_a_large_body_is_looked_at_too(kept):
     server, headers, _ = kept
     large = {"messages": [{"role": "user", "content": "x" * 100_000}], "zzz": 1}
@@ -196,8 +275,132 @@ async def test_bytes_that_are_no_text_never_make_one_user_of_two(server):
     assert (await server.get(f"{MEMORIES}/j%EF%BF%BDrgen"))["total"] == 1
 
 
+async def test_bytes_that_are_no_text_are_refused_in_every_path_with_a_name(kept):
+    server, headers, tell = kept
+    before = await tell()
+    routes = [(method, one) for one in TABLE.routes for method in present(one.methods) - {"HEAD"} if "{" in one.path]
+    assert len(routes) > 60
+    for method, route in routes:
+        sent = re.sub(r"\{[^}]+\}", "a%FFb", route.path)
+        if route.path.endswith(".json") or not route.says.needs_credential:
+            continue
+        refused = await refuses(server, headers, method, sent)
+        assert (refused, method, sent) == ((400, "invalid_encoding"), method, sent)
+    assert await tell() == before
+
+
+SCOPES = {"user_id", "user", "from_user", "tenant", "project", "agent_id", "app_id", "run_id", "conversation_id"}
+EMPTY = {(422, "validation_error"), (400, "missing_user_id"), (400, "invalid_project")}
+
+
+@pytest.mark.costly("it asks all routes")
+async def test_a_name_without_a_character_is_never_everybody(kept):
+    server, headers, tell = kept
+    before, asked = await tell(), set()
+    body = {"query": "x", "reason": "x", "days": 1, "older_than_days": 1, "all": True, "memory": "x", "title": "x"}
+    for route in TABLE.routes:
+        names = SCOPES & {*present(route.says.query)} if route.says.is_own else set()
+        for method, name in itertools.product(present(route.methods) - {"HEAD"}, sorted(names)):
+            known = None if method in ("GET", "DELETE") else known_body(route.says, body)
+            for value in ("", "%20"):
+                answer = await server.ask(method, f"{named(route.path)}?{name}={value}", known, **headers)
+                told = error_of(answer) if 400 <= answer.status < 500 else (answer.status, "")
+                is_earlier = told[0] in (403, 422) or told[1] in (
+                    "invalid_request",
+                    "invalid_json",
+                    "missing_user_id",
+                )
+                assert told in EMPTY or is_earlier, (method, route.path, name, told)
+            asked.add((method, route.path, name))
+    assert {("GET", "/api/export", "user_id"), ("DELETE", "/api/holds/{user_id}", "tenant")} <= asked
+    assert await tell() == before
+
+
+async def test_an_id_of_anybody_is_not_taken_for_a_user_without_a_name(kept):
+    server, headers, tell = kept
+    before = await tell()
+    (memory,) = (await server.get(f"{MEMORIES}/mira", **headers))["results"]
+    for method, below, body in (("DELETE", "", None), ("PATCH", "", {"memory": "x"}), ("GET", "/history", None)):
+        refused = await server.ask(method, f"{MEMORIES}/{memory['id']}{below}?user_id=%20", body, **headers)
+        assert error_of(refused) == (422, "validation_error")
+    assert await tell() == before
+
+
+async def test_headers_that_name_two_projects_or_users_are_refused(kept):
+    server, headers, tell = kept
+    two = {"x_mnemoir_project": "default", "x_etienne_project": "kitchen"}
+    before = await tell()
+    for method, target in (("DELETE", f"{MEMORIES}?user_id=mira"), ("POST", "/api/subjects/mira/erase")):
+        assert await refuses(server, headers | two, method, target) == (400, "several_headers")
+    chat = {"model": "mnemoir", "messages": [{"role": "user", "content": "Hello"}]}
+    refused = await server.ask("POST", "/v1/chat/completions", chat, **headers, **two)
+    assert error_of(refused) == (400, "several_headers")
+    assert await tell() == before
+    same = {"x_mnemoir_project": "default", "x_etienne_project": " default "}
+    assert succeeded(await server.ask("DELETE", f"{MEMORIES}?user_id=mira", **headers, **same))["deleted"] == 1
+
+
+async def test_a_byte_order_mark_before_a_body_is_no_part_of_it(kept):
+    server, headers, _ = kept
+    mark = b"\xef\xbb\xbf"
+    found = await server.ask("POST", f"{MEMORIES}/search", mark + b'{"query": "tea", "user_id": "mira"}', **headers)
+    assert len(succeeded(found)["results"]) == 1
+    twice = await server.ask("POST", f"{MEMORIES}/search", mark + b'{"query": "tea", "query": "x"}', **headers)
+    assert error_of(twice) == (400, "repeated_parameter")
+    for body in (mark + b"{}", mark + b" null"):
+        succeeded(await server.ask("DELETE", f"{MEMORIES}?user_id=mira", body, **headers))
+
+
+async def test_a_slash_behind_a_name_is_a_name_that_is_missing_but_behind_memories(kept):
+    server, headers, _ = kept
+    for path in ("/api/holds/mira/", "/api/keys/mira/", "/api/conversations/mira/"):
+        assert (await refuses(server, headers, "DELETE", path), path) == ((400, "missing_name"), path)
+
+
 def test_no_route_is_exact_without_being_walked_above():
     walked = {path for _, path in of_our_own(deleting=True)}
     more = {"/api/memories/plans/mira/apply", "/api/memories/mira/restore", "/api/discussions/mira/rebuild"}
     more |= {"/api/memories/proposals/approve", "/api/memories/proposals/mira/approve", "/api/users/mira/adopt"}
     assert {named(route.path) for route in TABLE.routes if route.says.exact} - walked == more
+
+
+# what is declared and not read: its only purpose is that anything else is refused
+DECLARED_ALONE = {("/api/workflows/kept/{path:path}", "body")}
+
+
+def test_each_parameter_that_a_route_declares_is_read():
+    """One that is declared and not read would be a condition that is ignored."""
+    routes = [route for route in TABLE.routes if isinstance(route, RestRoute)]
+    assert {(route.path, name) for route in routes for name in unread_names(route.dependant)} == DECLARED_ALONE
+
+
+def unread_names(dependant: Dependant) -> Iterator[str]:
+    """The parameters of an endpoint, and of all that it depends on, whose names their bodies do not read."""
+    call = dependant.call if inspect.isfunction(dependant.call) else type(dependant.call).__call__
+    tree = ast.parse(textwrap.dedent(inspect.getsource(call))).body[0]
+    assert isinstance(tree, ast.FunctionDef | ast.AsyncFunctionDef)
+    read = {node.id for line in tree.body for node in ast.walk(line) if isinstance(node, ast.Name)}
+    yield from {one.arg for one in (*tree.args.args, *tree.args.kwonlyargs)} - read - {"self"}
+    for dependency in dependant.dependencies:
+        yield from unread_names(dependency)
+
+
+async def test_a_hold_is_in_all_projects_so_a_project_is_refused(kept):
+    server, headers, tell = kept
+    succeeded(await server.ask("PUT", "/api/holds/mira", {"reason": "a claim"}, **headers))
+    before = await tell()
+    for method, body in (("PUT", {"reason": "another"}), ("DELETE", None)):
+        for name in ("project", "project_id"):
+            refused = await server.ask(method, f"/api/holds/mira?{name}=kitchen", body, **headers)
+            assert (error_of(refused), method) == ((400, "unknown_parameter"), method)
+    assert await tell() == before
+
+
+async def test_whoever_has_some_projects_sees_the_holds_on_users_in_them(kept):
+    server, headers, _ = kept
+    said = {"messages": [{"role": "user", "content": "Likes tea"}], "user_id": "noa", "infer": False}
+    await server.post(f"{MEMORIES}?project=kitchen", said, **headers)
+    for user in ("mira", "noa", "nobody"):
+        succeeded(await server.ask("PUT", f"/api/holds/{user}", {"reason": "a claim"}, **headers))
+    key = server.parts.access.api_keys.create(role="admin", projects=["kitchen"], by="test")[1]
+    assert [one["user_id"] for one in (await server.get("/api/holds", x_api_key=key))["results"]] == ["noa"]

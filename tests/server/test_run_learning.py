@@ -72,3 +72,12 @@ async def test_a_run_names_what_was_proposed_until_it_is_reviewed(open_server, l
     assert (told["learned"], proposed["event"], proposed["text"]) == ([], "ADD", "Is allergic to walnuts")
     await server.post(f"/api/memories/proposals/{proposed['id']}/approve", None)
     assert (await written(server, run_id))["proposed"] == [proposed | {"text": None}]
+
+
+async def test_a_run_tells_that_a_secret_was_left_out_and_not_which(open_server, llm: ScriptedLLM):
+    server = await open_server(asks(llm))
+    llm.reply("Noted.")
+    llm.reply_json({"facts": ["The keypad at home takes 9917", "Alarm code: 9917", "Lives in Graz"]})
+    told = await written(server, await said(server, "I live in Graz, and my alarm code is 9917."))
+    assert [one["text"] for one in told["learned"]] == ["Lives in Graz"]
+    assert told["left_out"] == {"secret": 2}

@@ -271,6 +271,7 @@ async def test_names_of_any_form_are_erased(server, name, tmp_path):
     assert holding(tmp_path / "data", QUINCE) == {}
 
 
+@pytest.mark.usefixtures("trusted_clock")
 async def test_a_run_deletes_what_its_dry_run_counted_and_nothing_of_a_person_on_hold(open_server):
     server = await open_server({"retention.memories_days": 30, "memory.auto_prune_days": 30})
     await server.parts.upkeep.pruning.aclose()  # the server's own first run may come between, and delete it
@@ -319,6 +320,7 @@ DAYS = {
 }
 
 
+@pytest.mark.usefixtures("trusted_clock")
 @pytest.mark.parametrize("backend", ["sqlite", "file"])
 @pytest.mark.parametrize("which", DAYS)
 async def test_what_the_narrowest_says_is_kept_and_a_dry_run_counts_the_same(open_server, tmp_path, which, backend):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from starlette.routing import Route
 
 from mnemoir.server.app import TABLE
-from mnemoir.server.door.table import Found, Table
+from mnemoir.server.door.table import Found, Table, decoded_path
 from tests.narrowing import present
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
@@ -26,7 +26,8 @@ def found_at(method: str, sent: str, table: Table = TABLE) -> Found:
 
 def looked_through(method: str, sent: str) -> tuple[str, list[str]]:
     """The template of the first of all routes that takes a request, or the methods of those that take its path."""
-    taking = [route for route in TABLE.routes if route.path_regex.match(sent if route.is_as_sent else unquote(sent))]
+    decoded = decoded_path(sent)
+    taking = [route for route in TABLE.routes if route.path_regex.match(sent if route.is_as_sent else decoded)]
     found = next((route.path for route in taking if method in present(route.methods)), "")
     methods = set[str]().union(*(present(route.methods) for route in taking)) - {"HEAD"}
     return found, [] if found else sorted(methods)
@@ -39,10 +40,17 @@ HOLES = [
     ("POST", "/api/subjects/mira/erase%0A", ""),
     ("POST", "/v1/chat/completions%0A", ""),
     ("DELETE", "/api/memories/a%0Ab", ""),
-    # an encoded slash is one, but in the names of conversations, discussions and persons
-    ("DELETE", "/api%2Fmemories", "/api/memories"),
-    ("GET", "/api/auth%2Fclients", "/api/auth/clients"),
-    ("GET", "/api/runs%2Flive", "/api/runs/live"),
+    # an encoded slash is part of a name, and ends none
+    ("DELETE", "/api%2Fmemories", ""),
+    ("DELETE", "/api/memories%2f", ""),
+    ("DELETE", "/api/memories%2Fall", ""),
+    ("DELETE", "/api/memories/%2F", "/api/memories/{memory_id:path}"),
+    ("GET", "/api/memories/a%2Fhistory", "/api/memories/{user_id:path}"),
+    ("POST", "/api/memories/a%2Frestore", ""),
+    ("POST", "/api/memories/proposals%2Frefuse", ""),
+    ("DELETE", "/api/keys%2Fmine", ""),
+    ("GET", "/api/auth%2Fclients", ""),
+    ("GET", "/api/runs%2Flive", ""),
     ("POST", "/api/conversations%2Fprune", ""),
     ("PUT", "/api/holds/a%2Fexport", "/api/holds/{user_id}"),
     ("POST", "/api/subjects/a%2Fexport/export", "/api/subjects/{user_id}/export"),
@@ -80,6 +88,7 @@ def test_a_method_that_no_route_has_finds_the_methods_of_the_path_and_a_path_tha
 def test_names_are_decoded_once():
     assert found_at("GET", "/api/conversations/a%2Fb%2525").path_params == {"id": "a/b%25"}
     assert found_at("GET", "/api/memories/a%2Fb%2525").path_params == {"user_id": "a/b%25"}
+    assert found_at("GET", "/api/memories/a%2fb/c%2F/details").path_params == {"memory_id": "a/b/c/"}
 
 
 def test_where_several_routes_take_a_path_the_first_one_registered_is_found():

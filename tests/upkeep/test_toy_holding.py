@@ -62,6 +62,7 @@ async def test_it_is_counted_in_the_report_of_an_erasure_and_by_name_on_the_disk
     assert holding_words(settings.storage.data_dir, WORD) == {}
 
 
+@pytest.mark.usefixtures("trusted_clock")
 async def test_what_is_too_old_expires(settings):
     async with opened(settings) as parts:
         await notes_of(parts).write(OWNER, "Once", days=91)

@@ -1,5 +1,7 @@
 """A server that starts with a wrong clock deletes nothing by it, of whatever kind, and says so."""
 
+import os
+import time
 from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -10,6 +12,7 @@ import structlog
 
 from mnemoir.app.parts import Parts
 from mnemoir.chats.pruning import Pruning
+from mnemoir.conversations.nodes.keys import corrupt_copy_key, node_key
 from mnemoir.core import clock
 from mnemoir.core.clock import to_text, utc_now
 from mnemoir.core.clock_guard import elapsed_s
@@ -21,7 +24,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.core.users import Grant
 from mnemoir.server import ServerOptions, create_app
 from mnemoir.storage.sql.ageing import SqlStamps, Stamp
-from tests.server.server_kit import Server
+from tests.server.server_kit import Server, error_of
 from tests.upkeep.cut_kit import opened, settings_of
 
 KEPT_SHORTLY = {
@@ -61,6 +64,13 @@ def settings(tmp_path):
     return settings_of(tmp_path / "data", **KEPT_SHORTLY)
 
 
+BY_HAND = (
+    ("/api/retention/run", None),
+    ("/api/conversations/prune", {"user_id": "mira", "days": 30}),
+    ("/api/conversations/node-memory/cleanup", {"user_id": "mira", "older_than_days": 30}),
+)
+
+
 async def everything_that_ends(parts: Parts) -> None:
     """A memory with history, a deleted one, a proposal, receipts, a job, a chat, a run, a session, an invitation."""
     server = Server(app=create_app(parts, ServerOptions(is_in_process=True)), parts=parts)
@@ -90,6 +100,17 @@ async def everything_that_ends(parts: Parts) -> None:
     users.invite(Grant(role="read"), by="test")
     parts.access.keyless_clients.note("Curl", "curl/8.9")
     await parts.upkeep.message_vectors.aclose()
+
+
+async def damaged_copy(parts: Parts) -> Path:
+    """The file of a damaged node memory that was set aside two months ago, of a conversation that is there."""
+    async with parts.chats.conversations.of(Scope(project="default", user="mira")) as own:
+        key = corrupt_copy_key(node_key("app", "talk", "node"), utc_now())
+        own.node_parts.objects.save(key, b"{")
+    (path,) = parts.settings.storage.data_dir.glob(f"{CONVERSATIONS}/*/*/objects/{key}")
+    long_ago_s = time.time() - 60 * 24 * 3600
+    os.utime(path, (long_ago_s, long_ago_s))
+    return path
 
 
 def rows_of(data: Path) -> dict[str, int]:
@@ -148,6 +169,27 @@ async def test_started_with_a_clock_far_ahead_and_then_set_right_nothing_is_gone
     async with opened(settings) as parts:
         await look(parts.upkeep.pruning)
         assert len(parts.access.keyless_clients.recent_clients()) == 1
+    assert rows_of(data) == before
+
+
+async def test_what_is_asked_by_hand_deletes_nothing_by_a_clock_far_ahead_and_is_told_why(settings, ahead):
+    data = settings.storage.data_dir
+    async with opened(settings) as parts:
+        await everything_that_ends(parts)
+        await SqlStamps(parts.memory.database).write(Stamp.CLOCK, utc_now())
+    before = rows_of(data)
+    ahead(days=400)
+    async with opened(settings) as parts:
+        server = Server(app=create_app(parts, ServerOptions(is_in_process=True)), parts=parts)
+        damaged = await damaged_copy(parts)
+        for target, body in BY_HAND:
+            refused = await server.ask("POST", target, body)
+            assert error_of(refused) == (409, "clock_not_trusted"), target
+            assert b"the clock is 400.0 days after" in refused.body
+        counted = await server.post("/api/retention/run?dry_run=true", None)
+        assert counted["counts"]["memories"] > 0
+        await server.post("/api/conversations/node-memory/cleanup", {"user_id": "mira"})
+        assert damaged.exists()
     assert rows_of(data) == before
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
+from mnemoir.chats.conversation_folders import link_in, place_of
 from mnemoir.core.data_directory import SESSIONS_FILE
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.conversations.contents import contents_of, has_settled, stamp_of
@@ -68,7 +69,8 @@ class CatalogueUpkeep:
 
     def _differences_from(self, known: dict[str, str]) -> set[Path]:
         """The folders whose file changed since it was read, and those that were removed."""
-        there = {place_of(file.parent): file for file in self._root.glob(f"*/*/{SESSIONS_FILE}")}
+        files = self._root.glob(f"*/*/{SESSIONS_FILE}")
+        there = {place_of(file.parent): file for file in files if link_in(file.parent) is None}
         differing = {file.parent for place, file in there.items() if stamp_of(file, self._model) != known.get(place)}
         return differing | {self._root / place for place in known.keys() - there.keys()}
 
@@ -95,8 +97,3 @@ class CatalogueUpkeep:
             self._changed |= dict.fromkeys(folders)
             raise
         return unread
-
-
-def place_of(folder: Path) -> str:
-    """The catalogue's key of a user's folder: `project/user` as directory names."""
-    return f"{folder.parent.name}/{folder.name}"

@@ -5,11 +5,14 @@ import shutil
 from pathlib import Path
 
 from mnemoir.core.atomic_file import sync_folder
+from mnemoir.core.data_directory import SESSIONS_FILE
 from mnemoir.core.discussion_id import is_encoded
+from mnemoir.core.errors import StorageDamaged
 from mnemoir.core.scope import DEFAULT_TENANT, Scope
 from mnemoir.storage.files.workspace import file_errors
 from mnemoir.storage.spelled_folders import SpelledFolders
 from mnemoir.storage.sql.tables import Owner
+from mnemoir.storage.sqlite.conversation_file import give_to_owner
 
 
 def folder_of(folders: SpelledFolders, root: Path, scope: Scope) -> Path:
@@ -50,10 +53,35 @@ def remove(folder: Path) -> None:
 
 
 def rename(old: Path, new: Path) -> None:
-    """Give a folder another name beside it, durably. Raises StorageUnavailable."""
+    """Give a folder, and so its file, to another user of the project, durably. Raises StorageUnavailable."""
     with file_errors(str(old), "renamed"):
         old.rename(new)
         sync_folder(new.parent)
+    give_file(new)
+
+
+def give_file(folder: Path) -> None:
+    """Give the file in a folder, which is not open, to the user of the folder. Raises StorageUnavailable."""
+    give_to_owner(folder / SESSIONS_FILE, place_of(folder))
+
+
+def place_of(folder: Path) -> str:
+    """The catalogue's key of a user's folder, and whose the file in it is: `project/user` as directory names."""
+    return f"{folder.parent.name}/{folder.name}"
+
+
+def link_in(folder: Path) -> Path | None:
+    """The link by which the file of a user's folder would be found, or by which the folder is; None for none."""
+    return next((path for path in (folder.parent, folder, folder / SESSIONS_FILE) if path.is_symlink()), None)
+
+
+def refuse_link(folder: Path) -> None:
+    """Raise StorageDamaged where a link leads to a folder, or its file: it may lead to somebody else's."""
+    if (link := link_in(folder)) is not None:
+        raise StorageDamaged(
+            f"{link} is a link (storage_damaged), so nobody follows it: it may lead to somebody else's. Put "
+            "the folder and its file there themselves."
+        )
 
 
 def of_tenant(tenant: str, project: str) -> str:
@@ -64,7 +92,7 @@ def of_tenant(tenant: str, project: str) -> str:
 def folders_in(folder: Path) -> list[str]:
     try:
         with os.scandir(folder) as entries:
-            return [entry.name for entry in entries if entry.is_dir()]
+            return [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
     except FileNotFoundError:
         return []
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mnemoir.agent.retrieval import RetrievalLimits
-from mnemoir.chats.conversation_folders import owner_of
+from mnemoir.chats.conversation_folders import owner_of, refuse_link
 from mnemoir.chats.conversations import Conversations
 from mnemoir.chats.expected_folders import ExpectedFolders
 from mnemoir.chats.message_vectors import WaitingFolders
@@ -77,6 +77,7 @@ def open_conversations(
 
     def manager(folder: Path) -> MemoryManager:
         own = None if cells is None else OwnCells(cells, owner_of(folder))
+        refuse_link(folder)
         membership = expected.membership(folder)
         refuse_lost_file(folder / SESSIONS_FILE, membership)  # before anything is made beside it
         return MemoryManager(

@@ -13,13 +13,15 @@ from typing import Protocol, runtime_checkable
 
 import structlog
 
-from mnemoir.chats.catalogue import CatalogueUpkeep, place_of
+from mnemoir.chats.catalogue import CatalogueUpkeep
 from mnemoir.chats.conversation_folders import (
     folder_of,
     folders_below,
     folders_in,
+    give_file,
     of_tenant,
     owner_of,
+    place_of,
     project_in,
     remove,
     rename,
@@ -266,8 +268,9 @@ class Conversations:
             )
 
     def _move(self, old: Path, new: Path) -> bool:
-        """Rename a folder, if it is there; whether it was."""
+        """Rename a folder, if it is there; whether it was. One that was renamed before is given whole now."""
         if not old.exists():
+            give_file(new)
             return False
         elsewhere = self._elsewhere(old)
         if elsewhere is not None and elsewhere.exists():

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from mnemoir.chats.conversation_folders import place_of
 from mnemoir.core.data_directory import SESSIONS_FILE
 from mnemoir.core.scope import Scope
 from mnemoir.storage.sql.conversation_marks import ConversationMarks
@@ -26,6 +27,7 @@ class ExpectedFolders:
             name=self._identity.name_of(folder / SESSIONS_FILE),
             directory=lambda: self._identity.id,
             is_expected=lambda: folder not in self._new,
+            owner=place_of(folder),
         )
 
     async def learn(self, folder: Path, scope: Scope) -> None:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mnemoir.chats.catalogue import place_of
+from mnemoir.chats.conversation_folders import place_of
 from mnemoir.chats.conversations import OBJECTS, Conversations
 from mnemoir.chats.discussions import Discussions
 from mnemoir.chats.forgetting import Forgetting
@@ -160,7 +160,11 @@ def holding_of_discussions(discussions: Discussions, conversations: Conversation
                 found += await discussions.shared_discussions(id)
         await archive.add_lines("discussions.jsonl", [await _document_of(discussions, one, archive) for one in found])
 
-    return OpenHolding(name="discussion", forget=forget, erase=erase, export=export)
+    async def projects_of(tenant: str, user: str, known: Collection[str]) -> Iterable[str]:
+        scopes = [Scope(tenant=tenant, project=project, user=user) for project in known]
+        return [scope.project for scope in scopes if await discussions.of_owner(scope)]
+
+    return OpenHolding(name="discussion", forget=forget, erase=erase, export=export, projects_of=projects_of)
 
 
 def holding_of_locks(locks: LockFiles) -> OpenHolding:

@@ -221,4 +221,5 @@ def _fact_settings(settings: Settings) -> FactSettings:
         learn_from=settings.memory.learn_from,
         quarantine=settings.memory.quarantine,
         text_bound=TextBound(settings.memory.max_text_kib),
+        time_zone=settings.memory.time_zone,
     )

@@ -41,3 +41,18 @@ class Everybody:
             if holding.projects_of is not None:
                 found |= {*await holding.projects_of(tenant, user, known)}
         return sorted(found)
+
+    async def names(self, tenant: str, *, but: str) -> set[str]:
+        """The users of a tenant of whom anything is, or was, stored, as far as that tells who they are.
+
+        `but` names a holding that is not asked for people.
+        """
+        found = {scope.user for scope in await self.all() if scope.tenant == tenant}
+        for holding in self._holdings:
+            if holding.people is not None and holding.name != but:
+                found |= {user for of_tenant, user in await holding.people() if of_tenant == tenant}
+        return found
+
+    async def knows(self, tenant: str, user: str, *, but: str) -> bool:
+        """Whether anything is, or was, stored of a user in any holding; `but` as with `names`."""
+        return user in await self.names(tenant, but=but) or bool(await self.projects_of(tenant, user))

@@ -101,7 +101,9 @@ def rememberer(service: MemoryService) -> Handler:
     async def remember_turn(job: Job) -> Mapping[str, Any]:
         scope, turn = Scope(**job.payload["scope"]), ChatTurn(**job.payload["turn"])
         told = await service.remember(scope, turn, key=job.id)
+        proposed = [asdict(change) for change in told.proposed]
         result = {"learned": [asdict(change) for change in told.changes], "known": list(told.known)}
-        return result | ({"proposed": [asdict(change) for change in told.proposed]} if told.proposed else {})
+        more = {"proposed": proposed, "left_out": dict(told.left_out)}
+        return result | {name: value for name, value in more.items() if value}
 
     return remember_turn

@@ -26,15 +26,29 @@ def to_text(instant: datetime) -> str:
     return instant.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
 
+def to_local_text(instant: datetime) -> str:
+    """The instant as text with its own offset, like `2026-03-04T18:15:00.000+09:00`; `Z` for zero."""
+    text = instant.isoformat(timespec="milliseconds")
+    return text if instant.utcoffset() else text.removesuffix("+00:00") + "Z"
+
+
 def from_text(text: object) -> datetime | None:
     """The instant of an ISO 8601 text, in UTC; None for anything else. A text without an offset is taken as UTC."""
+    instant = from_local_text(text)
+    return None if instant is None else instant.astimezone(UTC)
+
+
+def from_local_text(text: object) -> datetime | None:
+    """The instant of an ISO 8601 text, at the offset it is written with; otherwise as `from_text`."""
     if not isinstance(text, str):
         return None
     try:
         instant = datetime.fromisoformat(text.strip())
-        return (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).astimezone(UTC)
+        instant = instant if instant.tzinfo else instant.replace(tzinfo=UTC)
+        instant.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
+    return instant
 
 
 def midnight(day: date) -> float:

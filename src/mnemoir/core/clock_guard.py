@@ -3,7 +3,7 @@
 What was deleted is gone, so a wrong clock must not decide it. A clock shows that it may be wrong by a jump of more
 than a day, against the time that passed in this process or against the time when it was last trusted. A long rest
 looks the same, and at a first run there is nothing to compare with. So in each of these cases nothing is deleted for
-an hour, in which somebody can set the clock right; setting it right is a jump, too.
+an hour, by itself or by hand, in which somebody can set the clock right; setting it right is a jump, too.
 """
 
 import time
@@ -34,7 +34,7 @@ class ClockGuard:
         self._elapsed = elapsed
         self._ahead_s = self._clock_ahead_s()
         self._waits_since_s: float | None = None
-        self.was_moved = False  # in this process; False again after the hour
+        self.why = ""  # the clock cannot be trusted; of the last time that it could not
         if stamp is None:
             self._wait("nothing tells yet whether the clock is right")
         elif abs(away_s := (clock() - stamp).total_seconds()) > _JUMP_S:
@@ -45,14 +45,14 @@ class ClockGuard:
         """Whether the clock may decide now. Why it may not is logged once."""
         ahead_s = self._clock_ahead_s()
         if abs(moved_s := ahead_s - self._ahead_s) > _JUMP_S:
-            self._ahead_s, self.was_moved = ahead_s, True
+            self._ahead_s = ahead_s
             self._wait(f"the clock was moved by {moved_s / _DAY_S:.1f} days")
         if self._waits_since_s is not None and self._elapsed() - self._waits_since_s >= WAIT_S:
-            self._waits_since_s, self.was_moved = None, False
+            self._waits_since_s = None
         return self._waits_since_s is None
 
     def _wait(self, why: str) -> None:
-        self._waits_since_s = self._elapsed()
+        self._waits_since_s, self.why = self._elapsed(), why
         _log.warning("nothing is deleted by its age for an hour", cause=why, clock=to_text(self._clock()))
 
     def _clock_ahead_s(self) -> float:

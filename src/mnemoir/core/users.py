@@ -78,7 +78,10 @@ class User:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invitation:
-    """What its token lets somebody become, once. `resets` is the id of the user to whom it gives a new password."""
+    """What its token lets somebody become, once. `resets` is the id of the user to whom it gives a new password.
+
+    `only_new`: of its memory user, and with the role admin of its tenant, nothing may be there when somebody joins.
+    """
 
     id: str
     name: str | None
@@ -87,6 +90,12 @@ class Invitation:
     created_by: str
     expires_at: datetime
     resets: str | None = None
+    only_new: bool = False
+
+    @property
+    def gives_new_memory(self) -> bool:
+        """Whether whoever joins by it gets a memory user that nobody may have yet."""
+        return self.resets is None and (self.only_new or self.grant.memory_user is None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

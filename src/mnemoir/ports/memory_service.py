@@ -1,7 +1,7 @@
 """The memory service as the chat uses it: an HTTP service in this process or elsewhere."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from mnemoir.core.scope import Scope
@@ -52,11 +52,15 @@ class MemoryChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
-    """What a turn changed, the ids of the memories that said it already, and what waits for a review, by proposal."""
+    """What a turn changed, the ids of the memories that said it already, and what waits for a review, by proposal.
+
+    `left_out` counts the facts that may not be stored, by the reason.
+    """
 
     changes: Sequence[MemoryChange] = ()
     known: Sequence[str] = ()
     proposed: Sequence[MemoryChange] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 class MemoryService(Protocol):

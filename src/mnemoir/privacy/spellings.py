@@ -11,6 +11,7 @@ from functools import lru_cache
 _HYPHENS = "\u2010\u2011\u2212"
 _WIDE = range(0xFF01, 0xFF5F)  # ASCII in full width
 _TO_ASCII = 0xFEE0  # less than these
+_SYLLABLES = "\u1000"  # the first letter of scripts whose marks are part of a letter
 _KNOWN = 4096  # characters whose plain form is remembered
 
 Place = Callable[[int, int], tuple[int, int]]
@@ -54,3 +55,18 @@ def _plain_character(char: str) -> str:
         case "Zs":
             return " "
     return char
+
+
+def without_accents(text: str) -> str:
+    """The text in small letters without accents, letter for letter: places in both are the same."""
+    if text.isascii():
+        return text.lower()
+    return text.translate({ord(char): _bare_letter(char) for char in set(text)})
+
+
+@lru_cache(_KNOWN)
+def _bare_letter(char: str) -> str:
+    """The small letter without its accents; "ß" is "s". Letters of syllables, as in Japanese, stay whole."""
+    if char >= _SYLLABLES and not "Ḁ" <= char <= "ỿ":
+        return char
+    return "s" if char in "ßẞ" else unicodedata.normalize("NFD", char.lower())[0]

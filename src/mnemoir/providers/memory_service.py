@@ -89,6 +89,7 @@ class HttpMemoryService:
             changes=_changes(answer, "results"),
             known=[id for id in known if isinstance(id, str)],
             proposed=_changes(answer, "proposed"),
+            left_out=_counts(answer, "left_out"),
         )
 
     async def _post(
@@ -162,6 +163,12 @@ def _list_in(answer: Mapping[str, Any], member: str) -> list[Any]:
     """The list of that name; [] for any other shape, since the turn is stored anyway."""
     found = answer.get(member)
     return found if isinstance(found, list) else []
+
+
+def _counts(answer: Mapping[str, Any], member: str) -> Mapping[str, int]:
+    """The numbers of that name; none for any other shape, since the turn is stored anyway."""
+    found = answer.get(member)
+    return {name: n for name, n in found.items() if isinstance(n, int)} if isinstance(found, dict) else {}
 
 
 def _changes(answer: Mapping[str, Any], member: str) -> list[MemoryChange]:

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Generic, TypeVar, Union, get_args, get_origin
 
 import orjson
@@ -18,7 +18,7 @@ from starlette.responses import Response
 from typing_extensions import TypedDict  # before Python 3.12 pydantic accepts no other
 
 from mnemoir.app.parts import Parts
-from mnemoir.core.clock import from_epoch, from_text
+from mnemoir.core.clock import from_epoch, from_local_text
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.events import Usage
 from mnemoir.core.scope import entity_name
@@ -28,7 +28,7 @@ from mnemoir.server.door.clients import Clients
 from mnemoir.server.door.entry import Metrics
 from mnemoir.server.door.errors import Invalid, Misfit
 from mnemoir.server.door.options import ServerOptions
-from mnemoir.server.door.request import parse_json, read_body
+from mnemoir.server.door.request import MOST_AT_ONCE, parse_own_json, read_body
 from mnemoir.server.door.says import PlainRoute, RestRoute, declare, takes_project
 from mnemoir.server.door.scopes import bound_user, project_of
 from mnemoir.server.door.shares import Shares
@@ -155,7 +155,8 @@ ProjectHere = Annotated[Project, Depends(_project)]
 class BodyOf(Generic[Model]):
     """A dependency that reads the body as `model` with any Content-Type; the description finds it by this class.
 
-    Where the body is not `required`, an empty body and null are read as an object without members.
+    Where the body is not `required`, an empty body and null are read as an object without members. A large one is
+    parsed and validated in a thread, because that takes long.
     """
 
     def __init__(self, model: type[Model], *, required: bool = True) -> None:
@@ -169,23 +170,13 @@ class BodyOf(Generic[Model]):
 
     async def __call__(self, request: Request) -> Model:
         """Read and validate the body. Raises Invalid, InvalidRequest and TooLarge."""
-        return self._read(await self._body_bytes(request))
-
-    async def _body_bytes(self, request: Request) -> bytes:
         site = await _site(request)
-        return await read_body(request.scope, request.receive, site.options.max_body_bytes)
+        body = await read_body(request.scope, request.receive, site.options.max_body_bytes)
+        return self._read(body) if len(body) <= MOST_AT_ONCE else await asyncio.to_thread(self._read, body)
 
     def _read(self, body: bytes) -> Model:
-        raw = parse_json(body) if self.required or body.strip() else {}
+        raw = parse_own_json(body) if self.required or body.strip() else {}
         return validated_body(self.model, {} if raw is None and not self.required else raw, "body")
-
-
-class LargeBodyOf(BodyOf[Model]):
-    """BodyOf for large bodies, which are parsed and validated in a thread because that takes long."""
-
-    async def __call__(self, request: Request) -> Model:
-        """Read and validate the body. Raises Invalid, InvalidRequest and TooLarge."""
-        return await asyncio.to_thread(self._read, await self._body_bytes(request))
 
 
 def validated_body(model: type[Model], raw: object, *place: str | int) -> Model:
@@ -230,8 +221,13 @@ def name_of(field: str) -> BeforeValidator:
 
 def _instant(raw: object) -> datetime:
     """An instant, from seconds since 1970 or an ISO 8601 text; no offset means UTC."""
+    return _local_instant(raw).astimezone(UTC)
+
+
+def _local_instant(raw: object) -> datetime:
+    """As `_instant`, at the offset it is written with."""
     seconds = isinstance(raw, (int, float)) and not isinstance(raw, bool)
-    found = from_epoch(float(str(raw))) if seconds else from_text(raw)
+    found = from_epoch(float(str(raw))) if seconds else from_local_text(raw)
     if found is None:
         raise ValueError("must be seconds since 1970 or an ISO 8601 time")
     return found
@@ -292,5 +288,6 @@ def offset_number(raw: object) -> int:
 
 UserId = Annotated[str, name_of("user_id")]
 Instant = Annotated[datetime, BeforeValidator(_instant, json_schema_input_type=float | str)]
+LocalInstant = Annotated[datetime, BeforeValidator(_local_instant, json_schema_input_type=float | str)]
 Question = Annotated[str, AfterValidator(not_blank), AfterValidator(lambda text: text[:LONGEST_QUERY])]
 Cursor = Annotated[str | None, Query(description="`next` of the page before")]

@@ -13,7 +13,7 @@ from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.changing import check_change, lock_reason
 from mnemoir.server.door.request import header
 from mnemoir.server.door.says import says
-from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, LargeBodyOf, Routes, Site, SiteHere
+from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere
 from mnemoir.trees.workflow_edits import SavedWorkflow
 from mnemoir.trees.workflow_files import ConfigOverview, ConfigProblems, ConfigUser, problems_for_display
 from mnemoir.workflows.config.files import MOST_BYTES
@@ -141,7 +141,7 @@ async def text(request: Request, site: SiteHere, path: str) -> Answer[ConfigText
 )
 @says("admin", act="workflows.change")
 async def save(
-    request: Request, site: SiteHere, path: str, body: Annotated[TextBody, Depends(LargeBodyOf(TextBody))]
+    request: Request, site: SiteHere, path: str, body: Annotated[TextBody, Depends(BodyOf(TextBody))]
 ) -> Answer[SavedWorkflow]:
     return Answer(await site.parts.trees.edits.save(path, body.text, _expected_digest(request, may_be_new=True)))
 
@@ -150,9 +150,7 @@ async def save(
     "/check", summary="What keeps a text from being saved, and the warnings of its check", dependencies=GUARDED
 )
 @says("admin", act=None)
-async def check(
-    site: SiteHere, body: Annotated[TypedBody, Depends(LargeBodyOf(TypedBody))]
-) -> Answer[ConfigProblems]:
+async def check(site: SiteHere, body: Annotated[TypedBody, Depends(BodyOf(TypedBody))]) -> Answer[ConfigProblems]:
     return Answer(await site.parts.trees.edits.check(body.path, body.text))
 
 

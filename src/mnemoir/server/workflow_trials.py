@@ -20,9 +20,9 @@ from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import owner
 from mnemoir.server.door.under_way import Departure, Headers, Outflow
 from mnemoir.server.rest import (
+    BodyOf,
     Json,
     JsonObject,
-    LargeBodyOf,
     ProjectHere,
     Routes,
     Site,
@@ -82,7 +82,7 @@ async def try_it(
     request: Request,
     site: SiteHere,
     project: ProjectHere,
-    body: Annotated[TrialBody, Depends(LargeBodyOf(TrialBody))],
+    body: Annotated[TrialBody, Depends(BodyOf(TrialBody))],
 ) -> Response:
     await site.parts.trees.edits.check_path(body.path)
     chat = openai_chat.read_request({"model": body.model, "messages": list(body.messages), "stream": True})

@@ -7,14 +7,12 @@ the place under another name, and leaves an entry in the audit log.
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import apsw
-
 from mnemoir.access.access_file import AccessFile
-from mnemoir.chats.conversation_folders import folder_of, folders_below
+from mnemoir.chats.conversation_folders import folder_of, folders_below, place_of, refuse_link
 from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.data_directory import ACCESS_FILE, DATABASE_FILE, IDENTITY_FILE, SESSIONS_FILE
 from mnemoir.core.discussion_id import is_encoded
@@ -26,9 +24,9 @@ from mnemoir.storage.spelled_folders import SpelledFolders
 from mnemoir.storage.sql.conversation_marks import ConversationMarks, marked_scopes
 from mnemoir.storage.sqlite import open_database
 from mnemoir.storage.sqlite.data_file import beside
-from mnemoir.storage.sqlite.database import BUSY_MS, read_beside
+from mnemoir.storage.sqlite.database import read_beside
 from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
-from mnemoir.storage.sqlite.membership import directory_in, loss_of
+from mnemoir.storage.sqlite.membership import Membership, loss_of, lost_identity_error, read_belonging
 from mnemoir.storage.sqlite.process_lock import LOCK_FILE, ProcessLock
 from mnemoir.storage.sqlite.transactions import storage_errors
 from mnemoir.trees.served import folder_of_conversations
@@ -91,7 +89,7 @@ def expect_contents(data_dir: Path) -> None:
     database, identity = data_dir / DATABASE_FILE, DirectoryIdentity(data_dir)
     if not database.exists() and not identity.path.exists():
         return
-    identity.expect_only([DATABASE_FILE] if database.exists() else [], id=_id_in(database))
+    identity.expect_only([DATABASE_FILE] if database.exists() else [], id=identity.id_in_remains)
     settings = Settings(storage=Storage(data_dir=data_dir))
     AccessFile(settings).close()  # the look at its keys notes that they must be there
     if database.exists():
@@ -100,16 +98,17 @@ def expect_contents(data_dir: Path) -> None:
 
 def _lost_databases(identity: DirectoryIdentity) -> Iterator[tuple[str, str]]:
     """The lost databases of the directory itself; its identity, where that is missing beside one that has an id."""
-    root, id = identity.path.parent, identity.id
+    root = identity.path.parent
+    if identity.id is None:
+        if (found := identity.remains) is not None:
+            yield IDENTITY_FILE, lost_identity_error(identity.path, found).message
+        return
     for name in _DATABASES:
-        stored = _id_in(root / name)
-        if id is None and stored is not None:
-            yield IDENTITY_FILE, identity.membership(IDENTITY_FILE).loss_error(identity.path, "is missing").message
-            return
-        if id is not None and identity.is_expected(name):
-            what = _loss(root / name, id)
+        if identity.is_expected(name):
+            membership = identity.membership(name)
+            what = _loss(root / name, membership)
             if what is not None:
-                yield name, identity.membership(name).loss_error(root / name, what).message
+                yield name, membership.loss_error(root / name, what).message
 
 
 def _lost_conversations(settings: Settings, identity: DirectoryIdentity) -> Iterator[tuple[str, str]]:
@@ -123,46 +122,22 @@ def _lost_conversations(settings: Settings, identity: DirectoryIdentity) -> Iter
         with suppress(StorageUnavailable):  # other checks name what is wrong with it
             marked = read_beside(database, marked_scopes)
     for scope in marked:
-        path = folder_of(folders, root, scope) / SESSIONS_FILE
-        what = _loss(path, identity.id)
-        if what is not None:
-            name = identity.name_of(path)
-            yield name, identity.membership(name).loss_error(path, what).message
+        folder = folder_of(folders, root, scope)
+        path = folder / SESSIONS_FILE
+        membership = replace(identity.membership(identity.name_of(path)), owner=place_of(folder))
+        if (what := _loss(path, membership)) is not None:
+            yield membership.name, membership.loss_error(path, what).message
 
 
-def _loss(path: Path, id: str | None) -> str | None:
+def _loss(path: Path, membership: Membership) -> str | None:
     """Why a file that must be there is lost; None for one that is there, also for one that is damaged otherwise."""
     what = loss_of(path)
     if what is not None:
         return what
     try:
-        stored = _stored_id(path)
+        return membership.difference(read_belonging(path))
     except StorageUnavailable:
         return None  # other checks name what is wrong with it
-    return None if stored == id else "belongs to another data directory"
-
-
-def _id_in(path: Path) -> str | None:
-    """The id of the directory that a database belongs to; None for none that can be read."""
-    with suppress(StorageUnavailable):
-        return _stored_id(path)
-    return None
-
-
-def _stored_id(path: Path) -> str | None:
-    """The same; None without a file. Raises StorageUnavailable."""
-    if loss_of(path) is not None:
-        return None
-    with storage_errors(path), closing(_connection(path)) as connection:
-        return directory_in(connection) if connection.table_exists(None, "identity") else None
-
-
-def _connection(path: Path) -> apsw.Connection:
-    # one of a user's file is writable, as a read-only one would leave a log and its index behind
-    is_own = path.name == SESSIONS_FILE
-    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE if is_own else apsw.SQLITE_OPEN_READONLY)
-    connection.set_busy_timeout(BUSY_MS)
-    return connection
 
 
 def _begin_file(settings: Settings, name: str) -> BegunAnew:
@@ -171,8 +146,7 @@ def _begin_file(settings: Settings, name: str) -> BegunAnew:
     if name == IDENTITY_FILE:
         kept_as = _keep_apart(path)
         there = [each for each in _DATABASES if loss_of(path.with_name(each)) is None]
-        ids = filter(None, (_id_in(path.with_name(each)) for each in there))
-        identity.expect_only([each for each in there if each == DATABASE_FILE], id=next(ids, None))
+        identity.expect_only([each for each in there if each == DATABASE_FILE], id=identity.id_in_remains)
     else:
         kept_as = _keep_apart(path)
         identity.release(name)
@@ -181,6 +155,7 @@ def _begin_file(settings: Settings, name: str) -> BegunAnew:
 
 
 async def _begin_conversations(settings: Settings, path: Path, name: str) -> BegunAnew:
+    refuse_link(path.parent)
     database = settings.storage.data_dir / DATABASE_FILE
     engine = open_database(database, identity=DirectoryIdentity(settings.storage.data_dir))
     try:

@@ -4,7 +4,12 @@ import re
 
 import pytest
 
-from tests.server.server_kit import Server, error_of
+from mnemoir.core.clock import to_text, utc_now
+from mnemoir.core.ids import MemoryId, new_proposal_id
+from mnemoir.core.memories import Memory
+from mnemoir.core.proposals import Proposal
+from mnemoir.core.scope import Scope
+from tests.server.server_kit import Server, error_of, succeeded
 from tests.server.sign_in.page import PASSWORD, Page, joined, told
 
 
@@ -286,3 +291,84 @@ async def test_an_operator_changes_no_person_and_becomes_none(house):
     entries = told(await anna.ask("GET", "/api/audit?limit=100"))["results"]
     refused = [one["action"] for one in entries if one["result"] == "403" and one["target"] == id]
     assert sorted(refused) == ["users.adopt", *["users.change"] * 3, "users.remove", "users.reset"]
+
+
+async def has_only_a_run(server, user, admin):
+    chat = {"messages": [{"role": "user", "content": "Hello"}], "user": user, "store": False}
+    await server.post("/v1/chat/completions", chat, **admin)
+    await server.get("/api/runs", **admin)  # once it is written
+
+
+async def has_only_proposals(server, user, admin):
+    scope = Scope(project="default", user=user)
+    memory = Memory(id=MemoryId("m1"), text="Rides", user=user, created_at="2026-01-01")
+    at = to_text(utc_now())
+    waits = Proposal(id=new_proposal_id(), event="ADD", memory=memory, reason="extracted", proposed_at=at)
+    await server.parts.memory.proposals.add(scope, [waits])
+
+
+async def has_only_deleted_memories(server, user, admin):
+    said = {"messages": [{"role": "user", "content": "Rows on the lake"}], "infer": False, "user_id": user}
+    added = await server.post("/api/memories", said, **admin)
+    succeeded(await server.ask("DELETE", f"/api/memories/{added['results'][0]['id']}", **admin))
+
+
+SOMETHING = (has_only_a_run, has_only_proposals, has_only_deleted_memories)
+
+
+@pytest.mark.parametrize("there", SOMETHING)
+async def test_an_operator_invites_to_nobody_of_whom_something_is_there(house, there):
+    server, *_ = house
+    operator = {"x_api_key": server.parts.access.api_keys.create(role="operator", by="test")[1]}
+    await there(server, "dora", {"x_api_key": server.parts.access.api_keys.create(role="admin", by="test")[1]})
+    refused = await server.ask("POST", "/api/invitations", {"role": "write", "memory_user": "dora"}, **operator)
+    assert error_of(refused) == (403, "forbidden")
+
+
+@pytest.mark.parametrize("there", SOMETHING)
+@pytest.mark.parametrize("named", [True, False])
+async def test_nobody_joins_by_an_operator_what_got_something_since(house, there, named):
+    server, *_ = house
+    operator = {"x_api_key": server.parts.access.api_keys.create(role="operator", by="test")[1]}
+    invite = {"role": "write"} | ({"memory_user": "dora"} if named else {})
+    token = told(await server.ask("POST", "/api/invitations", invite, **operator))["token"]
+    await there(server, "dora", {"x_api_key": server.parts.access.api_keys.create(role="admin", by="test")[1]})
+    join = {"token": token, "name": "Dora", "password": PASSWORD}
+    refused = await Page(server).ask("POST", "/api/auth/join", join)
+    assert error_of(refused) == (409, "memory_user_taken" if named else "name_taken")
+    body = {"token": token, "name": "Emma", "password": PASSWORD}
+    assert (await Page(server).ask("POST", "/api/auth/join", body)).status == (409 if named else 200)
+
+
+async def test_nobody_joins_by_an_operator_the_memory_user_of_a_key_that_was_made_since(house):
+    server, *_ = house
+    operator = {"x_api_key": server.parts.access.api_keys.create(role="operator", by="test")[1]}
+    invite = {"role": "write", "memory_user": "dora"}
+    token = told(await server.ask("POST", "/api/invitations", invite, **operator))["token"]
+    server.parts.access.api_keys.create(role="write", user="dora", by="test")
+    join = {"token": token, "name": "Dora", "password": PASSWORD}
+    assert error_of(await Page(server).ask("POST", "/api/auth/join", join)) == (409, "name_taken")
+
+
+async def test_nobody_becomes_admin_by_an_operator_of_a_tenant_in_which_something_is_since(house):
+    server, *_ = house
+    operator = {"x_api_key": server.parts.access.api_keys.create(role="operator", by="test")[1]}
+    tokens = [
+        told(await server.ask("POST", "/api/invitations", {"role": "admin", "tenant": tenant}, **operator))["token"]
+        for tenant in ("acme", "other")
+    ]
+    theirs = {"x_api_key": server.parts.access.api_keys.create(role="admin", tenant="acme", by="test")[1]}
+    await has_only_a_run(server, "gustav", theirs)
+    joins = [{"token": token, "name": name, "password": PASSWORD} for token, name in zip(tokens, "AB", strict=True)]
+    assert error_of(await Page(server).ask("POST", "/api/auth/join", joins[0])) == (409, "tenant_taken")
+    assert (await Page(server).ask("POST", "/api/auth/join", joins[1])).status == 200
+
+
+async def test_an_admin_invites_to_memories_that_are_there(house):
+    server, anna, _ = house
+    token = told(await anna.ask("POST", "/api/invitations", {"role": "read", "memory_user": "dora"}))["token"]
+    await has_only_deleted_memories(
+        server, "dora", {"x_api_key": server.parts.access.api_keys.create(role="admin", by="test")[1]}
+    )
+    join = {"token": token, "name": "Dora", "password": PASSWORD}
+    assert (await Page(server).ask("POST", "/api/auth/join", join)).status == 200

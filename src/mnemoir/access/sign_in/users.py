@@ -133,9 +133,18 @@ class Users:
         return len(found)
 
     def invite(
-        self, grant: Grant, *, name: str | None = None, by: str, lasting: timedelta = INVITED_FOR
+        self,
+        grant: Grant,
+        *,
+        name: str | None = None,
+        by: str,
+        lasting: timedelta = INVITED_FOR,
+        only_new: bool = False,
     ) -> tuple[Invitation, str]:
-        """Make an invitation, and its token, which is kept nowhere. Raises InvalidRequest naming the field."""
+        """Make an invitation, and its token, which is kept nowhere; `only_new` as of Invitation.
+
+        Raises InvalidRequest naming the field.
+        """
         if not timedelta() < lasting <= _LONGEST_INVITATION:
             raise InvalidRequest(
                 f"An invitation lasts at most {_LONGEST_INVITATION.days} days, and longer than no time.",
@@ -143,7 +152,8 @@ class Users:
                 field="expires_in_days",
             )
         named = None if name is None else user_name(name)
-        return self._create_invitation(grant_with_valid_names(grant), new_token(), named, lasting, by=by)
+        valid = grant_with_valid_names(grant)
+        return self._create_invitation(valid, new_token(), named, lasting, by=by, only_new=only_new)
 
     def invite_first(self) -> str:
         """A code by which somebody becomes the first admin within ten minutes; it replaces the one before."""
@@ -238,7 +248,7 @@ class Users:
             is_done = self._rows.reset(hashed, user.id, secrets, now, note)
         else:
             note = self._note("users.create", user, identity)
-            is_new_memory = invitation.grant.memory_user is None
+            is_new_memory = invitation.gives_new_memory
             is_done = self._rows.join(hashed, user, secrets, now, note, is_new_memory=is_new_memory)
         if not is_done:
             raise _no_invitation()
@@ -274,11 +284,17 @@ class Users:
         return [hash for code in codes if (hash := code_hash(code, user.id, pepper)) is not None]
 
     def _create_invitation(
-        self, grant: Grant, token: str, name: str | None, lasting: timedelta, *, by: str
+        self, grant: Grant, token: str, name: str | None, lasting: timedelta, *, by: str, only_new: bool = False
     ) -> tuple[Invitation, str]:
         now = self._clock()
         invitation = Invitation(
-            id=new_id("i"), name=name, grant=grant, created_at=now, created_by=by, expires_at=now + lasting
+            id=new_id("i"),
+            name=name,
+            grant=grant,
+            created_at=now,
+            created_by=by,
+            expires_at=now + lasting,
+            only_new=only_new,
         )
         note = self._file.note("invitations.create", grant.tenant, invitation.id)
         self._rows.invite(invitation, token_hash(token), note)

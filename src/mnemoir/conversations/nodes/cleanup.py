@@ -47,13 +47,15 @@ def cleanup_node_memory(
     *,
     keys: Iterable[str] | None = None,
     clock: Clock = utc_now,
+    corrupt_copies_kept_days: float | None = CORRUPT_COPIES_KEPT_DAYS,
 ) -> Report:
     """Delete memories of deleted conversations, and memories last written more than `older_than_days` ago.
 
     None for `older_than_days` means that nothing is deleted for its age; without `exists` all conversations count as
-    existing. Copies of damaged memories are deleted after 30 days, or with their conversation. Objects written during
-    the run stay. The run ends after `limit` deletions. A store that cannot list its objects needs `keys`. An object
-    that fails is logged and counted and does not end the run; a failing listing does.
+    existing. Copies of damaged memories are deleted after `corrupt_copies_kept_days`, with None not for their age, or
+    with their conversation. Objects written during the run stay. The run ends after `limit` deletions. A store that
+    cannot list its objects needs `keys`. An object that fails is logged and counted and does not end the run; a
+    failing listing does.
 
     Raises InvalidRequest for negative days, and NotSupported for a store that needs `keys` when they are not given.
     """
@@ -61,7 +63,8 @@ def cleanup_node_memory(
         raise InvalidRequest(
             f"Node memory cannot be older than {older_than_days} days: give 0 or more.", field="older_than_days"
         )
-    run = _CleanupRun(storage, lru_cache(_CONVERSATIONS)(exists or _always), older_than_days, clock())
+    known = lru_cache(_CONVERSATIONS)(exists or _always)
+    run = _CleanupRun(storage, known, older_than_days, corrupt_copies_kept_days, clock())
     report = Report()
     for found in _objects_to_check(storage, keys):
         if limit is not None and report.deleted >= limit:
@@ -106,6 +109,7 @@ class _CleanupRun:
     storage: ObjectStore
     exists: ConversationExists
     older_than_days: float | None
+    corrupt_copies_kept_days: float | None
     began_at: datetime
 
     def is_over(self, key: str, modified: datetime) -> bool:
@@ -113,7 +117,7 @@ class _CleanupRun:
         meaning = read_node_key(key)
         if meaning is None or self._is_fresh(modified):
             return False
-        days = CORRUPT_COPIES_KEPT_DAYS if meaning.is_corrupt_copy else self.older_than_days
+        days = self.corrupt_copies_kept_days if meaning.is_corrupt_copy else self.older_than_days
         if days is not None and self.began_at - modified > timedelta(days=days):
             return True
         if meaning.app_id is None or meaning.conversation_id is None:

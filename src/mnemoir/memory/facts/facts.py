@@ -18,6 +18,7 @@ from mnemoir.core.memories import FOREIGN, Add, HistoryEntry, Memory, Provenance
 from mnemoir.core.messages import ModelRequest
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import CONTEXT_MESSAGES, content_hash
+from mnemoir.core.zones import first_zone
 from mnemoir.memory.facts.decide.confidence import with_certainty
 from mnemoir.memory.facts.decide.conflicts import conflicts
 from mnemoir.memory.facts.decide.decay import visible_now
@@ -25,7 +26,7 @@ from mnemoir.memory.facts.decide.personal import FactPolicy
 from mnemoir.memory.facts.decide.resemblance import NEAR, Duplicates, duplicate_groups
 from mnemoir.memory.facts.decide.wordings import each_once, wordings_of_one
 from mnemoir.memory.facts.extract.conversation import messages, outside, passages, turns_for_extraction
-from mnemoir.memory.facts.extract.extraction import Exchange, extract, extraction_policy, outside_policy
+from mnemoir.memory.facts.extract.extraction import Exchange, Speaking, extract, extraction_policy, outside_policy
 from mnemoir.memory.facts.extract.requests import (
     MOST_FACTS,
     NOTHING_FOUND,
@@ -124,12 +125,13 @@ class Facts:
         result = await self._add(scope, replace(request, receipt=None), rehearsal)
         return result, self.plans.keep(rehearsal).plan_id
 
-    async def foreseen(self, text: str) -> list[str]:
+    async def foreseen(self, text: str, zone: str | None = None) -> list[str]:
         """The facts that an add of this user turn will find; [] with a language model, which is not asked twice."""
         turns, model = turns_for_extraction([Turn(role="user", text=text)]), self._model()
         if model.provider != "offline" or not turns:
             return []
-        found = await self._extract_facts(Exchange(model), turns)
+        when = Speaking(zone=first_zone([zone, self._defaults.time_zone]))
+        found = await self._read(Exchange(model), extraction_policy(None), turns, when)
         return [fact.text for fact in found]
 
     async def search(
@@ -216,9 +218,11 @@ class Facts:
         project = await self._settings_of(scope)
         model = self._model()
         exchange = Exchange(model, partial(self._used, scope))
+        request = replace(request, zone=first_zone([request.zone, self._defaults.time_zone]))
         facts = await self._read_facts(exchange, turns, foreign, request, project.extraction_prompt)
         if not facts:
-            return await self._store_empty_result(scope, request, exchange.usage)
+            empty = await self._store_empty_result(scope, request, exchange.usage)
+            return replace(empty, left_out=exchange.left_out)
         facts = await self.personal.statements(scope, request, facts)
         facts = await looked_through(exchange, facts, self._defaults.quarantine)
         turns = [*turns, *foreign]
@@ -226,7 +230,7 @@ class Facts:
         gate = self.review.gate(project.review or self._defaults.review)
         async with self._same_user.hold(scope.owner):
             result = await self._remembering.take(learned, model.name, rehearsal or gate)
-        return replace(result, proposed=gate.proposed, dropped=gate.dropped)
+        return replace(result, proposed=gate.proposed, dropped=gate.dropped, left_out=exchange.left_out)
 
     async def _read_facts(
         self,
@@ -237,28 +241,20 @@ class Facts:
         prompt: str | None,
     ) -> list[Statement]:
         """The facts in what was said, then those that tools and documents alone tell, each of its own origin."""
-        said_at = request.said_at
-        found = await self._extract_facts(exchange, turns, prompt=prompt, said_at=said_at) if turns else []
+        when = Speaking(said_at=request.said_at, zone=request.zone)
+        found = await self._read(exchange, extraction_policy(prompt), turns, when) if turns else []
         facts = await asyncio.to_thread(with_certainty, found, turns)
         known = {content_hash(fact.text) for fact in facts}
         for turn in foreign:
             is_suspected = await asyncio.to_thread(gives_orders, turn)
-            told = await self._read(exchange, outside_policy(prompt), [turn], said_at)
+            told = await self._read(exchange, outside_policy(prompt), [turn], when)
             fresh = [fact for fact in told if content_hash(fact.text) not in known]
             known |= {content_hash(fact.text) for fact in fresh}
             facts += [replace(fact, origin=turn.origin, is_suspected=is_suspected) for fact in fresh]
         return facts[:MOST_FACTS]
 
-    async def _extract_facts(
-        self, exchange: Exchange, turns: Sequence[Turn], *, prompt: str | None = None, said_at: datetime | None = None
-    ) -> list[Statement]:
-        return await self._read(exchange, extraction_policy(prompt), turns, said_at)
-
-    async def _read(
-        self, exchange: Exchange, policy: str, turns: Sequence[Turn], said_at: datetime | None
-    ) -> list[Statement]:
-        now = self._clock()
-        return await extract(exchange, policy, turns, now=now, settings=self._defaults, said_at=said_at)
+    async def _read(self, exchange: Exchange, policy: str, turns: Sequence[Turn], when: Speaking) -> list[Statement]:
+        return await extract(exchange, policy, turns, now=self._clock(), settings=self._defaults, when=when)
 
     async def _store_empty_result(self, scope: Scope, request: AddRequest, usage: Usage) -> AddResult:
         if request.receipt is not None:

@@ -122,7 +122,7 @@ class PruneBody(Body):
 
     user_id: UserId | None = None
     days: Annotated[int, Field(ge=0, le=_MOST_DAYS)]
-    dry_run: bool | None = False
+    dry_run: bool = False
 
 
 class CleanupBody(Body):

@@ -1,6 +1,7 @@
 """`/api/conversations/prune` and `/node-memory/cleanup`: delete conversations and node memory not used for long.
 
-Facts learned from a pruned conversation stay, since memory outlives conversations. Forgetting deletes them too.
+Facts learned from a pruned conversation stay, since memory outlives conversations. Forgetting deletes them too. While
+the clock cannot be trusted nothing is deleted by its age; 0 days are no age.
 """
 
 import asyncio
@@ -8,7 +9,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from mnemoir.conversations.nodes.cleanup import Report, cleanup_node_memory
+from mnemoir.conversations.nodes.cleanup import CORRUPT_COPIES_KEPT_DAYS, Report, cleanup_node_memory
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, open_conversations, owner_in_body
 from mnemoir.server.conversations.bodies import CleanupBody, PruneBody
@@ -40,7 +41,10 @@ async def prune(
     request: Request, site: SiteHere, scope: OwnerHere, body: Annotated[PruneBody, Depends(BodyOf(PruneBody))]
 ) -> Answer[PrunedAnswer]:
     scope = owner_in_body(request, scope, body.user_id)
-    ids = await site.parts.chats.conversations.prune_of(scope, body.days, dry_run=bool(body.dry_run))
+    await site.parts.upkeep.holds.refuse(scope)
+    if body.days and not body.dry_run:
+        await site.parts.upkeep.pruning.check_clock()
+    ids = await site.parts.chats.conversations.prune_of(scope, body.days, dry_run=body.dry_run)
     verb = "Would delete" if body.dry_run else "Deleted"
     return Answer({"success": True, "message": f"{verb} {len(ids)} conversations", "ids": ids})
 
@@ -52,8 +56,12 @@ async def cleanup(
 ) -> Answer[CleanupAnswer]:
     scope = owner_in_body(request, scope, body.user_id)
     await site.parts.upkeep.holds.refuse(scope)
+    pruning = site.parts.upkeep.pruning
+    if body.older_than_days and not body.dry_run:
+        await pruning.check_clock()
+    copies_days = CORRUPT_COPIES_KEPT_DAYS if await pruning.trusts_clock() else None
     async with open_conversations(site, scope) as own:
-        report = Report() if own is None else await asyncio.to_thread(_clean_up, own, body)
+        report = Report() if own is None else await asyncio.to_thread(_clean_up, own, body, copies_days)
     verb = "Would delete" if body.dry_run else "Deleted"
     message = f"{verb} {report.deleted} node memories, kept {report.kept}"
     return Answer(
@@ -68,10 +76,11 @@ async def cleanup(
     )
 
 
-def _clean_up(own: OwnConversations, body: CleanupBody) -> Report:
+def _clean_up(own: OwnConversations, body: CleanupBody, copies_days: float | None) -> Report:
     return cleanup_node_memory(
         own.node_parts.objects,
         body.older_than_days,
         lambda app, conversation: own.log.get_session(conversation) is not None,
         body.dry_run,
+        corrupt_copies_kept_days=copies_days,
     )

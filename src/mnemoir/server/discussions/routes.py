@@ -48,8 +48,8 @@ from mnemoir.server.door.scopes import default_user, owner
 from mnemoir.server.door.under_way import Departure, Headers, Outflow
 from mnemoir.server.rest import (
     Answer,
+    BodyOf,
     Cursor,
-    LargeBodyOf,
     ProjectHere,
     Question,
     Routes,
@@ -241,7 +241,7 @@ async def import_discussion(
     site: SiteHere,
     whose: WhoseHere,
     id: str,
-    body: Annotated[DiscussionBody, Depends(LargeBodyOf(DiscussionBody))],
+    body: Annotated[DiscussionBody, Depends(BodyOf(DiscussionBody))],
     replace: Annotated[bool, Query(description="even where something is remembered of it")] = False,
 ) -> Answer[DiscussionImported]:
     if replace:
@@ -266,7 +266,7 @@ async def rebuild(
     project: ProjectHere,
     whose: WhoseHere,
     id: str,
-    body: Annotated[RebuildBody, Depends(LargeBodyOf(RebuildBody, required=False))],
+    body: Annotated[RebuildBody, Depends(BodyOf(RebuildBody, required=False))],
     dry_run: Annotated[bool, Query(description="only tell what a model would be asked about")] = False,
 ) -> Response:
     discussions, messages = site.parts.chats.discussions, body.conversation()

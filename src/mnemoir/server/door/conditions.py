@@ -7,7 +7,6 @@ are not held to it.
 """
 
 import asyncio
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,16 +18,26 @@ from mnemoir.core.errors import Forbidden, InvalidRequest, TooLarge
 from mnemoir.core.scope import Principal
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.errors import failure
-from mnemoir.server.door.request import note_route, parse_json, query, query_pairs, read_body
+from mnemoir.server.door.request import (
+    LONGEST_NAME,
+    MOST_AT_ONCE,
+    note_route,
+    parse_own_json,
+    query,
+    query_pairs,
+    quoted_name,
+    read_body,
+    repetition,
+)
 from mnemoir.server.door.says import Says
-from mnemoir.server.door.scopes import PROJECT_ALIAS, TENANT_ALIAS
+from mnemoir.server.door.scopes import PROJECT_ALIAS, TENANT_ALIAS, named_project
 from mnemoir.server.door.table import Found
 
 _IGNORED = ("_", "utm_")  # of caches and of counted links
+# query parameters that name whose data a request is about, or which part of them; routes look at `user_id` and
+# `project` themselves, and an empty field of a search form filters nothing
+_SCOPE_NAMES = frozenset({"user", "from_user", "tenant", "agent_id", "app_id", "run_id", "conversation_id", "source"})
 _SENT_PATH = "mnemoir.sent_path"
-_LONGEST_NAME = 64  # in a message
-_MOST_AT_ONCE = 64 * 1024  # bytes of a body that are looked at without a thread
-_MOST_COUNTED = 256 * 1024  # bytes of a body whose members are counted, which takes ten times as long as reading it
 
 
 class UnknownParameter(InvalidRequest):
@@ -47,16 +56,16 @@ def check_conditions(scope: Scope, found: Found) -> None:
 
     Raises Forbidden for a tenant or project that is not the caller's.
     """
+    _check_bytes(scope, found)
     if not found.says.is_own:
         return
-    _check_bytes(scope, found)
     _check_names(scope, found.says)
     _check_query(scope, found.says)
 
 
 def _check_bytes(scope: Scope, found: Found) -> None:
-    """Raise InvalidRequest where bytes that are no text name a user in the path: two such names would be one."""
-    if "user_id" not in found.path_params:
+    """Raise InvalidRequest where bytes that are no text stand in a path with names: two such names would be one."""
+    if not found.path_params:
         return
     try:
         unquote_to_bytes(scope["raw_path"]).decode()
@@ -97,11 +106,22 @@ def _check_query(scope: Scope, says: Says) -> None:
     aliases = (TENANT_ALIAS, PROJECT_ALIAS) if "project" in known else (TENANT_ALIAS,)
     for name, times in sent.items():
         if name not in known and name not in aliases:
-            raise _unknown(f"The query parameter {_quoted_name(name)}", name, known)
+            raise _unknown(f"The query parameter {quoted_name(name)}", name, known)
         if times > 1 and name not in says.lists:
-            raise _repetition(f"The query parameter {_quoted_name(name)}", name, times)
+            raise repetition(f"The query parameter {quoted_name(name)}", name, times)
+    _check_scope_names(pairs)
+    if "project" in known:
+        named_project(scope)
     if not sent.keys().isdisjoint(aliases):
         _check_aliases(scope, principal_of(scope))
+
+
+def _check_scope_names(pairs: Sequence[tuple[str, str]]) -> None:
+    """Raise InvalidRequest for a name without a character: it would mean everybody, or everything."""
+    empty = next((name for name, value in pairs if name in _SCOPE_NAMES and not value.strip()), None)
+    if empty is not None:
+        told = f"{empty} is empty, so nothing was done. Name one, or leave the parameter out."
+        raise InvalidRequest(told, code="validation_error", field=empty)
 
 
 def _check_aliases(scope: Scope, caller: Principal) -> None:
@@ -114,9 +134,9 @@ def _check_aliases(scope: Scope, caller: Principal) -> None:
             )
     tenant, project = query(scope, TENANT_ALIAS), query(scope, PROJECT_ALIAS)
     if tenant not in (None, caller.tenant):
-        raise Forbidden(f"{TENANT_ALIAS} {_quoted_name(tenant)} is not the tenant of this key. Leave it out.")
+        raise Forbidden(f"{TENANT_ALIAS} {quoted_name(tenant)} is not the tenant of this key. Leave it out.")
     if project is not None and caller.projects is not None and project not in caller.projects:
-        raise Forbidden(f"This key is not for {PROJECT_ALIAS} {_quoted_name(project)}. Use one of its own projects.")
+        raise Forbidden(f"This key is not for {PROJECT_ALIAS} {quoted_name(project)}. Use one of its own projects.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +157,7 @@ class KnownMembers:
             return
         try:
             body = await read_body(scope, receive, self.most_bytes)
-            if len(body) > _MOST_AT_ONCE:
+            if len(body) > MOST_AT_ONCE:
                 await asyncio.to_thread(check_members, body, says.members)
             else:
                 check_members(body, says.members)
@@ -156,7 +176,7 @@ def check_members(body: bytes, known: Sequence[str]) -> None:
     if not body.strip():
         return
     try:
-        told = parse_json(body)
+        told = parse_own_json(body)
     except InvalidRequest:
         if known:
             raise
@@ -164,18 +184,9 @@ def check_members(body: bytes, known: Sequence[str]) -> None:
     if isinstance(told, dict):
         for name in told:
             if name not in known:
-                raise _unknown(f"The member {_quoted_name(name)} of the body", name, known)
-        if len(body) <= _MOST_COUNTED:
-            json.loads(body, object_pairs_hook=_each_once)
+                raise _unknown(f"The member {quoted_name(name)} of the body", name, known)
     elif told is not None and not known:
         raise UnknownParameter("This request takes no body, so nothing was done. Leave the body out.", field="body")
-
-
-def _each_once(pairs: Sequence[tuple[str, object]]) -> None:
-    """Raise InvalidRequest for an object with a member that is there twice: readers differ in which one counts."""
-    for name, times in Counter(name for name, _ in pairs).items():
-        if times > 1:
-            raise _repetition(f"The member {_quoted_name(name)} of the body", name, times)
 
 
 class _Again:
@@ -195,14 +206,5 @@ class _Again:
 def _unknown(what: str, name: str, known: Sequence[str]) -> UnknownParameter:
     told = f"It knows {', '.join(known)}." if known else "It knows none."
     return UnknownParameter(
-        f"{what} is not known here, so nothing was done. {told}", field=name[:_LONGEST_NAME] or "query"
+        f"{what} is not known here, so nothing was done. {told}", field=name[:LONGEST_NAME] or "query"
     )
-
-
-def _repetition(what: str, name: str, times: int) -> InvalidRequest:
-    told = f"{what} is there {times} times, so nothing was done. Send it once."
-    return InvalidRequest(told, code="repeated_parameter", field=name[:_LONGEST_NAME])
-
-
-def _quoted_name(name: str) -> str:
-    return repr(name[:_LONGEST_NAME])

@@ -9,10 +9,11 @@ not the path, and no query: both may hold personal data.
 """
 
 import asyncio
+import re
 import sys
 import traceback
 from asyncio.events import TimerHandle
-from collections.abc import Callable, Iterable, MutableMapping
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from time import perf_counter
 from typing import Any, cast
 
@@ -99,6 +100,8 @@ class BoundedConnection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._in_head = False
+        if ambiguity := _ambiguity(self.url, self.headers):
+            self.app = _refusal(400, InvalidRequest(ambiguity, code="invalid_http"))
         if not self.crowd.has_sent_head(self):
             self.app = _NO_ROOM
             self._stop_deadline()
@@ -152,6 +155,22 @@ class BoundedConnection(HttpToolsProtocol):
         if cycle is None or not (cycle.more_body and cycle.response_started):
             self.transport.write(_whole(status, exc))
         self.transport.close()
+
+
+def _ambiguity(target: bytes, headers: Sequence[tuple[bytes, bytes]]) -> str:
+    """Why two readers of a request's head may understand it in two ways; "" where they may not."""
+    if b"#" in target:  # what is behind it is read by nobody, conditions as well
+        return "The address holds a '#', and what follows it would be ignored. Encode it as %23."
+    hosts = [value.strip().lower() for name, value in headers if name == b"host"]
+    if len(hosts) > 1:
+        return "The request has several Host headers. Send one."
+    scheme, is_absolute, rest = target.partition(b"://")
+    if is_absolute and not scheme.startswith(b"/") and hosts:
+        port = {b"http": b":80", b"https": b":443"}.get(scheme.lower(), b"")
+        named = re.split(rb"[/?]", rest.lower(), maxsplit=1)[0]
+        if named.removesuffix(port) != hosts[0].removesuffix(port):
+            return "The address and the header Host name two hosts. Send one."
+    return ""
 
 
 def _unframed_send(cycle: RequestResponseCycle) -> Send:

@@ -5,6 +5,9 @@ parsed as JSON with any Content-Type.
 """
 
 import asyncio
+import json
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -23,6 +26,10 @@ ASSETS = "/assets"  # the route of all files of the web UI
 _KEY = "mnemoir.visit"
 _ROUTE = "mnemoir.route"
 _HEADERS = "mnemoir.headers"
+_MARK = b"\xef\xbb\xbf"  # programs on Windows begin a file with it
+_TEXTS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"')
+LONGEST_NAME = 64  # in a message
+MOST_AT_ONCE = 64 * 1024  # bytes of a body that are looked at without a thread
 
 
 @dataclass(slots=True, kw_only=True)
@@ -69,6 +76,20 @@ def header(scope: Scope, name: bytes) -> str | None:
         headers = scope[_HEADERS] = dict(reversed(scope["headers"]))
     value = headers.get(name)
     return None if value is None else str(value.decode("latin-1").strip())
+
+
+def one_header(scope: Scope, *names: bytes) -> str | None:
+    """The value of the headers of these (lower case) names, trimmed; None when there is none.
+
+    Raises InvalidRequest where they differ: readers differ in which one counts.
+    """
+    sent = {value.strip(): name for name, value in scope["headers"] if name in names}
+    if len(sent) > 1:
+        named = " and ".join(sorted({name.decode("ascii") for name in sent.values()}))
+        raise InvalidRequest(
+            f"The headers {named} have {len(sent)} values that differ. Send one.", code="several_headers"
+        )
+    return None if not sent else next(iter(sent)).decode("latin-1").strip()
 
 
 def query(scope: Scope, name: str) -> str | None:
@@ -143,15 +164,61 @@ async def read_model_json(scope: Scope, receive: Receive, most_bytes: int) -> tu
 
 
 def parse_json(body: bytes) -> Any:
-    """`body` as JSON; raises InvalidRequest (`invalid_json`) for anything else, or for too deep a nesting."""
+    """`body` as JSON, with or without a byte order mark.
+
+    Raises InvalidRequest (`invalid_json`) for anything else, or for too deep a nesting.
+    """
     try:
-        parsed = orjson.loads(body)
+        parsed = orjson.loads(body.removeprefix(_MARK))
     except orjson.JSONDecodeError as exc:
         raise _not_json(body, exc) from None
     # n levels need at least n brackets, so nearly every body is accepted without the walk
     if body.count(b"[") + body.count(b"{") > DEEPEST and _is_deeper(parsed, DEEPEST):
         raise InvalidRequest(f"The body is nested more than {DEEPEST} levels deep.", code="invalid_json")
     return parsed
+
+
+def parse_own_json(body: bytes) -> Any:
+    """The body of a route of our own as JSON, in which each member of an object is there once.
+
+    Readers differ in which of two counts. Raises InvalidRequest (`repeated_parameter`) too.
+    """
+    parsed = parse_json(body)
+    sent = _TEXTS.sub(b"", body).count(b":")  # outside of texts there is a colon for each member
+    if sent and sent != _members_in(parsed):
+        json.loads(body.removeprefix(_MARK), object_pairs_hook=_each_once)
+    return parsed
+
+
+def repetition(what: str, name: str, times: int) -> InvalidRequest:
+    """The error for a name that a request has several times."""
+    told = f"{what} is there {times} times, so nothing was done. Send it once."
+    return InvalidRequest(told, code="repeated_parameter", field=name[:LONGEST_NAME])
+
+
+def quoted_name(name: str) -> str:
+    """A name out of a request, as messages quote it."""
+    return repr(name[:LONGEST_NAME])
+
+
+def _members_in(value: object) -> int:
+    """How many members all objects within a value have together."""
+    nodes: list[Any] = [[value]]
+    count = 0
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, dict):
+            count += len(node)
+            node = node.values()
+        nodes += [child for child in node if isinstance(child, (dict, list))]
+    return count
+
+
+def _each_once(pairs: Sequence[tuple[str, object]]) -> None:
+    """Raise InvalidRequest for an object with a member that is there twice."""
+    for name, times in Counter(name for name, _ in pairs).items():
+        if times > 1:
+            raise repetition(f"The member {quoted_name(name)} of the body", name, times)
 
 
 def _not_json(body: bytes, exc: orjson.JSONDecodeError) -> InvalidRequest:

@@ -22,8 +22,8 @@ from mnemoir.core.scope import Principal
 Right = Literal["open", "signing_in", "any", "read", "write", "admin", "manage", "server"]
 Bucket = Literal["chat", "add", "search", "read", "admin"]
 # in which projects a request acts: `one` is the named one, else the default; `named` the named one, else all that its
-# key is for; `all` are all of these, whatever is named
-Projects = Literal["one", "named", "all"]
+# key is for
+Projects = Literal["one", "named"]
 
 _BUCKETS: Mapping[Right, Bucket] = {"any": "read", "read": "read", "write": "add"}  # of all other rights: admin
 _NEEDED: Mapping[Right, str] = {

@@ -16,7 +16,7 @@ from mnemoir.core.scope import Scope as Owner
 from mnemoir.ports.memory_store import Project
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.options import ServerOptions
-from mnemoir.server.door.request import header, query
+from mnemoir.server.door.request import header, one_header, query
 from mnemoir.server.door.table import found_in
 from mnemoir.wire.session import asks_to_store, session_name
 
@@ -39,9 +39,13 @@ def project_of(scope: Scope, options: ServerOptions) -> Project:
 
 
 def named_project(scope: Scope) -> str | None:
-    """The project that a request names: in the query, else in a header of `PROJECT_HEADERS`; None for none."""
-    sent = (query(scope, "project"), query(scope, PROJECT_ALIAS), *(header(scope, name) for name in PROJECT_HEADERS))
-    return next((name for name in sent if name is not None), None)
+    """The project that a request names: in the query, else in a header of `PROJECT_HEADERS`; None for none.
+
+    Raises InvalidRequest where headers name several.
+    """
+    sent = (query(scope, "project"), query(scope, PROJECT_ALIAS))
+    in_query = next((name for name in sent if name is not None), None)
+    return one_header(scope, *PROJECT_HEADERS) if in_query is None else in_query
 
 
 def projects_of(scope: Scope, options: ServerOptions) -> Sequence[str]:
@@ -54,7 +58,7 @@ def projects_of(scope: Scope, options: ServerOptions) -> Sequence[str]:
         return ()
     if says.projects == "one":
         return (_chosen_project(scope, options),)
-    named = named_project(scope) if says.projects == "named" else None
+    named = named_project(scope)
     return own if named is None else (named,)
 
 
@@ -136,9 +140,9 @@ def explicit_user(user: str | None, doing: str) -> str:
 def only_user(user: str | None) -> str | None:
     """The user whose things alone an id may name: the named one, or the key's; None for anybody's.
 
-    Raises NotFound for a name that the key is not for.
+    Raises InvalidRequest for a name that cannot be one, and NotFound for one that the key is not for.
     """
-    named, bound = None if user is None else user.strip(), bound_user()
+    named, bound = None if user is None else entity_name(user, "user_id"), bound_user()
     if bound is not None and named not in (None, bound):
         raise NotFound("There is nothing with that id here.")
     if named is not None:
@@ -166,7 +170,8 @@ def chat_owner(scope: Scope, body: Mapping[str, Any], named: str | None, options
     Its user is the key's, else from the body, the header `X-User-Id` or the settings; `named` is that in the body. A
     temporary chat belongs to no conversation.
     """
-    given = (name for name in (bound_user(), named, header(scope, b"x-user-id")) if name is not None and name.strip())
+    sent = (bound_user(), named, one_header(scope, b"x-user-id"))
+    given = (name for name in sent if name is not None and name.strip())
     conversation = None if is_temporary(scope, body) else session_id(scope, body, options)
     user = next(given, options.default_user)
     return owner(project_of(scope, options), user, "user", run_id=conversation)

@@ -3,6 +3,8 @@
 Routes lie by the first two segments of their path. Of those, the method, the number of slashes, and what a path
 begins and ends with leave a few whose pattern is tried, so no path takes long, however long it is. Where several
 routes take a path, the one that was registered first is found.
+
+A slash that came encoded is part of a name and ends none, for all routes alike.
 """
 
 import re
@@ -20,6 +22,8 @@ from mnemoir.server.door.says import DeclaredRoute, Says
 _FOUND = "mnemoir.found"
 _NO_ROUTE = Says(right="any", query=())  # only a known caller learns which paths and methods there are
 _NO_METHOD_OF_CLIENTS = replace(_NO_ROUTE, by_cookie=False)
+_ENCODED_SLASH = re.compile("%2f", re.IGNORECASE)
+_SLASH = "\udc2f"  # for an encoded one; nothing is ever decoded to it
 _MOST_SEGMENTS = 12  # of a path that are told apart; no route has so many
 
 
@@ -42,7 +46,9 @@ class Found:
         if self.route is None or self.match is None:
             return {}
         named = self.match.groupdict()
-        return {name: unquote(value) for name, value in named.items()} if self.route.is_as_sent else named
+        if self.route.is_as_sent:
+            return {name: unquote(value) for name, value in named.items()}
+        return {name: value.replace(_SLASH, "/") for name, value in named.items()}
 
     @property
     def child_scope(self) -> Mapping[str, Any]:
@@ -71,7 +77,8 @@ class Table:
         """The route of a request, whose path has been made plain, and which asks GET for HEAD."""
         method, path, raw = scope["method"], scope["path"], scope["raw_path"]
         if b"%" in raw:
-            return self._search(method, path, raw.decode("ascii", "replace"))
+            sent = raw.decode("ascii", "replace")
+            return self._search(method, decoded_path(sent), sent)
         return self._known.get((method, path)) or self._search(method, path, path)
 
     def _search(self, method: str, path: str, sent: str) -> Found:
@@ -97,6 +104,11 @@ class Table:
             methods=sorted(set().union(*(entry.methods for entry in taking))),
             path=taking[0].route.path,
         )
+
+
+def decoded_path(sent: str) -> str:
+    """A path decoded as routes match it: a slash that came encoded stays apart from those between names."""
+    return unquote(_ENCODED_SLASH.sub(_SLASH, sent))
 
 
 def _declared_route(route: BaseRoute) -> DeclaredRoute:

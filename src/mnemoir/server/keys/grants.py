@@ -11,11 +11,13 @@ from dataclasses import dataclass
 
 from fastapi import Request
 
-from mnemoir.chats.memory_users import has_something, memory_users
 from mnemoir.core.errors import Forbidden
 from mnemoir.core.scope import Principal, Role, acting, entity_name
+from mnemoir.core.users import Invitation
+from mnemoir.ports.run_store import RunFilter
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.rest import Site
+from mnemoir.storage.holdings import ACCESS
 
 _MOST_KEYS = 1000
 
@@ -76,9 +78,9 @@ async def check_invitation(
     site: Site, caller: Principal, role: Role, tenant: str, memory_user: str | None, *, operator: bool
 ) -> None:
     """Raise Forbidden for a person whom the caller may not invite."""
-    if not caller.may("operator") or (caller.manages_contents and tenant == caller.tenant):
+    if not invites_only_new(caller, tenant):
         check_person(caller, tenant, operator=operator or role == "operator")
-    elif role == "admin" and not await _is_empty(site, tenant):
+    elif role == "admin" and not await is_empty(site, tenant):
         raise Forbidden(
             "An operator invites an admin only to a tenant in which there is nobody. Let an admin of it do that."
         )
@@ -88,24 +90,38 @@ async def check_invitation(
         )
 
 
-async def _is_empty(site: Site, tenant: str) -> bool:
-    """Whether a tenant has no memories, no people, no open invitations and no keys to contents."""
+def invites_only_new(caller: Principal, tenant: str) -> bool:
+    """Whether the caller invites to a tenant as an operator alone, and so only to what is new when somebody joins."""
+    return caller.may("operator") and not (caller.manages_contents and tenant == caller.tenant)
+
+
+async def is_empty(site: Site, tenant: str, but: Invitation | None = None) -> bool:
+    """Whether there is nothing of anybody in a tenant, nobody, no other open invitation and no key to contents."""
     access = site.parts.access
 
     def has_nobody() -> bool:
         keys = access.api_keys.keys_page(tenant, limit=_MOST_KEYS)
-        people = access.users.users_page(tenant, limit=1) or access.users.invitations(tenant)
+        invited = [one for one in access.users.invitations(tenant) if but is None or one.id != but.id]
+        people = access.users.users_page(tenant, limit=1) or invited
         return not people and all(key.role == "operator" for key in keys)
 
-    return not await memory_users(site.parts.memory.store, tenant) and await asyncio.to_thread(has_nobody)
+    if await site.parts.upkeep.subjects.everybody.names(tenant, but=ACCESS.name):
+        return False
+    if await site.parts.trees.runs.latest(limit=1, only=RunFilter(tenant=tenant)):
+        return False
+    return await asyncio.to_thread(has_nobody)
+
+
+async def has_anything(site: Site, tenant: str, user: str) -> bool:
+    """Whether anything is, or was, stored of a memory user; keys and people are not asked for."""
+    return await site.parts.upkeep.subjects.everybody.knows(tenant, user, but=ACCESS.name)
 
 
 async def _is_new(site: Site, tenant: str, user: str) -> bool:
     """Whether a memory user has nothing, and is nobody's."""
-    access, talks = site.parts.access, site.parts.chats.conversations
+    access = site.parts.access
     if (tenant, user) in await asyncio.to_thread(access.users.memory_users):
         return False
     if await asyncio.to_thread(access.api_keys.of_user, tenant, user):
         return False
-    default_project = site.parts.settings.memory.default_project
-    return not await has_something(site.parts.memory.store, talks, tenant, user, default_project)
+    return not await has_anything(site, tenant, user)

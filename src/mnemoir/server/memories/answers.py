@@ -123,7 +123,8 @@ class AddAnswer(JsonObject):
 
     `known` names memories that said already what was to be added; it is left out when there are none.
     With `dry_run` the changes are those that it would make; `plan_id` applies them, null without any.
-    `proposed` waits for a review; `dropped_proposals` older ones had to go for it.
+    `proposed` waits for a review; `dropped_proposals` older ones had to go for it. `left_out` counts what was found
+    and may not be stored, by the reason: `secret`, `too_long`, `too_many`, `cut_off`, `empty`.
     """
 
     results: list[AppliedChange]
@@ -135,6 +136,7 @@ class AddAnswer(JsonObject):
     plan_id: NotRequired[str | None]
     proposed: NotRequired[list[Proposed]]
     dropped_proposals: NotRequired[int]
+    left_out: NotRequired[dict[str, int]]
 
 
 class Turn(JsonObject):
@@ -231,6 +233,8 @@ def add_json(result: AddResult, *, include_usage: bool) -> AddAnswer:
         body["proposed"] = [proposed_json(one) for one in result.proposed]
     if result.dropped:
         body["dropped_proposals"] = result.dropped
+    if result.left_out:
+        body["left_out"] = dict(result.left_out)
     if include_usage:
         body["usage"] = {
             "input_tokens": result.usage.input_tokens,

@@ -13,11 +13,21 @@ from mnemoir.core.memories import Kind, Memory, Origin, origin_of_role
 from mnemoir.core.proposals import Proposal
 from mnemoir.core.retention import MOST_DAYS
 from mnemoir.core.scope import entity_name
+from mnemoir.core.zones import first_zone
 from mnemoir.memory.facts import AddRequest, Turn
 from mnemoir.ports.memory_store import ListFilter, Receipt, Visible
 from mnemoir.ports.project_settings import PiiAction, Reviewed
 from mnemoir.server.memories.narrowing import InvalidFilter, Metadata, Narrowing, wanted_metadata
-from mnemoir.server.rest import LONGEST_QUERY, Body, Instant, UserId, name_of, not_blank, strict_whole_number
+from mnemoir.server.rest import (
+    LONGEST_QUERY,
+    Body,
+    Instant,
+    LocalInstant,
+    UserId,
+    name_of,
+    not_blank,
+    strict_whole_number,
+)
 
 MOST_MESSAGES = 1000
 MOST_SEARCHED = 100
@@ -75,7 +85,7 @@ class MessageBody(Body):
     role: Annotated[str, Field(min_length=1, max_length=64)]
     content: Annotated[str, BeforeValidator(_joined_text, json_schema_input_type=str | list[dict[str, Any]])]
     name: Annotated[str | None, Field(max_length=256)] = None
-    timestamp: Instant | None = None
+    timestamp: LocalInstant | None = None
     metadata: dict[str, Any] | None = None
 
     def turn(self) -> Turn:
@@ -90,7 +100,9 @@ class MessageBody(Body):
 
 
 class AddBody(Body):
-    """`POST /api/memories`. With `origin`, what is kept word for word was written by hand, not by a client's user."""
+    """`POST /api/memories`. `timezone` is that of the speaker, in which a time without an offset of its own is read.
+
+    With `origin`, what is kept word for word was written by hand, not by a client's user."""
 
     messages: Annotated[list[MessageBody], Field(min_length=1, max_length=MOST_MESSAGES)]
     user_id: UserId
@@ -99,15 +111,16 @@ class AddBody(Body):
     agent_id: Annotated[str, name_of("agent_id")] | None = None
     app_id: Annotated[str, name_of("app_id")] | None = None
     run_id: Annotated[str, name_of("run_id")] | None = None
-    timestamp: Instant | None = None
+    timestamp: LocalInstant | None = None
+    timezone: Annotated[str | None, Field(max_length=64)] = None
     expiration_date: Day | None = None
     async_mode: bool | None = False
     include_usage: bool | None = False
-    dry_run: bool | None = False
+    dry_run: bool = False
     origin: Literal["person"] | None = None
 
-    def request(self, receipt: Receipt | None) -> AddRequest:
-        """This body in fact memory's type."""
+    def request(self, receipt: Receipt | None, zone: str | None = None) -> AddRequest:
+        """This body in fact memory's type. `zone` is the time zone where the body names none."""
         return AddRequest(
             turns=[message.turn() for message in self.messages],
             metadata=self.metadata,
@@ -116,6 +129,7 @@ class AddBody(Body):
             expires_on=self.expiration_date,
             receipt=receipt,
             is_by_hand=self.origin == "person",
+            zone=first_zone([self.timezone, zone]),
         )
 
 

@@ -13,7 +13,7 @@ from fastapi import Depends, Query
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.memories import Memory, has_members
 from mnemoir.core.scope import entity_name
-from mnemoir.server.door.request import parse_json
+from mnemoir.server.door.request import parse_own_json
 
 Metadata = Mapping[str, Any]
 
@@ -78,9 +78,9 @@ async def _part_of(
 
 def _metadata_of(text: str) -> Metadata:
     try:
-        return wanted_metadata(parse_json(text.encode("utf-8", "surrogatepass")))
+        return wanted_metadata(parse_own_json(text.encode("utf-8", "surrogatepass")))
     except InvalidRequest as exc:
-        if exc.code == InvalidFilter.code:
+        if exc.code in (InvalidFilter.code, "repeated_parameter"):
             raise
         raise InvalidFilter('metadata must be JSON, as {"topic": "food"}.', field="metadata") from None
 

@@ -16,7 +16,7 @@ from mnemoir.core.errors import InvalidRequest, MnemoirError
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.core.usage import OF_MEMORY
-from mnemoir.memory.facts import TokenLimits, unknown_memory
+from mnemoir.memory.facts import AddRequest, TokenLimits, unknown_memory
 from mnemoir.ports.memory_store import Project, Receipt
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.entry import log_fault
@@ -92,12 +92,15 @@ async def add(
     project: ProjectHere,
     body: Annotated[AddBody, Depends(BodyOf(AddBody))],
     idempotency_key: Annotated[str | None, Header()] = None,
+    x_timezone: Annotated[str | None, Header()] = None,
     include_usage: Annotated[bool, Query()] = False,
 ) -> Answer[AddAnswer]:
     if body.infer is not False:
         key = principal_of(request.scope).key
         await site.guard.rate_limits.take_instead(request.scope, key, "add", COST_OF_INFERENCE)
-    return Answer(await add_memories(site, project, body, idempotency_key, include_usage=include_usage))
+    return Answer(
+        await add_memories(site, project, body, idempotency_key, zone=x_timezone, include_usage=include_usage)
+    )
 
 
 @router.post("/search", summary="Find what bears on a question")
@@ -168,9 +171,15 @@ async def delete(site: SiteHere, project: ProjectHere, memory_id: str, user: Use
 
 
 async def add_memories(
-    site: Site, project: Project, body: AddBody, key: str | None, *, include_usage: bool = False
+    site: Site,
+    project: Project,
+    body: AddBody,
+    key: str | None,
+    *,
+    zone: str | None = None,
+    include_usage: bool = False,
 ) -> AddAnswer:
-    """The changes made by adding the messages; `key` is the idempotency key."""
+    """The changes made by adding the messages; `key` is the idempotency key, `zone` the header's time zone."""
     scope = owner(project, body.user_id, agent_id=body.agent_id, app_id=body.app_id, run_id=body.run_id)
     quotas = site.parts.chats.quotas
     if body.infer is not False:
@@ -178,28 +187,31 @@ async def add_memories(
     else:
         site.parts.memory.facts.text_bound.check_turns([message.content for message in body.messages])
     await quotas.check(scope, *OF_MEMORY)  # before a model is asked
+    wants_usage = include_usage or body.include_usage is True
     if body.dry_run:
-        return await _plan_addition(site, scope, body, include_usage=include_usage)
-    receipt = _receipt(key, body, scope)
+        return await _plan_addition(site, scope, body, body.request(None, zone), include_usage=wants_usage)
+    request = body.request(_receipt(key, body, scope), zone)
     if body.async_mode:
-        return await _add_later(site, scope, body, receipt)
+        return await _add_later(site, scope, request)
     with site.parts.chats.times.write.record_duration():
-        result = await site.parts.memory.facts.add(scope, body.request(receipt))
+        result = await site.parts.memory.facts.add(scope, request)
     site.count("add")
     site.count_tokens(result.usage)
-    return add_json(result, include_usage=include_usage or body.include_usage is True)
+    return add_json(result, include_usage=wants_usage)
 
 
-async def _plan_addition(site: Site, scope: Owner, body: AddBody, *, include_usage: bool) -> AddAnswer:
+async def _plan_addition(
+    site: Site, scope: Owner, body: AddBody, request: AddRequest, *, include_usage: bool
+) -> AddAnswer:
     """What adding the messages would do; nothing is stored, and no idempotency key used."""
     if body.async_mode:
         raise InvalidRequest(
             "dry_run answers at once; leave async_mode out.", code="validation_error", field="dry_run"
         )
-    result, plan_id = await site.parts.memory.facts.rehearse(scope, body.request(None))
+    result, plan_id = await site.parts.memory.facts.rehearse(scope, request)
     site.count("plan")
     site.count_tokens(result.usage)
-    answer = add_json(result, include_usage=include_usage or body.include_usage is True)
+    answer = add_json(result, include_usage=include_usage)
     message = f"Nothing was stored; {len(result.applied)} changes are planned"
     return {**answer, "results": plan_json(result.applied), "message": message, "plan_id": plan_id}
 
@@ -234,9 +246,9 @@ async def _limit(site: Site, project: Project, body: SearchBody) -> int:
     return body.limit if is_saved else MOST_SEARCHED
 
 
-async def _add_later(site: Site, scope: Owner, body: AddBody, receipt: Receipt | None) -> AddAnswer:
+async def _add_later(site: Site, scope: Owner, request: AddRequest) -> AddAnswer:
     """Store the add as a job; `GET /api/events/{id}` answers its state."""
-    event_id = await site.parts.upkeep.background.put(KIND, payload_of(scope, body.request(receipt)))
+    event_id = await site.parts.upkeep.background.put(KIND, payload_of(scope, request))
     message = "The messages are kept and will be processed"
     return {"results": [], "message": message, "status": "PENDING", "event_id": event_id}
 

@@ -99,7 +99,7 @@ class ExportedMemory(MemoryRecord):
 )
 @says("read", act="memories.export", exact=True)
 async def export(site: SiteHere, project: ProjectHere, part: NarrowingHere, user: UserQuery = None) -> Response:
-    exchanges, named = _exchanges(site), user or bound_user()
+    exchanges, named = _exchanges(site), bound_user() if user is None else user
     owners = [  # looked up before the answer begins, so that a failure gets an error status
         (kind, scope)
         for kind, exchange in exchanges.items()

@@ -57,7 +57,8 @@ class RunLearned(JsonObject):
 class RunRemembering(JsonObject):
     """A write of a run to memory, and its outcome. `node` is the node's place among all nodes of the run.
 
-    `proposed` are changes that wait for a review, by proposal; one that was settled has no text.
+    `proposed` are changes that wait for a review, by proposal; one that was settled has no text. `left_out` counts
+    the facts that may not be stored, by the reason, such as `secret`.
     """
 
     node: int
@@ -70,6 +71,7 @@ class RunRemembering(JsonObject):
     error: str | None
     learned: Sequence[RunLearned]
     proposed: Sequence[RunLearned]
+    left_out: Mapping[str, int]
 
 
 class RunMemories(JsonObject):
@@ -134,6 +136,7 @@ async def _remembering(
         "error": job.error if job else None,
         "learned": [await _learned_memory(change, scope, store) for change in result.get("learned", ())],
         "proposed": [await _proposed_memory(change, scope, queue) for change in result.get("proposed", ())],
+        "left_out": result.get("left_out", {}),
     }
 
 

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from mnemoir.access.keyless_clients import KeylessClient
 from mnemoir.core.errors import Conflict, Forbidden, InvalidRequest
 from mnemoir.core.scope import Role
-from mnemoir.core.users import password, user_name
+from mnemoir.core.users import password
 from mnemoir.server.door.says import says
 from mnemoir.server.door.sessions import csrf_in, signed_in_of
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, SiteHere
@@ -33,7 +33,7 @@ from mnemoir.server.sign_in.shapes import (
     with_cookies,
 )
 from mnemoir.server.sign_in.ways import (
-    check_memories,
+    check_join,
     of_password,
     open_invitation,
     signed_in,
@@ -231,8 +231,7 @@ async def join(
     invited = await open_invitation(request, site, body.token)
     if (body.password is None) == (body.passkey is None):
         raise InvalidRequest("Send a password or a passkey.", code="validation_error", field="password")
-    if invited.resets is None and invited.grant.memory_user is None:
-        await check_memories(site, invited.grant.tenant, user_name(body.name))
+    await check_join(site, invited, body.name)
     joining_by = partial(site.parts.access.users.join, body.token, body.name)
     if body.passkey is not None:
         new = await asyncio.to_thread(

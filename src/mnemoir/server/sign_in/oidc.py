@@ -23,7 +23,7 @@ from mnemoir.server.door.errors import status_of
 from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere
 from mnemoir.server.sign_in.shapes import SignedInAnswer, Token
-from mnemoir.server.sign_in.ways import Tried, check_memories, open_invitation, signed_in
+from mnemoir.server.sign_in.ways import Tried, check_join, check_memories, open_invitation, signed_in
 
 router = Routes(tags=["sign-in"])
 
@@ -165,11 +165,9 @@ async def _join_by_invitation(request: Request, site: Site, vouched: Vouched, ha
     """A new user by an invitation, or the one whom it gives new secrets."""
     invitation = await open_invitation(request, site, hash)
     vouched.granted_to(invitation.grant)
-    is_new_memory = invitation.resets is None and invitation.grant.memory_user is None
 
     async def join(name: str) -> User:
-        if is_new_memory:
-            await check_memories(site, invitation.grant.tenant, name)
+        await check_join(site, invitation, name)
         joining = site.parts.access.users.join
         user, _ = await asyncio.to_thread(joining, hash, name, identity=vouched.identity)
         return user

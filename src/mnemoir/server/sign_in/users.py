@@ -16,7 +16,7 @@ from mnemoir.core.scope import Principal, Role
 from mnemoir.core.users import Grant, Invitation, User
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.says import says
-from mnemoir.server.keys.grants import check_invitation, check_person, note_refusals
+from mnemoir.server.keys.grants import check_invitation, check_person, invites_only_new, note_refusals
 from mnemoir.server.rest import (
     Answer,
     Body,
@@ -206,7 +206,7 @@ async def invite(
     )
     lasting = timedelta(days=body.expires_in_days)
     inviting = partial(site.parts.access.users.invite, grant, name=body.name, by=caller.key, lasting=lasting)
-    made, token = await asyncio.to_thread(inviting)
+    made, token = await asyncio.to_thread(inviting, only_new=invites_only_new(caller, tenant))
     return kept_out(_link(request, site, made, token), 201)
 
 

@@ -7,10 +7,10 @@ from typing import Any
 from fastapi import Request
 
 from mnemoir.access.sign_in.sessions import SignedIn
-from mnemoir.chats.memory_users import has_something
 from mnemoir.core.errors import Conflict, Forbidden, Unauthorized
-from mnemoir.core.users import Invitation, User, comparable_name, password
+from mnemoir.core.users import Invitation, User, comparable_name, password, user_name
 from mnemoir.server.door.sessions import signed_in_of
+from mnemoir.server.keys.grants import has_anything, is_empty
 from mnemoir.server.rest import Answer, Site
 from mnemoir.server.sign_in.shapes import address_of, begin_session, person_json, with_cookies
 
@@ -32,12 +32,28 @@ async def open_invitation(request: Request, site: Site, token: str | bytes) -> I
     return found
 
 
+async def check_join(site: Site, invitation: Invitation, name: str) -> None:
+    """Raise Conflict where somebody would get what an invitation is not for: something that is there already."""
+    grant = invitation.grant
+    if invitation.gives_new_memory and grant.memory_user is None:
+        await check_memories(site, grant.tenant, user_name(name))
+    elif invitation.gives_new_memory and await has_anything(site, grant.tenant, grant.memory_user or ""):
+        raise Conflict(
+            f"There is something of {grant.memory_user!r} by now, and an operator invites to new memory users alone. "
+            "Ask an admin for an invitation.",
+            code="memory_user_taken",
+        )
+    if invitation.only_new and grant.role == "admin" and not await is_empty(site, grant.tenant, but=invitation):
+        raise Conflict(
+            f"There is somebody or something in the tenant {grant.tenant!r} by now, so an operator cannot invite its "
+            "admin. Ask an admin of it for an invitation.",
+            code="tenant_taken",
+        )
+
+
 async def check_memories(site: Site, tenant: str, name: str) -> None:
     """Raise Conflict where a chosen name would give its user the memories of somebody else."""
-    parts = site.parts
-    if await has_something(
-        parts.memory.store, parts.chats.conversations, tenant, name.lower(), site.options.default_project
-    ):
+    if await has_anything(site, tenant, name.lower()):
         raise Conflict(
             f"There are memories of {name!r} already. Choose another name, or ask to be invited to these memories.",
             code="name_taken",

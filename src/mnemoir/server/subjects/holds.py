@@ -12,7 +12,7 @@ from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.routing import RouteAsSent
 from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import tenant_of
-from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, SiteHere, not_blank
+from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere, not_blank
 from mnemoir.server.subjects.whose import PersonEverywhere, Tenant, is_for_everybody
 from mnemoir.storage.sql.holds import Hold
 
@@ -50,8 +50,7 @@ async def list_holds(request: Request, site: SiteHere, tenant: Tenant = None) ->
     except NotFound:
         return Answer({"results": []})
     found = [hold for hold in await site.parts.upkeep.holds.all() if hold.tenant == named]
-    is_free = is_for_everybody(caller)
-    return Answer({"results": [_json(hold) for hold in found if is_free or caller.user in (None, hold.user)]})
+    return Answer({"results": [_json(hold) for hold in found if await _may_see(site, caller, hold)]})
 
 
 @router.put("/{user_id}", summary="Put a user on legal hold: nothing of theirs is deleted until it is lifted")
@@ -78,6 +77,19 @@ async def clear_hold(request: Request, site: SiteHere, person: PersonEverywhere)
     if not await site.parts.upkeep.holds.clear(person.tenant, person.user):
         raise NotFound(f"{person.user[:80]!r} is not on legal hold.", code="hold_not_found")
     return await list_holds(request, site, None if person.tenant == caller.tenant else person.tenant)
+
+
+async def _may_see(site: Site, caller: Principal, hold: Hold) -> bool:
+    """Whether the hold is on the caller's user or, for a key of some projects, on a user of one of these."""
+    if is_for_everybody(caller):
+        return True
+    if caller.user not in (None, hold.user):
+        return False
+    if caller.projects is None:
+        return True
+    return not {*caller.projects}.isdisjoint(
+        await site.parts.upkeep.subjects.everybody.projects_of(hold.tenant, hold.user)
+    )
 
 
 def _free(caller: Principal) -> Principal:

@@ -27,22 +27,21 @@ def is_for_everybody(caller: Principal) -> bool:
 
 @takes_project("named")
 async def _person(request: Request, site: SiteHere, user_id: Name, tenant: Tenant = None) -> Person:
-    caller = principal_of(request.scope)
-    if is_for_everybody(caller):
-        acting.set(replace(acting.get(), principal=replace(caller, user=None)))
-    whole = person_of(request.scope, user_id, tenant)
-    projects = caller.projects
-    if named_project(request.scope) is not None:
-        projects = (project_of(request.scope, site.options).project,)
-    return Person(tenant=whole.tenant, user=whole.user, projects=projects)
+    person = await _person_everywhere(request, user_id, tenant)
+    if named_project(request.scope) is None:
+        return person
+    return replace(person, projects=(project_of(request.scope, site.options).project,))
 
 
 PersonHere = Annotated[Person, Depends(_person)]
 
 
-@takes_project("all")
-async def _person_everywhere(request: Request, person: PersonHere) -> Person:
-    return replace(person, projects=principal_of(request.scope).projects)
+async def _person_everywhere(request: Request, user_id: Name, tenant: Tenant = None) -> Person:
+    caller = principal_of(request.scope)
+    if is_for_everybody(caller):
+        acting.set(replace(acting.get(), principal=replace(caller, user=None)))
+    whole = person_of(request.scope, user_id, tenant)
+    return Person(tenant=whole.tenant, user=whole.user, projects=caller.projects)
 
 
 PersonEverywhere = Annotated[Person, Depends(_person_everywhere)]

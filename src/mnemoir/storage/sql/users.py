@@ -194,6 +194,7 @@ class SqlUsers:
                 created_by=invitation.created_by,
                 expires_at=to_text(invitation.expires_at),
                 tenant=invitation.grant.tenant,
+                only_new=int(invitation.only_new),
                 **_grant_values(invitation.grant),
             )
             note(sql)
@@ -331,7 +332,7 @@ def _user_of(row: Sequence[Any]) -> User:
 
 
 def _invitation_of(row: Sequence[Any]) -> Invitation:
-    id, name, *granted, created, by, expires, resets = row
+    id, name, *granted, created, by, expires, resets, only_new = row
     return Invitation(
         id=id,
         name=name,
@@ -340,4 +341,5 @@ def _invitation_of(row: Sequence[Any]) -> Invitation:
         created_by=by,
         expires_at=time_in(expires),
         resets=resets,
+        only_new=bool(only_new),
     )

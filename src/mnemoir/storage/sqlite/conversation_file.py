@@ -7,6 +7,7 @@ to run them.
 """
 
 import os
+from contextlib import closing
 from pathlib import Path
 from typing import Literal
 
@@ -18,7 +19,7 @@ from mnemoir.storage.sealing.cells import OwnCells
 from mnemoir.storage.sql.engine import Damaged, queries
 from mnemoir.storage.sql.tables import SESSION_FILE
 from mnemoir.storage.sqlite.data_file import beside, known_steps, reached_by_version, take_missing
-from mnemoir.storage.sqlite.membership import Membership, loss_of, put_directory
+from mnemoir.storage.sqlite.membership import Membership, loss_of
 from mnemoir.storage.sqlite.own_sealing import begin_sealing
 from mnemoir.storage.sqlite.sealed_sql import sealing_own
 from mnemoir.storage.sqlite.shared_file import (
@@ -29,7 +30,7 @@ from mnemoir.storage.sqlite.shared_file import (
     names_set_aside,
     set_aside,
 )
-from mnemoir.storage.sqlite.transactions import SqliteSql, transaction
+from mnemoir.storage.sqlite.transactions import SqliteSql, storage_errors, transaction
 
 _log = structlog.get_logger(__name__)
 OnCorruption = Literal["set_aside", "raise"]
@@ -40,6 +41,7 @@ _WAITS_S = (0.05, 0.1, 0.2, 0.4)  # between five tries
 _SMALLEST = 512  # bytes: one page, and no page is smaller
 _NEW = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 _QUERIES = queries("sessions/schema")
+_IDENTITY = queries("identity")
 _THEIRS = {
     "sessions": {"id", "created_at", "updated_at", "system_prompt", "metadata"},
     "messages": {"id", "session_id", "role", "content", "tool_calls", "tool_call_id", "name", "created_at"},
@@ -89,6 +91,17 @@ def _set_aside(path: Path, cause: Exception, damaged: Identity | None) -> None:
     kept_as = set_aside(path, damaged)
     if kept_as is not None:
         _log.error("session file damaged", file=str(path), cause=str(cause), kept_as=kept_as.name)
+
+
+def give_to_owner(path: Path, owner: str) -> None:
+    """Give a file that is not open to another owner in its data directory. Raises StorageUnavailable."""
+    if loss_of(path) is not None:
+        return
+    with storage_errors(path), closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
+        connection.set_busy_timeout(BUSY_MS)
+        connection.pragma("secure_delete", 1)  # the former owner may be erased later
+        if connection.table_exists(None, "identity"):
+            connection.execute(_IDENTITY["put_owner"], {"owner": owner})
 
 
 def refuse_lost_file(path: Path, membership: Membership) -> None:
@@ -142,11 +155,11 @@ class _Opening:
             self._looked_through = identity
 
     def _take(self, path: Path, connection: apsw.Connection, *, is_new: bool) -> None:
-        """Give a new file to its directory, and refuse one of another directory."""
+        """Give a new file to its directory and user, and refuse one of another."""
         if self._membership is None:
             return
-        if is_new and (directory := self._membership.directory()) is not None:
-            put_directory(connection, directory)
+        if is_new:
+            self._membership.give(connection)
         self._membership.take(path, connection)
 
 

@@ -34,7 +34,7 @@ from mnemoir.storage.sqlite.data_file import (
     refuse_other_schemas,
 )
 from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
-from mnemoir.storage.sqlite.membership import directory_in
+from mnemoir.storage.sqlite.membership import belonging_in
 from mnemoir.storage.sqlite.process_lock import ProcessLock
 from mnemoir.storage.sqlite.transactions import OpenSql, SqliteSql, Writer, damage_error, storage_errors, transaction
 
@@ -221,6 +221,8 @@ def _open_connection(path: Path, identity: DirectoryIdentity | None) -> apsw.Con
         identity.membership(path.name).refuse_loss(path)
     is_new = not path.exists()
     if is_new:
+        if identity is not None:
+            identity.refuse_remains()
         create(path, steps)
     make_private(path)
     refuse_other_files(path)
@@ -248,7 +250,7 @@ def _open_connection(path: Path, identity: DirectoryIdentity | None) -> apsw.Con
 
 def _take(path: Path, connection: apsw.Connection, identity: DirectoryIdentity) -> None:
     """Give the database to its directory, which gets an id with its first one; from then on it must be there."""
-    if directory_in(connection) is None:
+    if belonging_in(connection) is None:
         identity.ensure()
     identity.membership(path.name).take(path, connection)
     identity.expect(path.name)

@@ -9,18 +9,28 @@ import json
 import re
 import threading
 import uuid
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mnemoir.core.atomic_file import replacing
-from mnemoir.core.data_directory import IDENTITY_FILE
-from mnemoir.core.errors import StorageDamaged
-from mnemoir.storage.sqlite.membership import Membership
+from mnemoir.core.data_directory import (
+    ACCESS_FILE,
+    CONVERSATIONS,
+    DATABASE_FILE,
+    IDENTITY_FILE,
+    RUNS_FILE,
+    SESSIONS_FILE,
+    TOMBSTONES_FILE,
+)
+from mnemoir.core.errors import StorageDamaged, StorageUnavailable
+from mnemoir.storage.sqlite.membership import Belonging, Membership, lost_identity_error, read_belonging
 from mnemoir.storage.sqlite.shared_file import hold_folder_lock
 from mnemoir.storage.sqlite.transactions import storage_errors
 
 _ID = re.compile(r"[0-9a-f]{32}")
+_LEFT_BY_A_SERVER = (RUNS_FILE, TOMBSTONES_FILE)  # made behind the id, and without one of their own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +56,36 @@ class DirectoryIdentity:
         return None if known is None else known.id
 
     def ensure(self) -> None:
-        """Give the directory an id, if it has none. It must be there."""
+        """Give the directory an id, if it has none. It must be there. Raises StorageDamaged as `refuse_remains`."""
+        self.refuse_remains()
         self._write(lambda known: known)
+
+    def refuse_remains(self) -> None:
+        """Raise StorageDamaged where the file is missing beside something that a server left.
+
+        A directory whose databases are all gone would else be begun as a new one, and admit everybody.
+        """
+        if self._read() is None and (found := self.remains) is not None:
+            raise lost_identity_error(self.path, found)
+
+    @property
+    def remains(self) -> Path | None:
+        """Something in the directory that a server left, whether the file is there or not; None for nothing."""
+        left = (self.path.with_name(name) for name in _LEFT_BY_A_SERVER)
+        belonging = (path for path, _ in self._belongings())
+        return next(belonging, next((path for path in left if path.exists()), None))
+
+    @property
+    def id_in_remains(self) -> str | None:
+        """The id that a database in the directory belongs to, whether the file is there or not; None for none."""
+        return next((belonging.directory for _, belonging in self._belongings()), None)
+
+    def _belongings(self) -> Iterator[tuple[Path, Belonging]]:
+        root = self.path.parent
+        for path in (root / DATABASE_FILE, root / ACCESS_FILE, *sorted((root / CONVERSATIONS).rglob(SESSIONS_FILE))):
+            with suppress(StorageUnavailable):  # other checks name what is wrong with it
+                if (belonging := read_belonging(path)) is not None:
+                    yield path, belonging
 
     def is_expected(self, name: str) -> bool:
         """Whether a database of that name must be in the directory."""

@@ -92,6 +92,9 @@ class AnswerReader(ABC):
 
     def read(self, data: bytes) -> Reply:
         """The whole answer in `data`. Raises ProviderError."""
+        plain = self._plain_object(data)
+        if plain is not None:
+            return self.read_whole(plain)
         gathering = Gathering()
         gathering.take(self.feed(data))
         self.check()
@@ -139,6 +142,16 @@ class AnswerReader(ABC):
             self._take_frames((event.data,), events)
 
     # --- the form of the body
+
+    def _plain_object(self, data: bytes) -> dict[str, Any] | None:
+        """The one object that nearly every whole answer is; None for what has to be looked at more closely."""
+        if self.streams_lines or data[:1] != b"{":
+            return None
+        try:
+            body = orjson.loads(data)
+        except orjson.JSONDecodeError:
+            return None
+        return body if isinstance(body, dict) else None
 
     def _keep_failure(self, exc: ProviderError, events: list[ModelEvent]) -> None:
         """Keep the error, and raise it where no events have to go before it."""

@@ -36,6 +36,19 @@ test('a sign-in sends its token beside the cookie, a key in its place', async ()
   ]);
 });
 
+test('every request tells the time zone of the person', async () => {
+  const seen: (string | null)[] = [];
+  server.use(
+    http.get('*/api/projects', ({ request }) => {
+      seen.push(request.headers.get('X-Timezone'));
+      return HttpResponse.json({ results: [] });
+    }),
+  );
+  await unwrap(client.GET('/api/projects'));
+  await send('/api/projects');
+  expect(seen).toEqual(Array(2).fill(Intl.DateTimeFormat().resolvedOptions().timeZone));
+});
+
 test.each([
   [401, 'unauthorized', 1],
   [401, 'wrong_sign_in', 0],

@@ -12,6 +12,7 @@ const authorise: Middleware = {
   onRequest({ request }) {
     if (!request.headers.has('Authorization'))
       for (const [name, value] of Object.entries(authorisation())) request.headers.set(name, value);
+    request.headers.set(...zoneHeader());
     return request;
   },
   async onResponse({ request, response }) {
@@ -36,6 +37,9 @@ async function reportRefusal(response: Response, sent: Headers): Promise<void> {
   if (isMissing || isOfOtherSession || (response.status === 429 && response.headers.has('WWW-Authenticate')))
     reportMissingKey();
 }
+
+/** The header with the person's time zone, in which the server reads "tomorrow". */
+const zoneHeader = (): [string, string] => ['X-Timezone', Intl.DateTimeFormat().resolvedOptions().timeZone];
 
 const CREDENTIALS = ['Authorization', 'X-Mnemoir-CSRF'];
 
@@ -85,6 +89,7 @@ export async function orNull<Data>(answer: Promise<Data>, ...refusals: (number |
 export async function send(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
   for (const [name, value] of Object.entries(authorisation())) headers.set(name, value);
+  headers.set(...zoneHeader());
   let response: Response;
   try {
     response = await fetch(`${serverUrl}${path}`, { ...init, headers });

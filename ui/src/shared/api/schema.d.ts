@@ -2720,7 +2720,8 @@ export interface components {
          *
          *     `known` names memories that said already what was to be added; it is left out when there are none.
          *     With `dry_run` the changes are those that it would make; `plan_id` applies them, null without any.
-         *     `proposed` waits for a review; `dropped_proposals` older ones had to go for it.
+         *     `proposed` waits for a review; `dropped_proposals` older ones had to go for it. `left_out` counts what was found
+         *     and may not be stored, by the reason: `secret`, `too_long`, `too_many`, `cut_off`, `empty`.
          */
         AddAnswer: {
             /** Results */
@@ -2743,6 +2744,10 @@ export interface components {
             proposed?: components["schemas"]["Proposed"][];
             /** Dropped Proposals */
             dropped_proposals?: number;
+            /** Left Out */
+            left_out?: {
+                [key: string]: number;
+            };
         };
         /**
          * AddedMessages
@@ -5872,7 +5877,8 @@ export interface components {
          * RunRemembering
          * @description A write of a run to memory, and its outcome. `node` is the node's place among all nodes of the run.
          *
-         *     `proposed` are changes that wait for a review, by proposal; one that was settled has no text.
+         *     `proposed` are changes that wait for a review, by proposal; one that was settled has no text. `left_out` counts
+         *     the facts that may not be stored, by the reason, such as `secret`.
          */
         RunRemembering: {
             /** Node */
@@ -5898,6 +5904,10 @@ export interface components {
             learned: components["schemas"]["RunLearned"][];
             /** Proposed */
             proposed: components["schemas"]["RunLearned"][];
+            /** Left Out */
+            left_out: {
+                [key: string]: number;
+            };
         };
         /**
          * RunShort
@@ -7227,7 +7237,9 @@ export interface components {
         };
         /**
          * AddBody
-         * @description `POST /api/memories`. With `origin`, what is kept word for word was written by hand, not by a client's user.
+         * @description `POST /api/memories`. `timezone` is that of the speaker, in which a time without an offset of its own is read.
+         *
+         *     With `origin`, what is kept word for word was written by hand, not by a client's user.
          */
         AddBody: {
             /** Messages */
@@ -7248,6 +7260,8 @@ export interface components {
             run_id?: string | number | null;
             /** Timestamp */
             timestamp?: number | string | null;
+            /** Timezone */
+            timezone?: string | null;
             /** Expiration Date */
             expiration_date?: string | null;
             /** Async Mode */
@@ -7255,7 +7269,7 @@ export interface components {
             /** Include Usage */
             include_usage?: boolean | null;
             /** Dry Run */
-            dry_run?: boolean | null;
+            dry_run?: boolean;
             /** Origin */
             origin?: "person" | null;
         };
@@ -7965,7 +7979,7 @@ export interface components {
             /** Days */
             days: number;
             /** Dry Run */
-            dry_run?: boolean | null;
+            dry_run?: boolean;
         };
         /**
          * RebuildBody
@@ -10069,8 +10083,6 @@ export interface operations {
             query?: {
                 /** @description whose user, for a caller who is admin and operator */
                 tenant?: string | null;
-                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
-                project?: string;
             };
             header?: never;
             path: {
@@ -10110,8 +10122,6 @@ export interface operations {
             query?: {
                 /** @description whose user, for a caller who is admin and operator */
                 tenant?: string | null;
-                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
-                project?: string;
             };
             header?: never;
             path: {
@@ -10900,6 +10910,7 @@ export interface operations {
             };
             header?: {
                 "idempotency-key"?: string | null;
+                "x-timezone"?: string | null;
             };
             path?: never;
             cookie?: never;

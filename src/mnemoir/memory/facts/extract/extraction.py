@@ -13,9 +13,10 @@ for each half of the window; it is never treated as a complete one.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from functools import cache
 from importlib.resources import files
 from typing import Any, TypeVar
@@ -23,18 +24,19 @@ from typing import Any, TypeVar
 import orjson
 import structlog
 
-from mnemoir.core.clock import to_text
+from mnemoir.core.clock import to_local_text
 from mnemoir.core.errors import ProviderInvalidOutput, ProviderTimeout
 from mnemoir.core.events import Reply, Usage
 from mnemoir.core.messages import JsonSchema, ModelRequest, Sampling, text_message
 from mnemoir.core.sentences import is_title
 from mnemoir.core.text import content_hash
+from mnemoir.core.zones import in_zone_of_speaker, zone_by_name
 from mnemoir.memory.facts.extract.answers import read_facts
 from mnemoir.memory.facts.extract.conversation import digest, spells, windows
 from mnemoir.memory.facts.extract.requests import MOST_CHARACTERS, MOST_FACTS, FactSettings, Statement, Turn
 from mnemoir.memory.model_json import read_groups
 from mnemoir.ports.llm import ChatModel
-from mnemoir.privacy.secrets import holds_secret
+from mnemoir.privacy.secrets import holds_secret, repeats_secret, secrets_in
 
 _log = structlog.get_logger(__name__)
 T = TypeVar("T")
@@ -61,13 +63,28 @@ class Question:
     output: JsonSchema
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speaking:
+    """When turns were said that tell no time of their own, None for now; and the name of the speaker's time zone.
+
+    A time with an offset other than zero is read at that offset. Without a zone it is the server's.
+    """
+
+    said_at: datetime | None = None
+    zone: str | None = None
+
+
 class Exchange:
-    """Makes the model calls of one add; `usage` is their total cost. `used` gets each answer, useful or not."""
+    """Makes the model calls of one add; `usage` is their total cost. `used` gets each answer, useful or not.
+
+    `left_out` counts the facts that may not be stored, by their fault.
+    """
 
     def __init__(self, model: ChatModel, used: Callable[[ModelRequest, Reply], None] = lambda request, reply: None):
         self._model = model
         self._used = used
         self.usage = Usage()
+        self.left_out: Counter[str] = Counter()
 
     @property
     def is_offline(self) -> bool:
@@ -197,30 +214,35 @@ async def extract(
     *,
     now: datetime,
     settings: FactSettings,
-    said_at: datetime | None = None,
+    when: Speaking | None = None,
 ) -> list[Statement]:
     """The facts of a conversation, each once, without secrets, at most MOST_FACTS; [] when there are none.
 
-    What was said on different days is read apart, oldest first. `said_at` is the time of turns that do not tell their
-    own. Raises ProviderError.
+    What was said on different days is read apart, oldest first. The model is shown times in the zone of the speaker.
+    Raises ProviderError.
     """
     found: list[Statement] = []
-    for spell in spells(turns, said_at, now):
+    when = when or Speaking()
+    for spell in spells(turns, when.said_at, now):
         # in a thread: cutting a pasted book takes a fifth of a second
         for window in await asyncio.to_thread(windows, spell, settings.window_tokens):
-            reading = _Reading(exchange, policy, now)
+            reading = _Reading(exchange, policy, now, zone_by_name(when.zone or ""))
             facts = await reading.facts(window, settings.answer_tokens)
             found += [Statement(fact, window[-1].said_at) for fact in facts]
-    return admissible(found, conversation=digest(turns))
+    told = await asyncio.to_thread(secrets_in, [turn.text for turn in turns])
+    kept, faults = admissible(found, conversation=digest(turns), secrets=told)
+    exchange.left_out.update(faults)
+    return kept
 
 
 class _Reading:
     """Reads one window."""
 
-    def __init__(self, exchange: Exchange, policy: str, now: datetime) -> None:
+    def __init__(self, exchange: Exchange, policy: str, now: datetime, zone: tzinfo | None) -> None:
         self._exchange = exchange
         self._policy = policy
         self._now = now
+        self._zone = zone
 
     async def facts(self, window: Sequence[Turn], tokens: int) -> list[str]:
         try:
@@ -246,19 +268,23 @@ class _Reading:
 
     def _document(self, window: Sequence[Turn]) -> Mapping[str, Any]:
         said_at = next((turn.said_at for turn in reversed(window) if turn.said_at), self._now)
-        return {"conversation_date": to_text(said_at), "turns": [_turn_document(turn) for turn in window]}
+        said_at = in_zone_of_speaker(said_at, self._zone)
+        return {"conversation_date": to_local_text(said_at), "turns": [_turn_document(turn) for turn in window]}
 
 
-def admissible(found: Sequence[Statement], *, conversation: str) -> list[Statement]:
+def admissible(
+    found: Sequence[Statement], *, conversation: str, secrets: Collection[str] = ()
+) -> tuple[list[Statement], Mapping[str, int]]:
     """The facts that may be stored: not empty, not too long, no secret, each once as said last, not too many.
 
-    Dropped facts are counted in the log with the digest of their conversation and without their text.
+    `secrets` are those of the conversation, which a model may repeat in words that announce none. Dropped facts are
+    counted by their fault, in the log with the digest of their conversation and without their text.
     """
     kept: dict[bytes, Statement] = {}
-    dropped = {"empty": 0, "too_long": 0, "cut_off": 0, "secret": 0, "too_many": 0}
+    dropped: Counter[str] = Counter()
     for fact in found:
         text = " ".join(fact.text.split()) if len(fact.text) <= 2 * MOST_CHARACTERS else fact.text
-        fault = _fault(text)
+        fault = _fault(text) or ("secret" if repeats_secret(text, secrets) else None)
         key = b"" if fault else content_hash(text)
         if not fault and key not in kept and len(kept) >= MOST_FACTS:
             fault = "too_many"
@@ -266,9 +292,9 @@ def admissible(found: Sequence[Statement], *, conversation: str) -> list[Stateme
             dropped[fault] += 1
         else:
             kept[key] = Statement(kept[key].text if key in kept else text, fact.said_at)
-    if any(dropped.values()):
-        _log.warning("facts dropped", conversation=conversation, **{k: n for k, n in dropped.items() if n})
-    return list(kept.values())
+    if dropped:
+        _log.warning("facts dropped", conversation=conversation, **dropped)
+    return list(kept.values()), dropped
 
 
 def _fault(text: str) -> str | None:

@@ -1,7 +1,7 @@
 """Requests to fact memory, their results and receipts, and the settings of fact memory."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -66,7 +66,8 @@ class AddRequest:
 
     Without `infer` every turn is kept word for word and no model is asked. `said_at` is the time of turns without
     their own: it resolves relative dates, and what is added holds from then on. A time more than a day ahead of the
-    clock counts as the time of arrival. `is_by_hand`: a person wrote what is kept word for word.
+    clock counts as the time of arrival. `zone` is the name of the time zone in which days are read where a time has
+    no offset of its own (`core.zones`). `is_by_hand`: a person wrote what is kept word for word.
     """
 
     turns: Sequence[Turn]
@@ -76,6 +77,7 @@ class AddRequest:
     expires_on: str | None = None
     receipt: Receipt | None = None
     is_by_hand: bool = False
+    zone: str | None = None
 
     @property
     def session(self) -> str | None:
@@ -89,7 +91,7 @@ class AddResult:
 
     `known` are the memories that already said a fact, each once. `redeemed` is True when the answer is that of an
     earlier request with the same key; it names no known ones. `proposed` waits for a review; `dropped` older
-    proposals had to go for it.
+    proposals had to go for it. `left_out` counts the facts that may not be stored, by their fault.
     """
 
     applied: Sequence[Applied]
@@ -99,6 +101,7 @@ class AddResult:
     redeemed: bool = False
     proposed: Sequence[Proposal] = ()
     dropped: int = 0
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +176,7 @@ class TextBound:
 class FactSettings:
     """The server's own settings; a project may set `decay_days`, `search_limit` and `review` over them.
 
+    `time_zone` is the zone of people who tell none; None means the server's.
     `learn_from` are the origins besides user and assistant that facts are drawn from: `tool`, `document`.
 
     With `recall_unlikely` few facts are all found, whatever is asked. `window_tokens` bounds the conversation shown
@@ -193,6 +197,7 @@ class FactSettings:
     learn_from: Collection[Origin] = ()
     quarantine: Quarantine = "rules"
     text_bound: TextBound = TextBound()
+    time_zone: str | None = None
 
 
 def earlier_result(earlier: RedeemedReceipt, receipt: Receipt) -> AddResult:

@@ -7,7 +7,7 @@ The rules turn clauses into statements that stand alone, without naming the user
 every morning". A shared subject is repeated for each verb before the rules; the wording is edited after them.
 
 A sentence without an English statement is looked up in the shapes of other languages, whose statements are kept as
-said.
+said, but for relative days.
 """
 
 import re
@@ -15,11 +15,12 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime
 from typing import Any
 
-from mnemoir.core.clock import from_text
+from mnemoir.core.clock import from_local_text
 from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.decide.shapes import statements_in
 from mnemoir.memory.facts.extract.own_words import own_sentences
 from mnemoir.providers.llm.offline import vocabulary as v
+from mnemoir.providers.llm.offline.days import with_days
 from mnemoir.providers.llm.offline.decide import settled_facts
 from mnemoir.providers.llm.offline.rules import said_by
 from mnemoir.providers.llm.offline.wording import with_absolute_dates
@@ -106,7 +107,7 @@ def extract(document: Mapping[str, Any]) -> dict[str, Any]:
     Only user turns count. Relative dates refer to the conversation's date. Later statements replace earlier ones that
     they contradict.
     """
-    said_at = from_text(document.get("conversation_date")) or datetime.now(UTC)
+    said_at = from_local_text(document.get("conversation_date")) or datetime.now(UTC)
     found: dict[bytes, str] = {}
     for turn in document.get("turns") or ():
         if isinstance(turn, Mapping) and turn.get("role") == "user":
@@ -122,7 +123,7 @@ def facts_of(text: str, today: date) -> list[str]:
 
 def _facts_in(sentence: str, today: date) -> list[str]:
     english = [fact for clause in clauses(sentence) for fact in statements(clause, today)]
-    return english or statements_in(sentence)
+    return english or [with_days(said, today) for said in statements_in(sentence)]
 
 
 def clauses(sentence: str) -> Iterator[str]:

@@ -1,7 +1,11 @@
--- name: directory
--- The id of the data directory that a file belongs to; at most one row.
-SELECT directory FROM identity;
+-- name: identity
+-- The id of the data directory that a file belongs to, and whose it is in there; at most one row.
+SELECT directory, owner FROM identity;
 
--- name: put_directory
--- Give the file to a data directory.
-INSERT OR REPLACE INTO identity (one, directory) VALUES (1, :directory);
+-- name: put_identity
+-- Give the file to a data directory and an owner.
+INSERT OR REPLACE INTO identity (one, directory, owner) VALUES (1, :directory, :owner);
+
+-- name: put_owner
+-- Give the file to another owner in its data directory.
+UPDATE identity SET owner = :owner WHERE owner <> :owner;

@@ -377,8 +377,10 @@ CREATE TABLE catalogued_days (
 
 CREATE INDEX messages_by_day ON catalogued_days (day, messages);
 
--- The data directory that the file belongs to, by the id in its `identity.json`; no row in a file of none.
+-- The data directory that the file belongs to, by the id in its `identity.json`; no row in a file of none. `owner` is
+-- whose it is, by the names of its folders; empty for a file that is nobody's.
 CREATE TABLE identity (
     one INTEGER PRIMARY KEY CHECK (one = 1),
-    directory TEXT NOT NULL
+    directory TEXT NOT NULL,
+    owner TEXT NOT NULL
 ) STRICT;

@@ -79,6 +79,11 @@ function Written({ written }: { written: Remembering }) {
           <Words>{written.error}</Words>
         </Text>
       )}
+      {written.left_out.secret && (
+        <Text size="sm" c="dimmed">
+          Not kept, since it tells a secret: {written.left_out.secret}
+        </Text>
+      )}
       {written.kind === 'turn' && written.state === 'done' && !written.learned.length && !written.proposed.length && (
         <Text size="sm" c="dimmed">
           Nothing to remember.

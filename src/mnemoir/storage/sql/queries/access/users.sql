@@ -4,7 +4,7 @@ u.id, u.name, u.tenant, u.role, u.is_operator, u.memory_user, u.projects, u.conf
 
 -- part: invited
 i.id, i.name, i.tenant, i.role, i.is_operator, i.memory_user, i.projects, i.configs, i.created_at, i.created_by,
-       i.expires_at, i.resets
+       i.expires_at, i.resets, i.only_new
 
 -- name: by_id
 -- One user; at most one row, by the primary key.
@@ -66,9 +66,9 @@ DELETE FROM users WHERE id = :id;
 -- name: invite
 -- Store a new invitation.
 INSERT INTO invitations (id, hash, tenant, role, is_operator, memory_user, projects, configs, name, resets, created_at,
-                         created_by, expires_at)
+                         created_by, expires_at, only_new)
 VALUES (:id, :hash, :tenant, :role, :is_operator, :memory_user, :projects, :configs, :name, :resets, :created_at,
-        :created_by, :expires_at);
+        :created_by, :expires_at, :only_new);
 
 -- name: open_invitation
 -- The invitation with that token's hash, if it is open; at most one row.

@@ -64,6 +64,7 @@ CREATE TABLE users (
 
 CREATE INDEX users_of_tenant ON users (tenant, created_at, id);
 
+-- `only_new`: nothing may be there of its memory user, and with the role admin of its tenant, when somebody joins.
 CREATE TABLE invitations (
     id TEXT PRIMARY KEY,
     hash BLOB NOT NULL UNIQUE,
@@ -78,6 +79,7 @@ CREATE TABLE invitations (
     created_at TEXT NOT NULL,
     created_by TEXT NOT NULL,
     expires_at TEXT NOT NULL,
+    only_new INTEGER NOT NULL,
     used_at TEXT
 ) STRICT;
 
@@ -177,8 +179,10 @@ CREATE INDEX audit_of_tenant ON audit (tenant, number);
 CREATE INDEX audit_results ON audit (of) WHERE of IS NOT NULL;
 CREATE INDEX audit_of_subject ON audit (subject, number) WHERE subject IS NOT NULL;
 
--- The data directory that the file belongs to, by the id in its `identity.json`; no row in a file of none.
+-- The data directory that the file belongs to, by the id in its `identity.json`; no row in a file of none. `owner` is
+-- whose it is, by the names of its folders; empty for a file that is nobody's.
 CREATE TABLE identity (
     one INTEGER PRIMARY KEY CHECK (one = 1),
-    directory TEXT NOT NULL
+    directory TEXT NOT NULL,
+    owner TEXT NOT NULL
 ) STRICT;

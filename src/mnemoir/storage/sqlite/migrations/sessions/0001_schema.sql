@@ -71,10 +71,12 @@ CREATE TABLE sealing (
 );
 INSERT INTO sealing (one, hashed_by, sealed_by) VALUES (1, NULL, 0);
 
--- The data directory that the file belongs to, by the id in its `identity.json`; no row in a file of none.
+-- The data directory that the file belongs to, by the id in its `identity.json`; no row in a file of none. `owner` is
+-- whose it is, by the names of its folders; empty for a file that is nobody's.
 CREATE TABLE identity (
     one INTEGER PRIMARY KEY CHECK (one = 1),
-    directory TEXT NOT NULL
+    directory TEXT NOT NULL,
+    owner TEXT NOT NULL
 ) STRICT;
 
 -- The first three are harombe's, too.
