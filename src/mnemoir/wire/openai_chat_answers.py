@@ -184,6 +184,8 @@ class AnswerReader(ChunkReader):
         super().__init__(media_type)
         self._calls = CallPieces()
         self._has_said = self._by_messages = False
+        self._told: str | None = ""  # by messages that hold all so far; None once they do not
+        self._grows = False
 
     @property
     def _has_calls(self) -> bool:
@@ -226,7 +228,20 @@ class AnswerReader(ChunkReader):
         if not isinstance(message, dict):
             raise upstream.unusable("a message that is not an object")
         self._by_messages = self._by_messages or bool(message.get("content") or _calls_of(message))
-        return {**(delta or {}), **message}
+        return {**(delta or {}), **message, "content": self._new_content(message.get("content"))}
+
+    def _new_content(self, content: object) -> object:
+        """What is new of the content of a message: some servers send all so far in each, others its pieces."""
+        if not isinstance(content, str) or self._told is None:
+            return content
+        is_more = len(content) > len(self._told) and content.startswith(self._told)
+        if self._told and not is_more and not (self._grows and content in ("", self._told)):
+            self._told = None  # pieces
+            return content
+        self._grows = self._grows or bool(self._told)
+        rest = content.removeprefix(self._told)
+        self._told = content or self._told
+        return rest
 
     def _rest_of_delta(self, delta: dict[str, Any], events: list[ModelEvent]) -> None:
         thinking = _thinking(delta)

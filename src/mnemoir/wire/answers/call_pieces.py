@@ -5,7 +5,7 @@ each call gets one index and one id of its own, and each piece belongs to one ca
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import orjson
 
@@ -84,6 +84,9 @@ class CallPieces:
     def read(self, part: object) -> ToolCallPart:
         """One piece of a stream. Raises ProviderInvalidOutput for a member of a wrong type."""
         piece = _read_piece(part)
+        call = self._candidate(piece)
+        if call is not None and _repeats(call, piece):
+            piece = replace(piece, arguments="")
         call = self._call(piece) or self._begin(piece.index)
         self._know(call, piece)
         name = self._new_name(call, piece)
@@ -154,6 +157,14 @@ class CallPieces:
         if piece.call_id is not None:
             self._by_id[piece.call_id] = call
             call.given_id = call.given_id or piece.call_id
+
+
+def _repeats(call: _Call, piece: _Piece) -> bool:
+    """True for a piece that holds all of its call once more, as some servers send it behind the pieces."""
+    if not piece.arguments.startswith("{") or piece.arguments != "".join(call.arguments) or not call.is_whole:
+        return False
+    is_named = piece.name is not None
+    return not is_named or (piece.name == call.name and piece.call_id is not None and piece.call_id == call.given_id)
 
 
 def _goes_on(call: _Call, piece: _Piece) -> bool:
