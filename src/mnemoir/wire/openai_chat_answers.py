@@ -67,7 +67,8 @@ def read_reply(body: Json) -> Reply:
     choice = choices[0]
     message = _said_in_place(choice) or choice.get("delta")  # which is an only piece in place of a whole answer
     raise_error_of(choice, message)
-    if message is None and (choice.get("message") == {} or read_reason(reason_of(choice)) is not None):
+    ended = read_reason(reason_of(choice)) is not None  # asked first, for half an answer may be unusable too
+    if message is None and (choice.get("message") == {} or ended):
         message = {}  # of a filter, for example
     if not isinstance(message, Mapping):
         raise upstream.unusable("a choice without a message")
@@ -78,7 +79,7 @@ def read_reply(body: Json) -> Reply:
         text="".join(event.text for event in said if isinstance(event, Text)),
         reason=finish_reason(reason_of(choice), has_calls=bool(calls)),
         tool_calls=calls,
-        thinking="".join((_thinking(message), *(event.text for event in said if isinstance(event, Thinking)))),
+        thinking="".join((*(event.text for event in said if isinstance(event, Thinking)), _thinking(message))),
         refusal="".join((refusal, *(event.text for event in said if isinstance(event, Refusal)))),
         usage=read_usage(body.get("usage")),
         passed=passed_of(body, choice, message, _OF_ANSWERS, ROUTE),
@@ -251,7 +252,7 @@ class AnswerReader(ChunkReader):
         if refusal:
             events.append(Refusal(refusal))
         if delta.get("tool_calls") or FUNCTION_CALL in delta:
-            events += map(self._calls.read, _calls_of(delta))
+            events += self._calls.read_pieces(_calls_of(delta))
 
     def _finish(self, events: list[ModelEvent]) -> None:
         self._calls.check()

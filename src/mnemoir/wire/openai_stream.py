@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import orjson
 
-from mnemoir.core.errors import InvalidRequest, MnemoirError, ProviderError, RateLimited
+from mnemoir.core.errors import InvalidRequest, MnemoirError, ProviderError, ProviderInvalidOutput, RateLimited
 from mnemoir.core.events import Alternative, Event, Finished, FinishReason, ModelEvent, Passed, Text, Usage
 from mnemoir.core.messages import Route
 from mnemoir.wire import upstream
@@ -325,7 +325,12 @@ class ChunkReader(AnswerReader):
 
     def _choice(self, choice: dict[str, Any], events: list[ModelEvent]) -> None:
         place = len(events)
-        within, beside = self._read_content(choice, events), _unread_beside(choice)
+        try:
+            within, beside = self._read_content(choice, events), _unread_beside(choice)
+        except ProviderInvalidOutput:  # unusable beside an error, or half of what broke off, is that
+            raise_error_of(choice, choice.get("delta"), choice.get("message"))
+            read_reason(reason_of(choice))
+            raise
         if within is not None or beside is not None:
             events[place:] = self._passed_before(within, beside, events[place:])
         reason = choice.get("finish_reason") or (beside and beside.get(_OTHER_REASON))

@@ -32,7 +32,7 @@ _TAG = re.compile(r"<[^<>]*>")
 _MOST_OF_PAGE = 8 * 1024  # in bytes; its first words stand near its beginning
 _WORDS = (
     *("message", "detail", "error", "msg", "errors", "error_msg", "errorMessage", "error_message", "Message"),
-    *("fault", "faultstring", "status_msg"),
+    *("fault", "faultstring", "status_msg", "err", "errmsg", "errMsg", "error_description", "exception", "title"),
 )
 _DEEPEST_WORDS = 4  # an error within an error within one
 
