@@ -10,6 +10,7 @@ from tests.wire.answers_of_ends import ends
 from tests.wire.answers_of_errors import errors
 from tests.wire.answers_of_frames import odd_frames, odd_lines, odd_parts
 from tests.wire.answers_of_others import kobold, ollama, responses, text_completions
+from tests.wire.answers_of_reports import REPORTED
 from tests.wire.answers_of_responses import odd_responses, whole_texts
 
 CASES: Sequence[Case] = (
@@ -30,4 +31,5 @@ CASES: Sequence[Case] = (
     *odd_frames(),
     *odd_parts(),
     *odd_lines(),
+    *REPORTED,
 )

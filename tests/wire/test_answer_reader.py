@@ -134,6 +134,23 @@ def test_a_flood_that_cannot_be_read_is_refused_without_a_long_search() -> None:
         (b"<html><head><style>a{}</style><title> bad key </title></head><body>x</body></html>", "bad key"),
         (b"bad key", "bad key"),
         (b'{"code":7}', '{"code":7}'),
+        (b'{"error":true,"message":"bad key"}', "bad key"),
+        (b'{"error":401,"message":"bad key"}', "bad key"),
+        (b'{"error":"Unauthorized","message":"bad key"}', "Unauthorized: bad key"),
+        (b'{"error":"bad key","message":"bad key"}', "bad key"),
+        (b'{"errors":[{"message":"bad key"},{"message":"no user"}]}', "bad key; no user"),
+        (b'{"success":false,"errors":["bad key"]}', "bad key"),
+        (b'{"code":401,"msg":"bad key","data":null}', "bad key"),
+        (b'{"detail":{"msg":"bad key","type":"x"}}', "bad key"),
+        (b'{"fault":{"faultstring":"bad key"}}', "bad key"),
+        (b'{"error_code":1,"error_msg":"bad key"}', "bad key"),
+        (b'{"Message":"bad key"}', "bad key"),
+        (
+            b'{"error":{"message":"Provider error","metadata":{"raw":"bad key"}}}',
+            "Provider error: bad key",
+        ),
+        (b'{"error":{"message":"","error":"bad key"}}', "bad key"),
+        (b'{"error":["bad key"]}', "bad key"),
     ],
 )
 def test_the_words_of_an_error_are_found_in_any_shape(body: bytes, words: str) -> None:

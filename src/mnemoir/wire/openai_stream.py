@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import orjson
 
-from mnemoir.core.errors import InvalidRequest, MnemoirError, ProviderError, RateLimited
+from mnemoir.core.errors import InvalidRequest, MnemoirError, ProviderError, ProviderInvalidOutput, RateLimited
 from mnemoir.core.events import Alternative, Event, Finished, FinishReason, ModelEvent, Passed, Text, Usage
 from mnemoir.core.messages import Route
 from mnemoir.wire import upstream
@@ -201,6 +201,17 @@ def _by_index(choices: Sequence[object]) -> list[dict[str, Any]]:
     return [choice for _, choice in sorted(placed, key=itemgetter(0))]
 
 
+def _index_of(choice: Json) -> int:
+    return upstream.index_or_none(choice.get("index")) or 0
+
+
+def _says(choice: Json) -> bool:
+    """True for a choice that holds more than a role and a reason of its end."""
+    said = choice.get("delta") or choice.get("message")
+    words = {**said, "role": None} if isinstance(said, dict) else {}
+    return bool(choice.get("text")) or any(words.values())
+
+
 class ChunkReader(AnswerReader):
     """Reads a model's answer, from its server-sent events or from one object.
 
@@ -283,31 +294,43 @@ class ChunkReader(AnswerReader):
             events.append(Passed(route=self.route, answer=answer or {}))
 
     def _is_first(self, choice: dict[str, Any], events: list[ModelEvent]) -> bool:
-        """True for the choice that is the answer; others are told as Alternative, once that has begun."""
+        """True for the choice that is the answer; others are told as Alternative, once that has begun.
+
+        What comes of others before it is held, for it may be all of the answer: then the first choice says nothing.
+        """
         is_other = bool(upstream.index_or_none(choice.get("index")))
         if self._held is None:
             events += [Alternative(choice=choice)] if is_other else ()
-        elif is_other:
+            return not is_other
+        if is_other or (self._held and not _says(choice)):
             self._held.append(choice)
-        else:
-            events += [Alternative(choice=other) for other in self._held]
-            self._held = None
-        return not is_other
+            return False
+        self._tell_held(0, events)
+        return True
 
     def _settle(self, events: list[ModelEvent]) -> None:
-        """Take the choice of the lowest index for the answer where the first one never came."""
-        held = _by_index(self._held or ())
-        if held:
-            self._held, first = None, held[0]["index"]
-            for choice in held:
-                if choice["index"] == first:
-                    self._choice(choice, events)
-                else:
-                    events.append(Alternative(choice=choice))
+        """Take the lowest choice that says something for the answer, where the first one never did."""
+        if self._held:
+            speaking = [choice for choice in self._held if _says(choice)] or self._held
+            self._tell_held(min(map(_index_of, speaking)), events)
+
+    def _tell_held(self, answer: int, events: list[ModelEvent]) -> None:
+        """Tell what was held, the choice of the index `answer` as the answer."""
+        held, self._held = self._held or [], None
+        for choice in held:
+            if _index_of(choice) == answer or not (_index_of(choice) or _says(choice)):
+                self._choice(choice, events)
+            else:
+                events.append(Alternative(choice=choice))
 
     def _choice(self, choice: dict[str, Any], events: list[ModelEvent]) -> None:
         place = len(events)
-        within, beside = self._read_content(choice, events), _unread_beside(choice)
+        try:
+            within, beside = self._read_content(choice, events), _unread_beside(choice)
+        except ProviderInvalidOutput:  # unusable beside an error, or half of what broke off, is that
+            raise_error_of(choice, choice.get("delta"), choice.get("message"))
+            read_reason(reason_of(choice))
+            raise
         if within is not None or beside is not None:
             events[place:] = self._passed_before(within, beside, events[place:])
         reason = choice.get("finish_reason") or (beside and beside.get(_OTHER_REASON))

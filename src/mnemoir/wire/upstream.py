@@ -32,7 +32,7 @@ _TAG = re.compile(r"<[^<>]*>")
 _MOST_OF_PAGE = 8 * 1024  # in bytes; its first words stand near its beginning
 _WORDS = (
     *("message", "detail", "error", "msg", "errors", "error_msg", "errorMessage", "error_message", "Message"),
-    *("fault", "faultstring", "status_msg"),
+    *("fault", "faultstring", "status_msg", "err", "errmsg", "errMsg", "error_description", "exception", "title"),
 )
 _DEEPEST_WORDS = 4  # an error within an error within one
 
@@ -273,6 +273,9 @@ def _status(kind: str) -> int | None:
 def _message(error: object) -> str:
     """The server's own message; the whole object as text when it has none."""
     said = _words(error, _DEEPEST_WORDS) or orjson.dumps(error, default=str).decode("utf-8", "replace")
+    raw = member(member(error, "metadata"), "raw")  # what the server behind a router said, whose own words say little
+    if isinstance(raw, str) and raw and raw not in said:
+        said = f"{said}: {raw}"
     return said[:MOST_MESSAGE_CHARACTERS]
 
 

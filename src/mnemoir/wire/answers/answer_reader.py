@@ -224,14 +224,24 @@ class AnswerReader(ABC):
         except orjson.JSONDecodeError:
             mended = read_again(upstream.in_utf8(data, self.media_type))
             if mended is None:
-                if _HAS_FIELDS.search(data):
-                    self._frames = self._sse_reader()
+                self._frames = self._frames_within(data)
+                if self._frames is not None:
                     self._take_frames(self._frames.feed(data), events)
                 return
             body = mended.value
         said = as_events(self.read_whole(self._object(body, data, mended)))
         events += said if mended is None else self._seam.join(said, mended)
         self.finished = True
+
+    def _frames_within(self, data: bytes) -> SseReader | NdjsonReader | None:
+        """The reader of a body that began like an object and is a stream; None for one that is none."""
+        if _HAS_FIELDS.search(data):
+            return self._sse_reader()
+        first, _, rest = data.partition(b"\n")
+        try:
+            return NdjsonReader() if rest.strip() and isinstance(orjson.loads(first), dict) else None
+        except orjson.JSONDecodeError:
+            return None
 
     def _unreadable_body(self) -> ProviderInvalidOutput:
         data = bytes(self._body[:_MOST_OF_TEXT])
@@ -293,7 +303,7 @@ class AnswerReader(ABC):
             self.read_named(frame, events)
             return
         text = frame[match.end() if (match := _FRONT.match(frame)) else 0 :].rstrip()
-        if not text or is_ping(text):
+        if not text or text.startswith(b":") or is_ping(text):
             return
         if text.lower() == _DONE:
             self._take_done(events)

@@ -4,8 +4,8 @@ Servers number and name calls in many ways: without an index, without an id, all
 each call gets one index and one id of its own, and each piece belongs to one call.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import orjson
 
@@ -28,7 +28,7 @@ class _Piece:
     extra: Extra | None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Call:
     """A call that has begun; `given_id` is the id that the server gave it."""
 
@@ -81,9 +81,17 @@ class CallPieces:
             id=call_id, name=piece.name, arguments=piece.arguments, custom=piece.custom, extra=piece.extra
         )
 
-    def read(self, part: object) -> ToolCallPart:
-        """One piece of a stream. Raises ProviderInvalidOutput for a member of a wrong type."""
-        piece = _read_piece(part)
+    def read_pieces(self, parts: Sequence[object]) -> Iterator[ToolCallPart]:
+        """The pieces in one object of a stream. Raises ProviderInvalidOutput for a member of a wrong type."""
+        before = len(self._calls)
+        for part in parts:
+            yield self._read(_read_piece(part), before)
+
+    def _read(self, piece: _Piece, before: int) -> ToolCallPart:
+        """One piece; `before` is the number of calls that had begun before the object it stands in."""
+        call = self._candidate(piece)
+        if call is not None and call in self._calls[:before] and _repeats(call, piece):
+            piece = replace(piece, arguments="")
         call = self._call(piece) or self._begin(piece.index)
         self._know(call, piece)
         name = self._new_name(call, piece)
@@ -154,6 +162,14 @@ class CallPieces:
         if piece.call_id is not None:
             self._by_id[piece.call_id] = call
             call.given_id = call.given_id or piece.call_id
+
+
+def _repeats(call: _Call, piece: _Piece) -> bool:
+    """True for a piece that holds all of its call once more, as some servers send it behind the pieces."""
+    if not piece.arguments.startswith("{") or piece.arguments != "".join(call.arguments) or not call.is_whole:
+        return False
+    is_named = piece.name is not None
+    return not is_named or (piece.name == call.name and piece.call_id is not None and piece.call_id == call.given_id)
 
 
 def _goes_on(call: _Call, piece: _Piece) -> bool:

@@ -14,8 +14,11 @@ _OF_BEHIND = "x_groq"
 """An object with members of the server behind the protocol, which may hold the error that a stream broke off with."""
 _TOLD = frozenset({"error", "errors", "object", _OF_BEHIND})
 _WELL = frozenset({0, 200, "0", "200", "ok", "success"})
-_CODES = ("code", "status", "status_code", "error_code", "errorCode")
-_WORDS = ("message", "msg", "detail", "error_msg", "errorMessage", "error_message", "Message", "fault")
+_CODES = ("code", "status", "status_code", "statusCode", "error_code", "errorCode")
+_WORDS = (
+    *("message", "msg", "detail", "error_msg", "errorMessage", "error_message", "Message", "fault"),
+    *("err", "errmsg", "errMsg", "error_description", "exception"),
+)
 _DETAILS = ("detail", "fault")
 _STATUS_OF_BASE = "base_resp"
 """An object with a status, which is not 0 for an error, beside the answer or in its place."""
@@ -45,6 +48,8 @@ def raise_error_in_place(body: Json) -> None:
     base = body.get(_STATUS_OF_BASE)
     if isinstance(base, Mapping) and base.get("status_code"):
         raise upstream.error_in_body({"message": base.get("status_msg"), "code": base["status_code"]})
+    if any(_is_refusal(body.get(name)) for name in _CODES):
+        raise upstream.error_in_body(body)
     if not _says_well(body) and any(_are_words(name, body.get(name)) for name in _WORDS):
         raise upstream.error_in_body(body)
 
@@ -52,6 +57,11 @@ def raise_error_in_place(body: Json) -> None:
 def _says_well(body: Json) -> bool:
     """True where the words beside say that all is well."""
     return any(_is_well(body.get(name)) for name in _CODES) or body.get("success") is True
+
+
+def _is_refusal(code: Any) -> bool:
+    """True for a status of HTTP that says no."""
+    return isinstance(code, int) and not isinstance(code, bool) and 400 <= code < 600
 
 
 def _is_well(code: Any) -> bool:
