@@ -3,7 +3,7 @@
 Keys and tokens are found by their form, other values by the words that announce a secret (`announced.py`). What
 memories and their sources are kept free of are secrets, and numbers of cards and social security.
 
-Scanners of source code were tried and left: of 168 sentences of the tests that tell a secret, detect-secrets 1.5.0
+Scanners of source code were tried and left: of 168 sentences that tell a secret, detect-secrets 1.5.0
 finds 2 and classifinder-engine 0.1.2 finds 4. They know the keys of programs, not what people say.
 """
 

@@ -4551,7 +4551,7 @@ export interface components {
          * @description What was learned from a turn. `change_id` is what can be undone, `undone_by` the undo; null for none.
          *
          *     `known` are memories that said it already, `proposed` what waits for a review. `error` is why it is to be tried
-         *     again, or was given up.
+         *     again, or was given up. `asks_to_forget`: the person asked to have something forgotten, which no model can do.
          */
         LearnedFrom: {
             /**
@@ -4572,6 +4572,8 @@ export interface components {
             known: components["schemas"]["KnownMemory"][];
             /** Proposed */
             proposed: components["schemas"]["Proposed"][];
+            /** Asks To Forget */
+            asks_to_forget: boolean;
         };
         /**
          * LearnedMemory
