@@ -1,9 +1,10 @@
 """What a statement is about, by its wording: the attribute it sets, or the liking or activity it affirms or denies.
 
 A table (`predicates.toml`) says how many values an attribute has at a time. Where it has one (a home, an employer, a
-diet), a new value takes the place of the old one. Likings and activities have many, so only the opposite statement
-closes a statement. Statements in other languages than English are read by their shapes, which name the same
-attributes. Both the offline model and the checks of any model's decisions go by these rules.
+diet), a new value takes the place of the old one, unless the statement says that a job is one of several. Likings and
+activities have many, so only the opposite statement closes a statement. Statements in other languages than English
+are read by their shapes, which name the same attributes. Both the offline model and the checks of any model's
+decisions go by these rules.
 """
 
 import re
@@ -12,9 +13,17 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 from mnemoir.core.text import content_hash, normalise
-from mnemoir.memory.facts.decide.predicates import person_pattern, predicate_patterns, predicate_table
+from mnemoir.memory.facts.decide.predicates import (
+    move_pattern,
+    person_pattern,
+    predicate_patterns,
+    predicate_table,
+    several_pattern,
+    timely_pattern,
+)
 from mnemoir.memory.facts.decide.resemblance import is_part_of, overlap, stem, words_of
 from mnemoir.memory.facts.decide.shapes import reading_of
+from mnemoir.memory.facts.reading.persons import statement_behind
 
 _OPPOSITE = 0.75  # share of common words from which a denial concerns the same subject
 _TIME = re.compile(r"\s(?:since|for the last|, moved from)\b.*$|,\s.*$", re.IGNORECASE)
@@ -40,7 +49,7 @@ _CLAUSE = re.compile(
 )
 _PREPOSITION = re.compile(r"\s(?:on|in|at|with|for|to|of|by|from|during|about|since|over|than)\s", re.IGNORECASE)
 _COUNT = "number of "
-_WORK = frozenset({"employer", "job"})
+WORK = frozenset({"employer", "job"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,12 +71,15 @@ class Matter:
 @lru_cache(maxsize=4096)
 def matters_of(statement: str) -> tuple[Matter, ...]:
     """What `statement` is about, then what else it denies ("Drinks tea, not coffee")."""
-    text = " ".join(statement.replace("’", "'").split()).rstrip(".!")
+    text = statement_behind(" ".join(statement.replace("’", "'").split()).rstrip(".!"))
+    text = timely_pattern().sub("", text)
     contrast = next((match for each in _CONTRASTS if (match := each.fullmatch(text))), None)
     if contrast:
         verb, yes, no = contrast["verb"], contrast["yes"], contrast["no"]
         return _read(f"{verb} {yes}"), replace(_read(f"{verb} {no}"), denies=True)
     main = _read(text)
+    if move := move_pattern().fullmatch(text):
+        return main, Matter(slot=f"{_key(move['who'])} home", value=move["v"], denies=True, many=True)
     if not main.slot.startswith("ex-"):
         return (main,)
     former = replace(main, slot=main.slot.removeprefix("ex-"), denies=True)
@@ -84,7 +96,7 @@ def is_known(fact: str, stored: str) -> bool:
 
     More words do not include another subject: "Prefers window seats on night trains" does not tell of night trains.
     """
-    if content_hash(fact) == content_hash(stored):
+    if content_hash(statement_behind(fact)) == content_hash(statement_behind(stored)):
         return True
     said, held = matter_of(fact), matter_of(stored)
     if len(matters_of(fact)) > 1 or (said.denies, said.ends) != (held.denies, held.ends):
@@ -164,6 +176,16 @@ def statements_like(fact: str) -> Sequence[str]:
 
 
 def _read(text: str) -> Matter:
+    """The matter of a statement; of one that names one of several jobs, as one of many."""
+    found = _matter_in(text)
+    bare = " ".join(several_pattern().sub(" ", text).split())
+    if bare == text:
+        return found
+    one = _matter_in(bare)
+    return replace(one, many=True) if one.slot in WORK else found
+
+
+def _matter_in(text: str) -> Matter:
     return next((found for read in _READERS if (found := read(text))), Matter(slot="", value=text))
 
 
@@ -185,7 +207,8 @@ def _from_table(text: str) -> Matter | None:
 
 
 def _key(who: str) -> str:
-    return who.lower().replace("favorite", "favourite").removesuffix("s")
+    small = who.lower().replace("favorite", "favourite")
+    return re.sub(r"\bkids?\b|\bchild\b", "children", small).removesuffix("s")
 
 
 def _from_denial(text: str) -> Matter | None:
@@ -237,7 +260,7 @@ def _are_opposite(said: Matter, held: Matter, fact: str, stored: str) -> bool:
 
 
 def _is_work(other: Matter) -> bool:
-    return other.slot in _WORK and not other.denies
+    return other.slot in WORK and not other.denies
 
 
 def _died(death: Matter, stored: str) -> bool:
@@ -271,16 +294,20 @@ def _begins_alike(one: str, other: str) -> bool:
 
 
 def _subject(statement: str) -> str:
-    match = person_pattern().match(statement)
+    match = person_pattern().match(statement_behind(statement))
     return match[0].lower() if match else ""
 
 
 def _is_past(statement: str) -> bool:
-    return normalise(statement).partition(" ")[0].endswith("ed")
+    return _first_word(statement).endswith("ed")
 
 
 def _verb(statement: str) -> str:
-    return stem(normalise(statement).partition(" ")[0])
+    return stem(_first_word(statement))
+
+
+def _first_word(statement: str) -> str:
+    return normalise(statement_behind(statement)).partition(" ")[0]
 
 
 @cache

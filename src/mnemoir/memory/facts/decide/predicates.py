@@ -47,3 +47,27 @@ def person_pattern() -> re.Pattern[str]:
     """A person or an animal of the user at the beginning of a statement."""
     words = predicate_words()
     return re.compile(rf"(?:{words['people']}|{words['pets']})(?:'s)?\b", re.IGNORECASE)
+
+
+@cache
+def several_pattern() -> re.Pattern[str]:
+    """Words that say of a job that it is one of several."""
+    return re.compile(rf"(?<!\w)(?:{predicate_words()['several']})(?!\w),?", re.IGNORECASE)
+
+
+@cache
+def timely_pattern() -> re.Pattern[str]:
+    """An adjective of time before what a statement is about: "Current favourite player is …"."""
+    words = predicate_words()
+    behind = rf"favou?rite|{words['attributes']}|{words['people']}"
+    return re.compile(rf"^(?:current|present|actual|latest|new)\s+(?=(?:{behind})\b)", re.IGNORECASE)
+
+
+@cache
+def move_pattern() -> re.Pattern[str]:
+    """A statement that a person of the user's, group `who`, left a place, group `v`."""
+    return re.compile(
+        rf"(?P<who>{predicate_words()['person']}) (?:has |just |recently )*(?:moved|relocated)(?: away)? from "
+        r"(?P<v>.+?)(?: to .+)?",
+        re.IGNORECASE,
+    )

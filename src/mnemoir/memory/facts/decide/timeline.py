@@ -14,7 +14,7 @@ from operator import itemgetter
 from mnemoir.core.clock import from_text, to_text
 from mnemoir.core.memories import Memory, Origin
 from mnemoir.memory.facts.decide.defences import Plan
-from mnemoir.memory.facts.decide.matters import contradicts, has_one_value, is_known, matter_of
+from mnemoir.memory.facts.decide.matters import WORK, contradicts, has_one_value, is_known, matter_of
 from mnemoir.memory.facts.decide.reconciliation import Candidate, claims
 from mnemoir.memory.facts.decide.resemblance import is_part_of
 from mnemoir.memory.facts.extract.requests import Statement
@@ -101,9 +101,13 @@ def behind_newer(fresh: Sequence[Memory], stored: Sequence[Memory]) -> list[Memo
 
 
 def _slot(memory: Memory) -> str:
-    """The attribute that has one value at a time and gets one by this current fact; "" for none."""
+    """The attribute that has one value at a time and gets one by this current fact; "" for none.
+
+    Of several jobs in an import nobody knows which ended.
+    """
     is_rival = memory.kind == "fact" and memory.valid_to is None and has_one_value(memory.text)
-    return matter_of(memory.text).slot if is_rival else ""
+    slot = matter_of(memory.text).slot if is_rival else ""
+    return "" if slot in WORK else slot
 
 
 class _Rivals:

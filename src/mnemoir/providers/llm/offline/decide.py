@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from mnemoir.core.text import normalise
-from mnemoir.memory.facts.decide.matters import is_known, is_opposite, is_other_value, matter_of
+from mnemoir.memory.facts.decide.matters import WORK, is_known, is_opposite, is_other_value, matter_of
 from mnemoir.memory.facts.decide.resemblance import is_part_of, words_of
 
 Entry = dict[str, Any]  # one row of the answer, JSON
@@ -36,7 +36,8 @@ def settled_facts(facts: Sequence[str]) -> list[str]:
     """
     kept: dict[str, str] = {}
     for number, fact in enumerate(facts):
-        for entry in _decide_one(fact, kept):
+        jobs = [key for key, text in kept.items() if _are_two_jobs(fact, text)]
+        for entry in _decide_one(fact, {key: text for key, text in kept.items() if key not in jobs}):
             if entry["event"] == "ADD":
                 kept[f"new {number}"] = fact
             elif entry["event"] == "UPDATE":
@@ -44,6 +45,14 @@ def settled_facts(facts: Sequence[str]) -> list[str]:
             elif entry["event"] == "DELETE":
                 del kept[entry["id"]]
     return [fact for fact in kept.values() if not _is_implied(fact, kept.values())]
+
+
+def _are_two_jobs(fact: str, other: str) -> bool:
+    """True for two jobs of one conversation, of which neither is said to have ended."""
+    said, held = matter_of(fact), matter_of(other)
+    return (
+        said.slot == held.slot and said.slot in WORK and not said.denies | held.denies and is_other_value(fact, other)
+    )
 
 
 def _is_implied(fact: str, others: Collection[str]) -> bool:

@@ -17,6 +17,8 @@ from typing import Any
 
 from mnemoir.core.clock import from_local_text
 from mnemoir.core.text import content_hash
+from mnemoir.memory.facts.decide.matters import WORK, matter_of
+from mnemoir.memory.facts.decide.predicates import several_pattern
 from mnemoir.memory.facts.decide.shapes import statements_in
 from mnemoir.memory.facts.reading.kinds import kind_words
 from mnemoir.memory.facts.reading.own_words import own_sentences
@@ -173,4 +175,7 @@ def _statement_of(said: str, clause: str, today: date) -> str | None:
     text = text.strip(" ,")
     if not text or len(text.split()) > _LONGEST_WORDS:
         return None
+    is_one_of_several = several_pattern().search(clause) and not several_pattern().search(text)
+    if is_one_of_several and matter_of(text).slot in WORK:
+        text = f"also {text[0].lower()}{text[1:]}"
     return text[0].upper() + text[1:]

@@ -15,6 +15,7 @@ from mnemoir.providers.llm.offline.sayings import (
     dated_event,
     dated_front,
     doing,
+    favourite,
     habit,
     leading_habit,
     naming,
@@ -31,6 +32,7 @@ from mnemoir.providers.llm.offline.wording import third_person
 
 _WHEN = r"(?P<when>(?:yesterday|today|tomorrow|tonight|last|next|this|on|in|two|three|a|\d+)\b[^,]{0,30}?)"
 _END = r"(?:\s(?P<ended>anymore|any more|any longer))"
+_NOW = r"(?:(?:current|present|actual|latest|new|all-time)\s)?"
 _DOES_NOT = (
     "eat|drink|like|smoke|drive|speak|work|live|have|own|enjoy|watch|use|wear|believe|play|sleep well|"
     "celebrate|consume|"
@@ -197,11 +199,16 @@ LIFE = table(
         "{who} is called {x}",
     ),
     (
-        r"my favou?rite (?P<what>.+?) (?P<be>is|are) (?P<x>(?!(?:when|that|how|the one|this)\b).+)",
+        rf"my {_NOW}favou?rite (?P<what>.+?) (?P<be>is|are) (?:now )?(?P<x>(?!(?:when|that|how|the one|this)\b).+)",
         "Favourite {what} {be} {x}",
     ),
     (
-        rf"my (?P<what>{v.ATTRIBUTES}) (?P<be>is|are|include) (?P<x>(?!(?:not working|broken|slow|due|coming|"
+        rf"(?P<x>(?!(?:it|that|this|what|which|he|she|they|you)\b).+?) (?P<be>is|are) (?:now )?my {_NOW}favou?rite "
+        r"(?P<what>[\w' -]+?)(?: now| these days| at the moment| of all time)?",
+        favourite,
+    ),
+    (
+        rf"my {_NOW}(?P<what>{v.ATTRIBUTES}) (?P<be>is|are|include) (?P<x>(?!(?:not working|broken|slow|due|coming|"
         r"here)\b).+)",
         "{what} {be} {x}",
     ),

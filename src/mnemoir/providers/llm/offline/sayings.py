@@ -270,6 +270,13 @@ def became(match: re.Match[str]) -> Sequence[str]:
     return self_description(what, dated=False)
 
 
+def favourite(match: re.Match[str]) -> Sequence[str]:
+    """ "Green is my favourite colour" with its subject last, in small letters where it is no name."""
+    said, what = match["x"], match["what"]
+    is_common = re.search(rf"\b(?:{v.NAMELESS})s?$", what, re.IGNORECASE)
+    return (f"Favourite {what} {match['be']} {said[0].lower() + said[1:] if is_common else said}",)
+
+
 def relative(match: re.Match[str]) -> Sequence[str]:
     said = re.match(
         r"(?:says|said|thinks|thought|asked|told|asks|tells|wants me|wanted me|keeps|just|is (?:here|fine|ok|"

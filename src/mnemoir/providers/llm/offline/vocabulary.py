@@ -115,3 +115,6 @@ EMPTY_OBJECT = (  # the "it" of "I like it" has no meaning in a later conversati
     r"the (?:idea|way|first|second|third|last|other|new|sound|look|fact|answer|response|result|one|latter|former|"
     r"suggestion|plan|option|version|concept|part|example|following|above)|into|on (?:it|this|that))\b"
 )
+NAMELESS = words(
+    "colour color season food drink sport animal fruit vegetable dessert hobby flavour flavor genre number meal"
+)
