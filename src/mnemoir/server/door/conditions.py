@@ -70,14 +70,19 @@ def check_conditions(scope: Scope, found: Found) -> None:
 
 def _check_bytes(scope: Scope, found: Found) -> None:
     """Raise InvalidRequest where bytes that are no text stand in a path with names: two such names would be one."""
-    if not found.path_params:
-        return
-    try:
-        unquote_to_bytes(scope["raw_path"]).decode()
-    except UnicodeDecodeError:
+    if found.path_params and not _is_text(scope["raw_path"]):
         raise InvalidRequest(
             "The path holds bytes that are not UTF-8. Encode the name in it as UTF-8.", code="invalid_encoding"
-        ) from None
+        )
+
+
+def _is_text(encoded: bytes) -> bool:
+    """Whether a part of an address is UTF-8 once it is decoded."""
+    try:
+        unquote_to_bytes(encoded).decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _check_escapes(scope: Scope) -> None:
@@ -109,12 +114,11 @@ def _check_names(scope: Scope, says: Says) -> None:
 
 
 def _check_query(scope: Scope, says: Says) -> None:
-    try:
-        pairs = query_pairs(scope, errors="strict")
-    except UnicodeDecodeError:
+    if not _is_text(scope["query_string"]):
         raise InvalidRequest(
             "The query holds bytes that are not UTF-8. Encode its values as UTF-8.", code="invalid_encoding"
-        ) from None
+        )
+    pairs = query_pairs(scope)
     sent = Counter(name for name, _ in pairs if not name.startswith(_IGNORED))
     known = says.query or ()
     aliases = (TENANT_ALIAS, PROJECT_ALIAS) if "project" in known else (TENANT_ALIAS,)

@@ -1,6 +1,5 @@
 """Routes for the operators of the server: health, readiness and metrics."""
 
-import asyncio
 from typing import Any, Literal, NotRequired
 
 from fastapi import Request
@@ -105,7 +104,7 @@ async def _unhealthy(request: Request, site: SiteHere, *, writes: bool = False) 
     """
     try:
         await site.parts.memory.store.check()
-        await asyncio.to_thread(site.parts.access.file.look)
+        site.parts.access.file.look()
         if not writes:
             await site.parts.chats.stock.check_recent_writes()
         else:
