@@ -11,6 +11,9 @@ def read_call_id(value: object) -> str | None:
     return upstream.text_or_none(value, "a call id") or None
 
 
+MOST_CALLS = 1024  # of one answer
+
+
 class CallIds:
     """Gives each call of one answer its id."""
 
@@ -18,7 +21,12 @@ class CallIds:
         self._taken: set[str] = set()
 
     def take(self, given: str | None) -> str:
-        """The given id; where there is none, or a call of this answer has it already, one that no other call has."""
+        """The given id; where there is none, or a call of this answer has it already, one that no other call has.
+
+        Raises ProviderInvalidOutput for a flood of calls.
+        """
+        if len(self._taken) >= MOST_CALLS:
+            raise upstream.unusable(f"more than {MOST_CALLS} tool calls")
         call_id = given if given and given not in self._taken else new_call_id()
         self._taken.add(call_id)
         return call_id
