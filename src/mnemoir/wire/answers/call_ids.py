@@ -1,4 +1,6 @@
-"""The ids of an answer's tool calls: text, one for each call, and none of two calls."""
+"""The ids and arguments of an answer's tool calls: text, and no id of two calls."""
+
+import orjson
 
 from mnemoir.core.ids import new_call_id
 from mnemoir.wire import upstream
@@ -12,6 +14,11 @@ def read_call_id(value: object) -> str | None:
 
 
 MOST_CALLS = 1024  # of one answer
+
+
+def read_arguments(value: object) -> str | None:
+    """The arguments of a call as text; some servers send the object itself. Raises ProviderInvalidOutput."""
+    return orjson.dumps(value).decode() if isinstance(value, dict) else upstream.text_or_none(value, "call arguments")
 
 
 class CallIds:

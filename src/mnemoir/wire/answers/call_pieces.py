@@ -12,7 +12,7 @@ import orjson
 from mnemoir.core.events import ToolCallPart
 from mnemoir.core.messages import Extra, ToolCall
 from mnemoir.wire import upstream
-from mnemoir.wire.answers.call_ids import MOST_CALLS, CallIds, read_call_id
+from mnemoir.wire.answers.call_ids import MOST_CALLS, CallIds, read_arguments, read_call_id
 from mnemoir.wire.openai_messages import extra_of_call
 
 
@@ -192,14 +192,11 @@ def _read_piece(part: object) -> _Piece:
     custom = part.get("type") == "custom" or part.get("custom") is not None
     called = part.get("custom" if custom else "function")
     name = upstream.text_or_none(upstream.member(called, "name"), "a function name") or None
-    arguments = upstream.member(called, "input" if custom else "arguments")
-    if isinstance(arguments, dict):
-        arguments = orjson.dumps(arguments).decode()
     return _Piece(
         index=upstream.index_or_none(part.get("index")),
         call_id=read_call_id(part.get("id")),
         name=name,
-        arguments=upstream.text_or_none(arguments, "call arguments") or "",
+        arguments=read_arguments(upstream.member(called, "input" if custom else "arguments")) or "",
         custom=custom,
         extra=extra_of_call(part),
     )

@@ -10,7 +10,7 @@ from typing import Any
 from mnemoir.core.events import Finished, ModelEvent, Refusal, Reply, Text, Thinking, ToolCallPart
 from mnemoir.wire import upstream
 from mnemoir.wire.answers import answer_reader
-from mnemoir.wire.answers.call_ids import MOST_CALLS, CallIds
+from mnemoir.wire.answers.call_ids import MOST_CALLS, CallIds, read_arguments
 from mnemoir.wire.answers.error_shapes import raise_error_in_place, raise_error_of
 from mnemoir.wire.answers.openai_responses_output import (
     CALLS,
@@ -133,7 +133,7 @@ class AnswerReader(answer_reader.AnswerReader):
             return
         kind = "custom_tool_call" if call.custom else "function_call"
         piece = upstream.text_or_none(event.get("delta"), "a delta")
-        whole = upstream.text_or_none(event.get(CALLS[kind]), "call arguments")
+        whole = read_arguments(event.get(CALLS[kind]))
         if whole is not None:
             piece = self._told.rest(("arguments", call.index), None, whole)
         elif piece:
