@@ -28,6 +28,7 @@ SHAPES: Sequence[tuple[dict[str, Any], Verdict, str]] = (
 BESIDE: Sequence[Mapping[str, Any]] = (
     {"x_groq": {"id": "r1", "error": "over capacity"}},
     {"errors": [{"message": "over capacity"}]},
+    {"base_resp": {"status_code": 1002, "status_msg": "over capacity"}},
 )
 """Errors beside a choice."""
 HARMLESS: Sequence[Mapping[str, Any]] = (

@@ -6,7 +6,7 @@ from itertools import chain
 import pytest
 
 from mnemoir.core.errors import ProviderError
-from mnemoir.core.events import Gathering, ModelEvent, Note
+from mnemoir.core.events import Alternative, Finished, Gathering, ModelEvent, Note, Text
 from mnemoir.wire import openai_chat, upstream
 from tests.each_case import check_each
 from tests.wire.answer_cases import CASES
@@ -155,3 +155,35 @@ def test_a_flood_that_cannot_be_read_is_refused_without_a_long_search() -> None:
 )
 def test_the_words_of_an_error_are_found_in_any_shape(body: bytes, words: str) -> None:
     assert upstream.error_in_body(upstream.error_value(body), status=401).message == words
+
+
+def test_a_long_answer_on_another_index_is_told_before_its_end_and_the_first_is_the_other_one_then() -> None:
+    reader = openai_chat.AnswerReader()
+
+    def piece(index: int, text: str) -> bytes:
+        return sse({"choices": [{"index": index, "delta": {"content": text}}]})
+
+    assert [event for _ in range(63) for event in reader.feed(piece(1, "x"))] == []
+    assert reader.feed(piece(1, "y"))[-1] == Text("y")
+    assert reader.feed(piece(1, "z")) == [Text("z")]
+    (other,) = reader.feed(piece(0, "late"))
+    assert isinstance(other, Alternative)
+    assert other.choice["index"] == 1
+    assert reader.feed(sse({"choices": [{"index": 0, "delta": {}, "finish_reason": "length"}]})) == []
+    assert reader.end()[-1] == Finished(reason="length")
+
+
+def test_a_flood_of_calls_or_places_is_refused_or_kept_small() -> None:
+    calls = [{"index": n, "id": str(n), "function": {"name": "w", "arguments": ""}} for n in range(2_000)]
+    items = [{"type": "function_call", "name": "w", "call_id": str(n)} for n in range(2_000)]
+    for protocol, body in {
+        "openai-chat": sse(chunk({"tool_calls": calls})),
+        "openai-responses": as_json({"status": "completed", "output": items}),
+        "ollama-chat": as_json({"message": {"tool_calls": calls}, "done": True}),
+    }.items():
+        with pytest.raises(ProviderError, match="more than 1024 tool calls"):
+            READERS[protocol]("application/json").read(body)
+    texts = [{"type": "response.output_text.delta", "output_index": n, "delta": "x"} for n in range(10_000)]
+    done = [{"type": "response.output_text.done", "output_index": n, "text": "x"} for n in range(100)]
+    end = {"type": "response.completed", "response": {"status": "completed", "output": []}}
+    assert READERS["openai-responses"]("").read(sse(*texts, *done, end)).text == "x" * 10_000

@@ -50,7 +50,7 @@ def read_upstream_calls(value: object, ids: CallIds) -> tuple[ToolCall, ...]:
     try:
         calls = read_tool_calls([_without_id(call) for call in given], "tool_calls")
     except InvalidRequest as exc:
-        raise upstream.unusable(f"an unusable tool call: {exc.message}") from exc
+        raise upstream.unusable(f"an unusable tool call: {exc.message.rstrip('.')}") from exc
     if not all(call.name for call in calls):
         raise upstream.unusable("a tool call without a name")
     return tuple(replace(call, id=ids.take(own)) for call, own in zip(calls, own_ids, strict=True))

@@ -24,6 +24,7 @@ from mnemoir.wire.openai_shapes import Head, OpenAIErrorBody, read_usage, write_
 DONE = b"data: [DONE]\n\n"
 HEARTBEAT = b":\n\n"
 _MARK = "\0"
+_MOST_HELD = 64  # choices of other indexes, before one of them is taken for the answer
 _OF_ANSWERS = frozenset({"id", "object", "created", "model", "choices", "usage"})
 _OF_ANSWERS_AND_ERRORS = _OF_ANSWERS | {"error"}  # an error of null, which some servers write, is none
 _OF_CHOICES = frozenset({"index", "message", "delta", "text", "finish_reason"})
@@ -229,6 +230,8 @@ class ChunkReader(AnswerReader):
         self._answer: Json | None = None  # members of the last chunk that are not read
         self._has_choice = False
         self._held: list[dict[str, Any]] | None = []  # choices of other indexes before the first one has come
+        self._answer_index = 0
+        self._is_plain = False  # the first choice has begun, and is the answer
 
     @property
     def is_reasoned(self) -> bool:
@@ -255,7 +258,7 @@ class ChunkReader(AnswerReader):
             for choice in choices if len(choices) == 1 else _by_index(choices):
                 if choice.__class__ is not dict:
                     raise upstream.unusable("a choice that is not an object")
-                if (self._held is None and not choice.get("index")) or self._is_first(choice, events):
+                if (self._is_plain and not choice.get("index")) or self._is_first(choice, events):
                     self._choice(choice, events)
             self._has_choice = True
         else:
@@ -298,15 +301,19 @@ class ChunkReader(AnswerReader):
 
         What comes of others before it is held, for it may be all of the answer: then the first choice says nothing.
         """
-        is_other = bool(upstream.index_or_none(choice.get("index")))
-        if self._held is None:
-            events += [Alternative(choice=choice)] if is_other else ()
-            return not is_other
-        if is_other or (self._held and not _says(choice)):
+        index = _index_of(choice)
+        if self._held is not None:
+            if not index and (not self._held or _says(choice)):
+                self._tell_held(0, events)
+                return True
             self._held.append(choice)
+            if len(self._held) >= _MOST_HELD:
+                self._settle(events)
             return False
-        self._tell_held(0, events)
-        return True
+        if index == self._answer_index or not (index or _says(choice)):
+            return True
+        events.append(self._alternative(choice))
+        return False
 
     def _settle(self, events: list[ModelEvent]) -> None:
         """Take the lowest choice that says something for the answer, where the first one never did."""
@@ -317,11 +324,14 @@ class ChunkReader(AnswerReader):
     def _tell_held(self, answer: int, events: list[ModelEvent]) -> None:
         """Tell what was held, the choice of the index `answer` as the answer."""
         held, self._held = self._held or [], None
+        self._answer_index, self._is_plain = answer, answer == 0
         for choice in held:
-            if _index_of(choice) == answer or not (_index_of(choice) or _says(choice)):
+            if self._is_first(choice, events):
                 self._choice(choice, events)
-            else:
-                events.append(Alternative(choice=choice))
+
+    def _alternative(self, choice: dict[str, Any]) -> Alternative:
+        """A further choice; the first one has the index of the answer where that took its place."""
+        return Alternative(choice=choice if _index_of(choice) else {**choice, "index": self._answer_index})
 
     def _choice(self, choice: dict[str, Any], events: list[ModelEvent]) -> None:
         place = len(events)

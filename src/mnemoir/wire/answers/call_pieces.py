@@ -12,7 +12,7 @@ import orjson
 from mnemoir.core.events import ToolCallPart
 from mnemoir.core.messages import Extra, ToolCall
 from mnemoir.wire import upstream
-from mnemoir.wire.answers.call_ids import CallIds, read_call_id
+from mnemoir.wire.answers.call_ids import MOST_CALLS, CallIds, read_arguments, read_call_id
 from mnemoir.wire.openai_messages import extra_of_call
 
 
@@ -33,6 +33,7 @@ class _Call:
     """A call that has begun; `given_id` is the id that the server gave it."""
 
     index: int
+    order: int  # among the calls of the answer
     given_id: str | None = None
     name: str | None = None
     has_told_id: bool = False
@@ -55,6 +56,7 @@ class CallPieces:
     def __init__(self) -> None:
         self._calls: list[_Call] = []
         self._ids = CallIds()
+        self._taken: set[int] = set()  # indexes
         self._by_id: dict[str, _Call] = {}  # the newest call of each of the server's ids
         self._by_index: dict[int, _Call] = {}  # the newest call on each of the server's indexes
 
@@ -90,7 +92,7 @@ class CallPieces:
     def _read(self, piece: _Piece, before: int) -> ToolCallPart:
         """One piece; `before` is the number of calls that had begun before the object it stands in."""
         call = self._candidate(piece)
-        if call is not None and call in self._calls[:before] and _repeats(call, piece):
+        if call is not None and call.order < before and _repeats(call, piece):
             piece = replace(piece, arguments="")
         call = self._call(piece) or self._begin(piece.index)
         self._know(call, piece)
@@ -148,10 +150,12 @@ class CallPieces:
         return piece.name.removeprefix(call.name)
 
     def _begin(self, index: int | None) -> _Call:
-        taken = {call.index for call in self._calls}
-        free = index if index is not None and index not in taken else max(taken, default=-1) + 1
-        call = _Call(index=free)
+        free = index if index is not None and index not in self._taken else max(self._taken, default=-1) + 1
+        self._taken.add(free)
+        call = _Call(index=free, order=len(self._calls))
         self._calls.append(call)
+        if len(self._calls) > MOST_CALLS:
+            raise upstream.unusable(f"more than {MOST_CALLS} tool calls")
         return call
 
     def _know(self, call: _Call, piece: _Piece) -> None:
@@ -188,14 +192,11 @@ def _read_piece(part: object) -> _Piece:
     custom = part.get("type") == "custom" or part.get("custom") is not None
     called = part.get("custom" if custom else "function")
     name = upstream.text_or_none(upstream.member(called, "name"), "a function name") or None
-    arguments = upstream.member(called, "input" if custom else "arguments")
-    if isinstance(arguments, dict):
-        arguments = orjson.dumps(arguments).decode()
     return _Piece(
         index=upstream.index_or_none(part.get("index")),
         call_id=read_call_id(part.get("id")),
         name=name,
-        arguments=upstream.text_or_none(arguments, "call arguments") or "",
+        arguments=read_arguments(upstream.member(called, "input" if custom else "arguments")) or "",
         custom=custom,
         extra=extra_of_call(part),
     )

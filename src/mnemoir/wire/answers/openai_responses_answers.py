@@ -10,7 +10,7 @@ from typing import Any
 from mnemoir.core.events import Finished, ModelEvent, Refusal, Reply, Text, Thinking, ToolCallPart
 from mnemoir.wire import upstream
 from mnemoir.wire.answers import answer_reader
-from mnemoir.wire.answers.call_ids import CallIds
+from mnemoir.wire.answers.call_ids import MOST_CALLS, CallIds, read_arguments
 from mnemoir.wire.answers.error_shapes import raise_error_in_place, raise_error_of
 from mnemoir.wire.answers.openai_responses_output import (
     CALLS,
@@ -128,10 +128,12 @@ class AnswerReader(answer_reader.AnswerReader):
         call = self._calls_by_item.get(text_of(event.get("item_id"))) or self._calls_by_item.get(item)
         if call is None:
             self._nameless.add(item)
+            if len(self._nameless) > MOST_CALLS:
+                raise upstream.unusable("arguments of calls without a name")
             return
         kind = "custom_tool_call" if call.custom else "function_call"
         piece = upstream.text_or_none(event.get("delta"), "a delta")
-        whole = upstream.text_or_none(event.get(CALLS[kind]), "call arguments")
+        whole = read_arguments(event.get(CALLS[kind]))
         if whole is not None:
             piece = self._told.rest(("arguments", call.index), None, whole)
         elif piece:

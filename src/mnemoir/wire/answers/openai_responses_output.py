@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from mnemoir.core.events import FinishReason, Refusal, Reply, Text, Thinking, Usage
 from mnemoir.core.messages import ToolCall
 from mnemoir.wire import upstream
-from mnemoir.wire.answers.call_ids import CallIds, read_call_id
+from mnemoir.wire.answers.call_ids import CallIds, read_arguments, read_call_id
 from mnemoir.wire.answers.end_reasons import read_reason
 from mnemoir.wire.answers.error_shapes import raise_error_in_place, raise_error_of
 from mnemoir.wire.members import Json
@@ -121,10 +121,9 @@ def read_call(item: object) -> Called:
     name, kind = upstream.member(item, "name"), upstream.member(item, "type")
     if not isinstance(name, str) or not name:
         raise upstream.unusable("a function call without a name")
-    arguments = upstream.text_or_none(upstream.member(item, CALLS[kind]), "call arguments")
     return Called(
         name=name,
-        arguments=arguments or "",
+        arguments=read_arguments(upstream.member(item, CALLS[kind])) or "",
         custom=kind == "custom_tool_call",
         given_id=read_call_id(upstream.member(item, "call_id")),
         item_id=text_of(upstream.member(item, "id")),
