@@ -59,14 +59,14 @@ def announced_spans(text: str) -> Iterator[Span]:
     return (span for kind, span in _kinds_and_spans(text) if kind != "number")
 
 
-def announced_number_spans(text: str) -> Iterator[Span]:
-    """The places of a person's social security numbers behind their name, whatever their check digits."""
-    return (span for kind, span in _kinds_and_spans(text) if kind == "number")
+def announces_secret(text: str) -> bool:
+    """True when a word announces a secret, or a person's social security number, whatever its check digits."""
+    return next(_kinds_and_spans(text), None) is not None
 
 
 def _kinds_and_spans(text: str) -> Iterator[tuple[str | None, Span]]:
     folded = without_accents(text)
-    if not any(map(folded.__contains__, secret_words().stems)):
+    if not secret_words().may_be_in(folded):
         return
     found = list(secret_words().word.finditer(folded))
     for word, following in zip_longest(found, found[1:]):
