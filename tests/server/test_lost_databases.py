@@ -216,9 +216,13 @@ async def test_what_is_left_of_a_directory_without_databases_can_be_taken_as_it_
     for name in DATABASES:
         (tmp_path / "data" / name).unlink()
     await asyncio.to_thread(begin_anew, settings, IDENTITY_FILE)
+    assert list(losses_in(settings)) == [ACCESS_FILE]  # that there were keys is seen by their pepper
+    with pytest.raises(StorageDamaged, match=r"access\.db is missing"):
+        await open_server()
+    await asyncio.to_thread(begin_anew, settings, ACCESS_FILE)
     server = await open_server()
     assert (await server.get(of("tea", **USER)))["id"] == "tea"
-    assert losses_in(settings) == {}
+    assert (losses_in(settings), entries(tmp_path / "data")) == ({}, [("files.begin_anew", ACCESS_FILE)])
 
 
 @pytest.mark.parametrize("gone", [DATABASES[:1], DATABASES[:2], (IDENTITY_FILE, ACCESS_FILE)])

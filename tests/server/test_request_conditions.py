@@ -1,23 +1,12 @@
 """Nothing is deleted, given or changed by what was not understood: each condition narrows or is refused by name."""
 
-import ast
-import inspect
 import itertools
-import json
 import re
-import textwrap
-from collections.abc import Iterator
 from urllib.parse import quote
 
 import pytest
-from fastapi.dependencies.models import Dependant
-from hypothesis import given
-from hypothesis import strategies as st
 
-from mnemoir.core.errors import InvalidRequest
 from mnemoir.server.app import TABLE
-from mnemoir.server.door.request import parse_own_json
-from mnemoir.server.door.says import RestRoute
 from tests.narrowing import present
 from tests.server.route_table import known_body
 from tests.server.server_kit import Server, error_of, succeeded
@@ -169,30 +158,6 @@ async def test_every_route_of_our_own_refuses_a_body_with_a_member_that_is_there
             if refused.status != 403:  # of what may be changed from a page alone
                 assert (error_of(refused), method, path) == ((400, "repeated_parameter"), method, path)
     assert await tell() == before
-
-
-TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | TEXTS,
-    lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner),
-)
-TWICE = (
-    b'{"metadata": {"a": 1, "a": 2}, "text": "%s"}',
-    b'{"text": "%s", "b": [[{"\\u00e9": 1, "\xc3\xa9": 1}]]}',
-    b'{"text": "%s \\": \\\\", "c": {"": 1, "": 1}}',
-)
-
-
-def test_a_member_is_found_twice_in_a_body_of_any_size_and_depth():
-    for body in TWICE:
-        for size in (0, 300 * 1024, 9 * 1024 * 1024):
-            with pytest.raises(InvalidRequest, match="is there 2 times"):
-                parse_own_json(body % (b"x:{}" * (size // 4)))
-
-
-@given(VALUES)
-def test_whatever_has_each_member_once_is_read(value):
-    assert parse_own_json(json.dumps(value).encode()) == value
 
 
 async def test_a_member_twice_in_the_metadata_of_a_query_deletes_nothing(kept):
@@ -387,27 +352,6 @@ def test_no_route_is_exact_without_being_walked_above():
     more = {"/api/memories/plans/mira/apply", "/api/memories/mira/restore", "/api/discussions/mira/rebuild"}
     more |= {"/api/memories/proposals/approve", "/api/memories/proposals/mira/approve", "/api/users/mira/adopt"}
     assert {named(route.path) for route in TABLE.routes if route.says.exact} - walked == more
-
-
-# what is declared and not read: its only purpose is that anything else is refused
-DECLARED_ALONE = {("/api/workflows/kept/{path:path}", "body")}
-
-
-def test_each_parameter_that_a_route_declares_is_read():
-    """One that is declared and not read would be a condition that is ignored."""
-    routes = [route for route in TABLE.routes if isinstance(route, RestRoute)]
-    assert {(route.path, name) for route in routes for name in unread_names(route.dependant)} == DECLARED_ALONE
-
-
-def unread_names(dependant: Dependant) -> Iterator[str]:
-    """The parameters of an endpoint, and of all that it depends on, whose names their bodies do not read."""
-    call = dependant.call if inspect.isfunction(dependant.call) else type(dependant.call).__call__
-    tree = ast.parse(textwrap.dedent(inspect.getsource(call))).body[0]
-    assert isinstance(tree, ast.FunctionDef | ast.AsyncFunctionDef)
-    read = {node.id for line in tree.body for node in ast.walk(line) if isinstance(node, ast.Name)}
-    yield from {one.arg for one in (*tree.args.args, *tree.args.kwonlyargs)} - read - {"self"}
-    for dependency in dependant.dependencies:
-        yield from unread_names(dependency)
 
 
 async def test_a_hold_is_in_all_projects_so_a_project_is_refused(kept):

@@ -1,8 +1,13 @@
 """What routes say of themselves: none may say too little, and what they say of their query is what is described."""
 
+import ast
+import inspect
 import re
+import textwrap
+from collections.abc import Iterator
 
 import pytest
+from fastapi.dependencies.models import Dependant
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -73,3 +78,24 @@ async def test_every_route_knows_the_query_parameters_that_are_described(server)
             )
             assert (list(route.says.lists), route.path) == (lists, route.path)
     assert compared > 150
+
+
+# what is declared and not read: its only purpose is that anything else is refused
+DECLARED_ALONE = {("/api/workflows/kept/{path:path}", "body")}
+
+
+def test_each_parameter_that_a_route_declares_is_read():
+    """One that is declared and not read would be a condition that is ignored."""
+    routes = [route for route in TABLE.routes if isinstance(route, RestRoute)]
+    assert {(route.path, name) for route in routes for name in unread_names(route.dependant)} == DECLARED_ALONE
+
+
+def unread_names(dependant: Dependant) -> Iterator[str]:
+    """The parameters of an endpoint, and of all that it depends on, whose names their bodies do not read."""
+    call = dependant.call if inspect.isfunction(dependant.call) else type(dependant.call).__call__
+    tree = ast.parse(textwrap.dedent(inspect.getsource(call))).body[0]
+    assert isinstance(tree, ast.FunctionDef | ast.AsyncFunctionDef)
+    read = {node.id for line in tree.body for node in ast.walk(line) if isinstance(node, ast.Name)}
+    yield from {one.arg for one in (*tree.args.args, *tree.args.kwonlyargs)} - read - {"self"}
+    for dependency in dependant.dependencies:
+        yield from unread_names(dependency)

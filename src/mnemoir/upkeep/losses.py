@@ -14,7 +14,7 @@ from pathlib import Path
 from mnemoir.access.access_file import AccessFile
 from mnemoir.chats.conversation_folders import folder_of, folders_below, place_of, refuse_link
 from mnemoir.core.atomic_file import sync_folder
-from mnemoir.core.data_directory import ACCESS_FILE, DATABASE_FILE, IDENTITY_FILE, SESSIONS_FILE
+from mnemoir.core.data_directory import ACCESS_FILE, DATABASE_FILE, IDENTITY_FILE, PEPPER_FILE, SESSIONS_FILE
 from mnemoir.core.discussion_id import is_encoded
 from mnemoir.core.errors import InvalidRequest, NotFound, StorageDamaged, StorageUnavailable
 from mnemoir.core.scope import DEFAULT_TENANT, Scope
@@ -146,7 +146,11 @@ def _begin_file(settings: Settings, name: str) -> BegunAnew:
     if name == IDENTITY_FILE:
         kept_as = _keep_apart(path)
         there = [each for each in _DATABASES if loss_of(path.with_name(each)) is None]
-        identity.expect_only([each for each in there if each == DATABASE_FILE], id=identity.id_in_remains)
+        lacks_keys = ACCESS_FILE not in there and (path.parent / PEPPER_FILE).exists()
+        expected = [*[each for each in there if each == DATABASE_FILE], *([ACCESS_FILE] if lacks_keys else [])]
+        identity.expect_only(expected, id=identity.id_in_remains)
+        if lacks_keys:  # a loss of its own, without which nobody can write the act down
+            return BegunAnew(path=path, kept_as=kept_as)
     else:
         kept_as = _keep_apart(path)
         identity.release(name)
