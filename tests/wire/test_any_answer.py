@@ -3,7 +3,11 @@
 import random
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
 
+import orjson
 import pytest
 
 from tests.wire.answer_cases import CASES
@@ -72,3 +76,49 @@ def test_any_bytes_have_one_verdict_whole_and_byte_by_byte(protocol: str) -> Non
         kinds[at_once[0].error or "an answer"] += 1
     assert kinds["an answer"] > COUNT / 100
     assert kinds["ProviderInvalidOutput"] > COUNT / 50
+
+
+VALUES: tuple[Any, ...] = (
+    *(None, True, False, 0, 1, -1, 7, 1.5, "", "x", "0", "1", "abort", "stop", [], {}, [[]], [None], [{}]),
+    *({"a": 1}, {"type": "x"}, ["a"], {"error": "x"}),
+)
+NAMES = (
+    *("error", "errors", "detail", "msg", "code", "index", "id", "item_id", "output_index", "content_index", "delta"),
+    *("message", "text", "finish_reason", "type", "item", "part", "response", "output", "status", "arguments"),
+    *("name", "function", "tool_calls", "function_call", "usage", "x_groq", "base_resp", "choices", "object"),
+)
+
+
+def _with_other_values(value: Any, chance: random.Random) -> Any:
+    """`value` with some of what is in it left out, put in, or replaced by a value of any type."""
+    if chance.random() < 0.06:
+        return chance.choice(VALUES)
+    if isinstance(value, list):
+        return [_with_other_values(one, chance) for one in value] + [chance.choice(VALUES)] * (chance.random() < 0.1)
+    if not isinstance(value, dict):
+        return value
+    kept = {name: _with_other_values(one, chance) for name, one in value.items() if chance.random() > 0.03}
+    return kept | ({chance.choice(NAMES): chance.choice(VALUES)} if chance.random() < 0.05 else {})
+
+
+def _frames(body: bytes) -> tuple[bytes, list[Any]]:
+    """The beginning of each frame of a body, and the frames that are JSON."""
+    front = b"data: " if body.startswith(b"data:") else b""
+    frames = []
+    for line in body.splitlines():
+        with suppress(orjson.JSONDecodeError):
+            frames.append(orjson.loads(line.removeprefix(b"data:")))
+    return front, frames
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("protocol", READERS)
+def test_any_values_in_an_answer_have_one_verdict_whole_and_in_pieces(protocol: str) -> None:
+    chance = random.Random(protocol)
+    cases = [(case, *_frames(case.body)) for case in CASES if case.protocol == protocol]
+    for _ in range(COUNT):
+        case, front, frames = chance.choice(cases)
+        lines = (front + orjson.dumps(_with_other_values(frame, chance)) for frame in frames)
+        odd = replace(case, body=(b"\n\n" if front else b"\n").join(lines))
+        pieces = (odd.body[start : start + 7] for start in range(0, len(odd.body), 7))
+        assert read(odd, pieces) == read_whole(odd), odd

@@ -83,6 +83,18 @@ CASES: dict[str, tuple[list[dict[str, Any]], list[tuple[Any, ...]]]] = {
         [piece(0, "a", "w", "{"), piece(1, "a", "w", '"c":'), piece(2, "a", "w", "1}")],
         [(0, "a", "w", "{"), (0, None, None, '"c":'), (0, None, None, "1}")],
     ),
+    "a second call of one name whose arguments follow": (
+        [piece(0, "a", "w", "{}"), piece(0, "b", "w"), piece(0, None, None, "{}")],
+        [(0, "a", "w", "{}"), (1, "b", "w", ""), (1, None, None, "{}")],
+    ),
+    "a second call by the same id whose arguments follow": (
+        [piece(0, "a", "w", "{}"), piece(0, "a", "v"), piece(0, None, None, "{}")],
+        [(0, "a", "w", "{}"), (1, "made", "v", ""), (1, None, None, "{}")],
+    ),
+    "id and name once more without an index": (
+        [piece(None, "a", "w", "{}"), piece(None, "a", "w", "")],
+        [(0, "a", "w", "{}"), (0, None, None, "")],
+    ),
     "id and name once more behind the whole": (
         [piece(0, "a", "w", "{}"), piece(0, "a", "w", "")],
         [(0, "a", "w", "{}"), (0, None, None, "")],

@@ -9,7 +9,7 @@ import pytest
 from openai.types import CreateEmbeddingResponse
 
 from mnemoir.core.embeddings import EmbeddingReply, EmbeddingRequest
-from mnemoir.core.errors import InvalidRequest, NotSupported, ProviderInvalidOutput
+from mnemoir.core.errors import InvalidRequest, NotSupported, ProviderError, ProviderInvalidOutput
 from mnemoir.wire import ollama_embed, openai_embeddings
 
 VECTORS = np.array([[0.6, 0.8], [1.0, 0.0]], dtype=np.float32)
@@ -85,3 +85,20 @@ def test_an_answer_without_usable_vectors_is_refused(rows: Any) -> None:
         ollama_embed.read_reply({"embeddings": rows}, count=2)
     with pytest.raises(ProviderInvalidOutput):
         openai_embeddings.read_reply({"data": rows and [{"embedding": row} for row in rows]}, count=2)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": {"message": "no such model", "code": 404}},
+        {"error": True, "message": "no such model"},
+        {"detail": "no such model"},
+        {"code": 400, "msg": "no such model", "data": None},
+        {"errors": ["no such model"]},
+        {"object": "error", "message": "no such model"},
+    ],
+)
+def test_an_error_in_place_of_vectors_keeps_its_words(body: dict[str, Any]) -> None:
+    for dialect in (openai_embeddings, ollama_embed):
+        with pytest.raises(ProviderError, match="no such model"):
+            dialect.read_reply(body, count=1)

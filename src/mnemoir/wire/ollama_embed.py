@@ -9,6 +9,7 @@ import orjson
 from mnemoir.core.embeddings import EmbeddingReply, EmbeddingRequest
 from mnemoir.core.messages import Route
 from mnemoir.wire import members, upstream
+from mnemoir.wire.answers.error_shapes import raise_error_in_place, raise_error_of
 from mnemoir.wire.embedding_request import Vectors, inputs_of, read_exact_vectors, read_texts, read_vectors
 from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, extra_of, members_for, merged_members
 from mnemoir.wire.ollama_options import write_error
@@ -109,6 +110,7 @@ def read_client_reply(body: Json, *, count: int) -> EmbeddingReply:
 
 
 def _rows(body: Json) -> object:
-    if body.get("error"):
-        raise upstream.error_in_body(body)
+    raise_error_of(body)
+    if body.get("embeddings") is None:
+        raise_error_in_place(body)
     return body.get("embeddings")

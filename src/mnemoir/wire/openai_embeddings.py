@@ -12,6 +12,7 @@ from mnemoir.core.embeddings import EmbeddingReply, EmbeddingRequest
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.messages import Route
 from mnemoir.wire import members, upstream
+from mnemoir.wire.answers.error_shapes import raise_error_in_place, raise_error_of
 from mnemoir.wire.embedding_request import (
     Vectors,
     inputs_of,
@@ -99,10 +100,10 @@ def read_client_reply(body: Json, *, count: int) -> EmbeddingReply:
 
 
 def _rows(body: Json) -> list[object]:
-    if body.get("error"):
-        raise upstream.error_in_body(body)
+    raise_error_of(body)
     data = body.get("data")
     if not isinstance(data, list):
+        raise_error_in_place(body)
         raise upstream.unusable("no data")
     numbers = [upstream.member(item, "index") for item in data]
     if all(isinstance(number, int) for number in numbers):

@@ -118,8 +118,8 @@ class CallPieces:
         if call is None or piece.name is None:
             return call
         if call.is_whole:
-            is_next = bool(piece.arguments) or piece.index is None or piece.name != call.name
-            return None if is_next else call
+            is_same = piece.call_id == call.given_id if piece.call_id is not None else piece.index is not None
+            return call if is_same and piece.name == call.name and not piece.arguments else None
         if piece.call_id is not None and piece.call_id == call.given_id:
             is_at_home = piece.index is None or self._by_index.get(piece.index) is call
             return call if is_at_home or _goes_on(call, piece) else None

@@ -24,6 +24,7 @@ from mnemoir.wire.answers.openai_responses_output import (
     reason_of,
     said_in,
     text_of,
+    type_of,
     usage_of,
 )
 from mnemoir.wire.answers.told_texts import ToldTexts
@@ -107,7 +108,7 @@ class AnswerReader(answer_reader.AnswerReader):
     # --- items
 
     def _item_start(self, event: Json) -> Iterator[ModelEvent]:
-        kind = upstream.member(event.get("item"), "type")
+        kind = type_of(event.get("item"))
         self._has_message = self._has_message or kind == "message"
         if kind in CALLS:
             yield self._begin(_item_of(event), read_call(event.get("item")))

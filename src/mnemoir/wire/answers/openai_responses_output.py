@@ -96,7 +96,7 @@ def said_in(output: Sequence[object]) -> Said:
     """What the items of an output say. Raises ProviderInvalidOutput for a call or a text that cannot be used."""
     said = Said()
     for item in output:
-        kind = upstream.member(item, "type")
+        kind = type_of(item)
         if kind in CALLS:
             said.calls.append(read_call(item))
         elif kind in ("message", "reasoning"):
@@ -110,7 +110,7 @@ def said_in(output: Sequence[object]) -> Said:
 
 def read_part(part: object) -> Iterator[tuple[Speech, str]]:
     """The text of a part, and what it becomes; nothing for a part without text, or of an unknown type."""
-    found = _PARTS.get(upstream.member(part, "type"))
+    found = _PARTS.get(type_of(part))
     text = upstream.text_or_none(upstream.member(part, found[1]), "a part") if found else None
     if found and text:
         yield found[0], text
@@ -118,7 +118,7 @@ def read_part(part: object) -> Iterator[tuple[Speech, str]]:
 
 def read_call(item: object) -> Called:
     """A call of a tool. Raises ProviderInvalidOutput for one without a name."""
-    name, kind = upstream.member(item, "name"), upstream.member(item, "type")
+    name, kind = upstream.member(item, "name"), type_of(item)
     if not isinstance(name, str) or not name:
         raise upstream.unusable("a function call without a name")
     return Called(
@@ -133,6 +133,11 @@ def read_call(item: object) -> Called:
 def text_of(value: object) -> str | None:
     """A text, such as an id; None for anything else."""
     return value if isinstance(value, str) else None
+
+
+def type_of(item: object) -> str:
+    """The type of an item or a part; "" for one without."""
+    return text_of(upstream.member(item, "type")) or ""
 
 
 def reason_of(body: Json, *, has_calls: bool) -> FinishReason:
