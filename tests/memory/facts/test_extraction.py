@@ -15,6 +15,7 @@ from mnemoir.memory.facts.extract.extraction import (
     CHANGES,
     FACTS,
     Exchange,
+    Speaking,
     default_extraction_prompt,
     extract,
     extraction_policy,
@@ -36,7 +37,7 @@ async def facts_from(model: ScriptedModel, *texts: str, **settings: Any) -> list
 async def test_the_request_is_the_policy_the_turns_as_data_and_a_strict_schema():
     model = ScriptedModel(facts_reply())
     turns = [Turn(role="user", text='I row. "}]', speaker="mira"), Turn(role="assistant", text="Good.")]
-    await extract(Exchange(model), "the policy", turns, now=NOW, settings=FactSettings())
+    await extract(Exchange(model), "the policy", turns, now=NOW, settings=FactSettings(), when=Speaking(zone="UTC"))
     [request] = model.asked
     assert [message.role for message in request.messages] == ["system", "user"]
     assert request.messages[0].text == "the policy"
@@ -54,7 +55,7 @@ async def test_the_request_is_the_policy_the_turns_as_data_and_a_strict_schema()
 async def test_a_turns_own_time_dates_the_conversation():
     model = ScriptedModel(facts_reply())
     turns = [Turn(role="user", text="Yesterday I ran.", said_at=datetime(2020, 5, 1, tzinfo=UTC))]
-    await extract(Exchange(model), "p", turns, now=NOW, settings=FactSettings())
+    await extract(Exchange(model), "p", turns, now=NOW, settings=FactSettings(), when=Speaking(zone="UTC"))
     assert document_of(model.asked[0])["conversation_date"] == "2020-05-01T00:00:00.000Z"
 
 

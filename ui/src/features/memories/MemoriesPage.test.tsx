@@ -200,7 +200,7 @@ async function openSettings(own: Record<string, number> = {}): Promise<unknown[]
     http.get('*/api/memories/settings', () =>
       HttpResponse.json({
         ...{ memoryEnabled: true, decayDays: 0, searchLimit: 5, review: 'off' },
-        ...{ piiFacts: 'off', piiMessages: 'tag', piiModels: 'off' },
+        ...{ piiFacts: 'off', piiMessages: 'tag', piiModels: 'off', timeZone: null },
         ...{ ...otherwise, ...own, retention: { own, otherwise } },
       }),
     ),
@@ -230,6 +230,13 @@ test('the project’s memory settings and extraction prompt are changed in the p
   );
 });
 
+test('the project’s time zone is chosen in the page', async () => {
+  const changes = await openSettings();
+  await userEvent.selectOptions(await screen.findByRole('combobox', { name: 'Time zone' }), 'Europe/Vienna');
+  await userEvent.click(screen.getByRole('button', { name: 'Save' }));
+  await waitFor(() => expect(changes).toEqual([{ timeZone: 'Europe/Vienna' }]));
+});
+
 const retention = (name: string) => screen.findByRole('textbox', { name });
 
 test('an empty field of the retention shows what holds then, and an own one its days', async () => {
@@ -254,7 +261,7 @@ test('the defaults are without a retention of its own', async () => {
   const changes = await openSettings({ memoriesDays: 30 });
   await userEvent.click(await screen.findByRole('button', { name: 'Reset to defaults' }));
   await waitFor(() => expect(changes).toHaveLength(1));
-  expect(changes[0]).toMatchObject({ memoriesDays: null, historyDays: null, deletedDays: null });
+  expect(changes[0]).toMatchObject({ memoriesDays: null, historyDays: null, deletedDays: null, timeZone: null });
 });
 
 test('what the server has against a retention stands at its field, and anything else below', async () => {

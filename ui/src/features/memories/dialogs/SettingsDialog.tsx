@@ -54,7 +54,9 @@ const NONE_OF_ITS_OWN = {
   memoriesDays: null,
   historyDays: null,
   deletedDays: null,
+  timeZone: null,
 };
+const OF_SERVER = { value: '', label: 'The server’s' };
 
 interface FormProps {
   project: string;
@@ -67,6 +69,7 @@ function SettingsForm({ project, known, onClose }: FormProps) {
   const [decayDays, setDecayDays] = useState<number | string>(known.decayDays);
   const [searchLimit, setSearchLimit] = useState<number | string>(known.searchLimit);
   const [review, setReview] = useState(known.review);
+  const [timeZone, setTimeZone] = useState(known.timeZone ?? '');
   const [personal, setPersonal] = useState<PersonalData>(known);
   const keptBefore = daysOf(known.retention.own, ofProject);
   const [kept, setKept] = useState(keptBefore);
@@ -77,6 +80,7 @@ function SettingsForm({ project, known, onClose }: FormProps) {
     ...(typeof decayDays === 'number' && decayDays !== known.decayDays && { decayDays }),
     ...(typeof searchLimit === 'number' && searchLimit !== known.searchLimit && { searchLimit }),
     ...(review !== known.review && { review }),
+    ...(timeZone !== (known.timeZone ?? '') && { timeZone: timeZone || null }),
     ...changedPersonalData(known, personal),
     ...changedDays(keptBefore, kept),
   };
@@ -123,6 +127,13 @@ function SettingsForm({ project, known, onClose }: FormProps) {
         data={REVIEWS}
         value={review}
         onChange={event => setReview(event.currentTarget.value as MemorySettings['review'])}
+      />
+      <NativeSelect
+        label="Time zone"
+        description="In which days such as “tomorrow” are read where no app and no person tells another."
+        data={[OF_SERVER, ...new Set([...(timeZone ? [timeZone] : []), ...Intl.supportedValuesOf('timeZone')])]}
+        value={timeZone}
+        onChange={event => setTimeZone(event.currentTarget.value)}
       />
       <PersonalDataFields chosen={personal} onChange={setPersonal} />
       <RetentionFields
