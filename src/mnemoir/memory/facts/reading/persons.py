@@ -73,6 +73,8 @@ def about(text: str) -> About:
         return About("person", frozenset({person, *_names_behind(original, start, person)}))
     if start and start[0] in _word_set("third"):
         return About("third")
+    if start and start[0] in _word_set("second"):
+        return About("thing")
     if start[:1] == ["user"] or start[:2] == ["the", "user"]:
         return About("user", is_told=is_told)
     if name := _name_in_front(original, start):
