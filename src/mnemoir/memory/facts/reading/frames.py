@@ -12,6 +12,7 @@ from importlib.resources import files
 
 from mnemoir.core.accents import without_accents
 
+_LONGEST_MARK = 24  # characters of what marks a joke, or takes a sentence back
 _EDGES = " \t\"'*_~-–—()¡¿"
 
 
@@ -21,26 +22,22 @@ def outside_frames(paragraphs: Iterable[Iterable[str]]) -> Iterator[str]:
     for sentences in paragraphs:
         is_told = False
         for sentence in sentences:
-            if _pattern("taken_back").fullmatch(_plain(sentence).strip(" .!")):
+            plain = _plain(sentence)
+            if len(plain) <= _LONGEST_MARK and _pattern("taken_back").fullmatch(plain.strip(" .!")):
                 held = ""
                 continue
             if held:
                 yield held
             held = ""
-            if _pattern("ends").search(_plain(sentence)):
+            if (is_played or is_told) and _pattern("ends").search(plain):
                 is_played = is_told = False
                 sentence = _opening().sub("", sentence, count=1)
-            is_played = is_played or _begins(sentence, "orders")
-            is_told = is_told or _begins(sentence, "stories")
-            held = "" if is_played or is_told or is_joke(sentence) else sentence
+            is_played = is_played or _begins(plain, "orders")
+            is_told = is_told or _begins(plain, "stories")
+            held = "" if is_played or is_told or _joke().search(plain[-_LONGEST_MARK:]) else sentence
         if held:
             yield held
             held = ""
-
-
-def is_joke(sentence: str) -> bool:
-    """True for a sentence that is marked as a joke."""
-    return bool(_joke().search(_plain(sentence)))
 
 
 def with_marked_asides(text: str) -> str:
@@ -53,14 +50,13 @@ def introduces_quote(heading: str) -> bool:
     return bool(_pattern("quotes").fullmatch(_plain(heading).strip(_EDGES)))
 
 
-def _begins(sentence: str, kind: str) -> bool:
-    before = rf"(?:(?:{_words('before')})[\s,!:]+)*"
-    return bool(_start_pattern(before, kind).match(_plain(sentence).lstrip(_EDGES)))
+def _begins(plain: str, kind: str) -> bool:
+    return bool(_start_pattern(kind).match(plain.lstrip(_EDGES)))
 
 
 @cache
-def _start_pattern(before: str, kind: str) -> re.Pattern[str]:
-    return re.compile(rf"{before}(?:{_words(kind)})", re.IGNORECASE)
+def _start_pattern(kind: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:(?:{_words('before')})[\s,!:]+)*(?:{_words(kind)})", re.IGNORECASE)
 
 
 @cache

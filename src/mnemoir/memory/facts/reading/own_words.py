@@ -30,6 +30,7 @@ _TAG = re.compile(r"<(?P<name>[a-z][\w-]{0,40})(?:\s[^<>\n]{0,400})?>", re.IGNOR
 _CUT = re.compile(
     r";\s*|(?=¿)|:\s+(?=(?:ich|wir|je|j'\w+|nous|yo|io|eu|ik|wij)\s)", re.IGNORECASE
 )  # inside of a sentence, between two that each say something
+_MAY_CUT = re.compile("[;¿:]")
 _PIECE = re.compile(r".{1,1500}(?:,\s|\s|$)|\S+", re.DOTALL)  # of a sentence; the patterns must stay fast on lists
 _BEGIN = r"(?:^|(?<=[.!?]\s))"
 _POLITE = (
@@ -115,7 +116,8 @@ def _said_by_user(paragraph: str) -> Iterator[str]:
     for sentence in sentences_of(paragraph):
         is_introduced = is_introduced or introduces_next(sentence)
         if not is_introduced and not is_of_another(sentence):
-            yield from (part.strip() for part in _CUT.split(sentence) if part.strip())
+            parts = _CUT.split(sentence) if _MAY_CUT.search(sentence) else [sentence]
+            yield from (part.strip() for part in parts if part.strip())
 
 
 def _without_pasted_text(text: str) -> str:

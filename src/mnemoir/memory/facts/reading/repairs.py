@@ -10,6 +10,7 @@ from importlib.resources import files
 
 from mnemoir.core.accents import aligned_text
 
+_EDGES = " .,:;!?-–—…"
 _NAME = r"(?-i:[A-Z])[\w'-]+(?: (?-i:[A-Z])[\w'-]+)?"
 _NUMBER = (
     r"(?:\d+(?:[.:,]\d+)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|zwei|drei|vier|funf|sechs|"
@@ -21,6 +22,8 @@ _NUMBER = (
 def repair(text: str) -> str:
     """The text with each repair made."""
     plain = aligned_text(text)
+    if _first_words().isdisjoint(word.strip(_EDGES) for word in plain.lower().split()):
+        return text
     kept, at = [], 0
     for match in _repair_pattern().finditer(plain):
         kind = "name" if match["name"] else "number"
@@ -32,10 +35,20 @@ def repair(text: str) -> str:
 
 
 @cache
-def _repair_pattern() -> re.Pattern[str]:
+def _words() -> str:
     table = tomllib.loads((files(__package__) / "repairs.toml").read_text(encoding="utf-8"))
-    words = table["words"].replace("\n", "")
-    mark = rf"(?:[.,!…]\s*|\s+[-–—]+\s*|\s+)(?:oh\s+)?(?:{words})(?!\w)[,:]?\s+(?:in\s+|it's\s+|it is\s+)?"
+    return str(table["words"]).replace("\n", "")
+
+
+@cache
+def _first_words() -> frozenset[str]:
+    """The words with which a repair begins; most texts have none of them."""
+    return frozenset(re.split(r"[ ,?(]", phrase)[0] for phrase in _words().split("|"))
+
+
+@cache
+def _repair_pattern() -> re.Pattern[str]:
+    mark = rf"(?:[.,!…]\s*|\s+[-–—]+\s*|\s+)(?:oh\s+)?(?:{_words()})(?!\w)[,:]?\s+(?:in\s+|it's\s+|it is\s+)?"
     end = r"(?=\s*(?:[.!?,;]|$))"
     name = rf"\b(?P<name>{_NAME}){mark}(?P<new_name>{_NAME}){end}"
     noun = r"(?: [^\W\d_]+){0,2}"

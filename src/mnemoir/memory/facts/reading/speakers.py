@@ -6,11 +6,11 @@ without one it is the user's ("My doctor says I have asthma"). The user's own wo
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from mnemoir.core.accents import aligned_text
 from mnemoir.memory.facts.reading.frames import introduces_quote
-from mnemoir.memory.facts.reading.kinds import kind_words, languages_of
+from mnemoir.memory.facts.reading.kinds import LANGUAGES, kind_words, languages_of
 from mnemoir.memory.facts.reading.persons import about, subject_words
 
 _INTRODUCTION = re.compile(r"(?P<who>[^:,\n]{1,120}?)\s*[:,]\s*(?=\S)")
@@ -19,16 +19,21 @@ _TO_WHOM = (
     r"(?:\s+(?:to\s+)?(?:me|us|him|her|them|you|mir|uns|ihm|ihr|dir|mich|moi|nous|lui|que|that|dass|che|dat|mij|ons|hem|"
     r"today|yesterday|once|always|heute|gestern|hier|ayer|ieri|ontem|gisteren))*"
 )
+_EDGES = " \t.,:;!?\"'*_()[]-–—…"
 _IMPERSONAL = re.compile(r"(?:it|es|das|this|that|there|cela|ca|eso|esto|questo|isso|het|dat)\b", re.IGNORECASE)
 
 
 def is_of_another(sentence: str) -> bool:
     """True when somebody else says the sentence, in front of it or behind."""
-    first = _INTRODUCTION.match(sentence)
-    codes = languages_of(sentence)
-    if first and (_speaks(first["who"], first[0], codes) or (":" in first[0] and introduces_quote(first["who"]))):
+    heading, colon, _ = sentence.partition(":")
+    if colon and introduces_quote(heading):
         return True
     plain = aligned_text(sentence)
+    if not any(map(_says, plain.split())):
+        return False
+    first, codes = _INTRODUCTION.match(sentence), languages_of(sentence)
+    if first and _speaks(first["who"], first[0], codes):
+        return True
     return any(_tail(code).search(plain) for code in codes)
 
 
@@ -49,6 +54,18 @@ def introduces_next(sentence: str) -> bool:
     """True for a line that ends in a colon and lets somebody else speak in the lines below it."""
     heading = _HEADING.match(sentence)
     return bool(heading and (introduces(heading["who"], languages_of(sentence)) or introduces_quote(heading["who"])))
+
+
+@lru_cache(maxsize=8192)
+def _says(word: str) -> bool:
+    """True for a word of saying in any language; most sentences have none."""
+    return bool(_any_saying().fullmatch(word.strip(_EDGES)))
+
+
+@cache
+def _any_saying() -> re.Pattern[str]:
+    words = "|".join(kind_words(code, "saying") for code in LANGUAGES)
+    return re.compile(rf"(?:{words})", re.IGNORECASE)
 
 
 @cache
