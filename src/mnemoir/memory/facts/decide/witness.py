@@ -209,6 +209,8 @@ class Witnesses:
             return False
         if change.is_naming and not has("naming", clause.sentence):
             return False
+        if _is_liking(clause.text) and not _is_liking(change.fact):
+            return False
         return self._tells(evidence, change)
 
     def _is_about(self, evidence: _Evidence, change: Change) -> bool:
@@ -346,6 +348,11 @@ def _evidence_of(sentence: str) -> _Evidence:
     """A sentence that counts as the user's about themselves."""
     clause = Clause(text=sentence, sentence=sentence, kind=kind_of(sentence), about=_USER)
     return _Evidence(clause=clause, own=vocabulary_of([sentence]), before=())
+
+
+def _is_liking(statement: str) -> bool:
+    """True for a statement of what one likes: "I love Linz" tells of no move."""
+    return matter_of(statement).slot == "liking"
 
 
 def _agrees(text: str) -> bool:

@@ -59,11 +59,11 @@ def introduces_next(sentence: str) -> bool:
 @lru_cache(maxsize=8192)
 def _says(word: str) -> bool:
     """True for a word of saying in any language; most sentences have none."""
-    return bool(_any_saying().fullmatch(word.strip(_EDGES)))
+    return bool(_saying_words().fullmatch(word.strip(_EDGES)))
 
 
 @cache
-def _any_saying() -> re.Pattern[str]:
+def _saying_words() -> re.Pattern[str]:
     words = "|".join(kind_words(code, "saying") for code in LANGUAGES)
     return re.compile(rf"(?:{words})", re.IGNORECASE)
 
