@@ -25,7 +25,14 @@ from mnemoir.memory.facts.decide.decay import visible_now
 from mnemoir.memory.facts.decide.personal import FactPolicy
 from mnemoir.memory.facts.decide.resemblance import NEAR, Duplicates, duplicate_groups
 from mnemoir.memory.facts.decide.wordings import each_once, wordings_of_one
-from mnemoir.memory.facts.extract.conversation import messages, outside, passages, turns_before, turns_for_extraction
+from mnemoir.memory.facts.extract.conversation import (
+    messages,
+    outside,
+    passages,
+    turns_before,
+    turns_for_extraction,
+    turns_of_user,
+)
 from mnemoir.memory.facts.extract.extraction import Exchange, Speaking, extract, extraction_policy, outside_policy
 from mnemoir.memory.facts.extract.requests import (
     MOST_FACTS,
@@ -212,7 +219,8 @@ class Facts:
         request = await self.personal.request(scope, replace(request, context=turns_before(request.context)))
         if not request.infer:
             return await self._add_verbatim(scope, request, rehearsal)
-        turns, foreign = turns_for_extraction(request.turns), outside(request.turns, self._defaults.learn_from)
+        own = turns_of_user(request.turns, scope.user)
+        turns, foreign = turns_for_extraction(own), outside(request.turns, self._defaults.learn_from)
         if not turns and not foreign:
             return await self._store_empty_result(scope, request, Usage())
         project = await self._settings_of(scope)

@@ -68,7 +68,7 @@ class Grounds:
 
     def decides(self, proposal: Proposal) -> bool:
         """True when the decision on an UPDATE is enough: a witness stands, and the fact is no part of the memory."""
-        if self._witnesses is None or proposal.at is None:
+        if self._witnesses is None or self._witnesses.are_read_by_rule or proposal.at is None:
             return False
         stored = self._memory(proposal.at).text
         able = [fact for fact in self._behind(proposal) if self._stands(fact, proposal.at)]
@@ -85,7 +85,10 @@ class Grounds:
             for at in range(len(self._candidates))
             if at not in changed and self._is_against(fact, at) and not self.may_change(fact, at)
         ]
-        if against and not self._witnesses.asserts:
+        is_name = any(
+            change_of(self._facts[fact], self._memory(at).text).is_naming for fact in facts for at in against
+        )
+        if against and (is_name or not self._witnesses.asserts):
             return "unconfirmed"
         return "unsure" if against or any(fact in self._refused for fact in facts) else None
 

@@ -110,8 +110,19 @@ def is_about_same(fact: str, memory: str) -> bool:
 class Witnesses:
     """What the user says in the turns of an add, with the turns before them as context."""
 
-    def __init__(self, turns: Sequence[Turn], context: Sequence[Turn] = (), likeness: Likeness | None = None) -> None:
-        """`likeness` has cosines by fact and text of a clause; a pair without one is not compared."""
+    def __init__(
+        self,
+        turns: Sequence[Turn],
+        context: Sequence[Turn] = (),
+        likeness: Likeness | None = None,
+        *,
+        are_read_by_rule: bool = False,
+    ) -> None:
+        """`likeness` has cosines by fact and text of a clause; a pair without one is not compared.
+
+        Facts that `are_read_by_rule` come from the user's own clauses: only a name needs its phrase then.
+        """
+        self.are_read_by_rule = are_read_by_rule
         self._said = [turn for turn in (*context, *turns) if turn.role in ("user", "assistant")]
         self._begin = len(self._said) - sum(turn.role in ("user", "assistant") for turn in turns)
         self._likeness = likeness or {}
@@ -119,7 +130,9 @@ class Witnesses:
 
     def with_likeness(self, likeness: Likeness) -> "Witnesses":
         """The same with these cosines. What was read is not read again."""
-        other = Witnesses(self._said[self._begin :], self._said[: self._begin], likeness)
+        other = Witnesses(
+            self._said[self._begin :], self._said[: self._begin], likeness, are_read_by_rule=self.are_read_by_rule
+        )
         other.__dict__ |= {name: self.__dict__[name] for name in _READ if name in self.__dict__}
         return other
 
@@ -127,8 +140,12 @@ class Witnesses:
         """True when a witness bears out what the fact tells beside the memory."""
         key = fact, memory
         if key not in self._known:
-            self._known[key] = self._has_witness(change_of(fact, memory))
+            change = change_of(fact, memory)
+            self._known[key] = self._names_itself(change) if self.are_read_by_rule else self._has_witness(change)
         return self._known[key]
+
+    def _names_itself(self, change: Change) -> bool:
+        return not change.is_naming or any(has("naming", evidence.clause.sentence) for evidence in self._evidence)
 
     @cached_property
     def asserts(self) -> bool:
@@ -140,7 +157,7 @@ class Witnesses:
 
     def is_ungrounded(self, fact: str) -> bool:
         """True when nothing of the fact was said by anybody, and the user says nothing of themselves."""
-        if self.asserts or self._shares_word(fact):
+        if self.are_read_by_rule or self.asserts or self._shares_word(fact):
             return False
         bare = statement_behind(fact)
         known = [self._likeness.get((bare, clause.text)) for clause in self._nearest(fact)]
@@ -191,6 +208,8 @@ class Witnesses:
         if clause.kind not in ("said", kind) or not self._is_about(evidence, change):
             return False
         if change.is_naming and not has("naming", clause.sentence):
+            return False
+        if _is_liking(clause.text) and not _is_liking(change.fact):
             return False
         return self._tells(evidence, change)
 
@@ -329,6 +348,11 @@ def _evidence_of(sentence: str) -> _Evidence:
     """A sentence that counts as the user's about themselves."""
     clause = Clause(text=sentence, sentence=sentence, kind=kind_of(sentence), about=_USER)
     return _Evidence(clause=clause, own=vocabulary_of([sentence]), before=())
+
+
+def _is_liking(statement: str) -> bool:
+    """True for a statement of what one likes: "I love Linz" tells of no move."""
+    return matter_of(statement).slot == "liking"
 
 
 def _agrees(text: str) -> bool:

@@ -7,6 +7,7 @@ A message that is stored word for word is embedded with the two messages before 
 found as the answer it is; a message said more than an hour earlier belongs to another conversation.
 """
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -18,13 +19,17 @@ from mnemoir.core.scope import Scope
 from mnemoir.core.text import CONTEXT_MESSAGES, LONGEST_CONTEXT, content_hash, context_of, estimate_tokens, take_down
 from mnemoir.memory.facts.extract.acknowledging import without_acknowledgement
 from mnemoir.memory.facts.extract.requests import AddRequest, Turn
+from mnemoir.memory.facts.reading.blocks import learnable
 from mnemoir.ports.embedding import Passage
-from mnemoir.wire.learnable import learnable
 
 _READ_ROLES = frozenset({"user", "assistant"})
 _ONE_SPELL = timedelta(hours=24)
 _MOST_AHEAD = timedelta(hours=24)  # of the clock: what a wrong time zone makes
 _MOST_BEFORE = 20  # turns among which the last two that can be read are looked for
+_NAMING = (
+    r"(?:my name is|i am called|ich heiße|mein name ist|je m'appelle|mon nom est|me llamo|mi nombre es|mi chiamo|"
+    r"il mio nome è|o meu nome é|chamo-me|me chamo|ik heet|mijn naam is) (?:\w+ )?"
+)
 _TURN_TOKENS = 12  # role, quotes and braces around a turn in the prompt
 
 
@@ -38,6 +43,28 @@ def turns_for_extraction(turns: Sequence[Turn]) -> list[Turn]:
     """The user and assistant turns, from which facts are drawn or understood."""
     said = (_with_typed_text(turn) for turn in turns_without_recall(turns) if turn.role in _READ_ROLES)
     return [turn for turn in said if turn.text.strip()]
+
+
+def turns_of_user(turns: Sequence[Turn], user: str) -> list[Turn]:
+    """The turns without what other people say in the user's role.
+
+    One name among the user turns is the user. Of several it is the one that equals the user's id, else the one who
+    says "my name is" itself; else nobody is, and turns without a name are the user's alone.
+    """
+    named = {turn.speaker.casefold() for turn in turns if turn.role == "user" and turn.speaker}
+    if len(named) < 2:
+        return list(turns)
+    own = {name for name in named if name == user.casefold()} or {
+        turn.speaker.casefold() for turn in turns if turn.role == "user" and turn.speaker and _names_itself(turn)
+    }
+    is_own = {*own, None} if len(own) == 1 else {None}
+    return [
+        turn for turn in turns if turn.role != "user" or (turn.speaker or "").casefold() in is_own or not turn.speaker
+    ]
+
+
+def _names_itself(turn: Turn) -> bool:
+    return bool(re.search(rf"{_NAMING}{re.escape(turn.speaker or '')}(?!\w)", turn.text, re.IGNORECASE))
 
 
 def turns_before(turns: Sequence[Turn]) -> list[Turn]:

@@ -11,9 +11,10 @@ from functools import cache
 from typing import Literal
 
 from mnemoir.core.accents import aligned_text
-from mnemoir.memory.facts.reading.kinds import begins_with, is_of_kind, kind_words, languages_of
+from mnemoir.memory.facts.reading.kinds import begins_with, is_of_kind, languages_of
 from mnemoir.memory.facts.reading.own_words import own_sentences
 from mnemoir.memory.facts.reading.persons import About, about, subject_words
+from mnemoir.memory.facts.reading.speakers import introduces
 
 Kind = Literal["said", "asked", "wanted", "past", "imagined", "quoted"]
 _JOINS = "and|but|so|because|since|while|und|aber|weil|denn|et|mais|car|y|pero|porque|e|ma|perche|mas|en|maar|want"
@@ -24,7 +25,6 @@ _BARE = re.compile(  # a statement without its subject: "Is single", and no ques
     r"(?!\s+(?:i|you|we|he|she|it|they|there|this|that|the|my|our|your|any\w*|some\w*)\b)",
     re.IGNORECASE,
 )
-_TO_WHOM = r"(?:\s+(?:to\s+)?(?:me|us|him|her|them|mir|uns|mich|moi|nous|que|that|dass|che|dat|mij|ons)){0,2}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,11 +39,8 @@ class Clause:
 
 def clauses_of(text: str) -> Iterator[Clause]:
     """The clauses of a user's turn, in order."""
-    is_introduced = False
     for sentence in own_sentences(text):
-        found = list(_clauses_in(sentence, is_introduced))
-        yield from found
-        is_introduced = sentence.endswith(":") and bool(found) and _introduces(found[-1], languages_of(sentence))
+        yield from _clauses_in(sentence)
 
 
 def kind_of(text: str) -> Kind:
@@ -51,7 +48,7 @@ def kind_of(text: str) -> Kind:
     return _kind(text, languages_of(text), is_question=False)
 
 
-def _clauses_in(sentence: str, is_introduced: bool) -> Iterator[Clause]:
+def _clauses_in(sentence: str) -> Iterator[Clause]:
     codes = languages_of(sentence)
     is_imagined = is_of_kind(sentence, "imagined", codes)
     is_question = sentence.endswith(("?", "？"))
@@ -59,13 +56,13 @@ def _clauses_in(sentence: str, is_introduced: bool) -> Iterator[Clause]:
     asking = next(
         (at for at, (piece, _) in enumerate(pieces) if _asks(piece, codes)), 0 if is_question else len(pieces)
     )
-    is_quoted = is_introduced
+    is_quoted = False
     for at, (piece, mark) in enumerate(pieces):
         kind: Kind = _kind(piece, codes, is_question=at >= asking)
         kind = "imagined" if is_imagined else kind
         clause = Clause(text=piece, sentence=sentence, kind="quoted" if is_quoted else kind, about=about(piece))
         yield clause
-        is_quoted = is_quoted or (mark in (":", ",") and _introduces(clause, codes))
+        is_quoted = is_quoted or (mark in (":", ",") and introduces(piece, codes))
 
 
 def _pieces(sentence: str) -> Iterator[tuple[str, str]]:
@@ -89,19 +86,6 @@ def _kind(piece: str, codes: Sequence[str], *, is_question: bool) -> Kind:
 
 def _asks(piece: str, codes: Sequence[str]) -> bool:
     return begins_with(piece, "asking", codes) and not _BARE.match(piece)
-
-
-def _introduces(clause: Clause, codes: Sequence[str]) -> bool:
-    """True for "my neighbour said", behind which the neighbour speaks."""
-    if clause.about.who == "user":
-        return False
-    plain = aligned_text(clause.text)
-    return any(_saying_pattern(code).search(plain) for code in codes)
-
-
-@cache
-def _saying_pattern(code: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w)(?:{kind_words(code, 'saying')}){_TO_WHOM}\s*$", re.IGNORECASE)
 
 
 @cache

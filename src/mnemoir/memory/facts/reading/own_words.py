@@ -10,7 +10,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from mnemoir.core.sentences import sentences_of
-from mnemoir.wire.learnable import without_blocks
+from mnemoir.memory.facts.reading.blocks import without_blocks
+from mnemoir.memory.facts.reading.frames import outside_frames, with_marked_asides
+from mnemoir.memory.facts.reading.repairs import repair
+from mnemoir.memory.facts.reading.speakers import introduces_next, is_of_another
 
 _GAP = re.compile(r"[^\S\n]+")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
@@ -19,10 +22,15 @@ _QUOTES = (
     re.compile(r"[\"“„«»](?P<inside>[^\"“”„«»\n]{1,2000})[\"“”«»]"),
     re.compile(r"(?<!\w)['‘‚‹](?P<inside>(?=[A-ZÀ-Þ¿¡]\S* )(?:[^'‘‚‹›\n]|(?<=\w)'(?=\w)){1,400})['›](?!\w)"),
 )
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
+_SPEECH = re.compile(r"[.!?]$|(?:^|\s)(?:i|i'\w+|ich|je|j'\w+|yo|io|eu|ik)(?:\s|$)", re.IGNORECASE)
 _LINK = re.compile(r"https?://\S+")
 _ASIDE = re.compile(r"(?<!\s)\s*\([^()]*\)")
 _TAG = re.compile(r"<(?P<name>[a-z][\w-]{0,40})(?:\s[^<>\n]{0,400})?>", re.IGNORECASE)
-_CUT = re.compile(r";\s*|(?=¿)")  # inside of a sentence, between two that each say something
+_CUT = re.compile(
+    r";\s*|(?=¿)|:\s+(?=(?:ich|wir|je|j'\w+|nous|yo|io|eu|ik|wij)\s)", re.IGNORECASE
+)  # inside of a sentence, between two that each say something
+_MAY_CUT = re.compile("[;¿:]")
 _PIECE = re.compile(r".{1,1500}(?:,\s|\s|$)|\S+", re.DOTALL)  # of a sentence; the patterns must stay fast on lists
 _BEGIN = r"(?:^|(?<=[.!?]\s))"
 _POLITE = (
@@ -51,7 +59,7 @@ _ROLE_LABEL = re.compile(
 )
 _SPEAKER = re.compile(  # a line of a chat between people: "[12:03] Anna: ..."
     r"^(?P<time>\[?\d{1,2}[:.]\d\d(?:[:.]\d\d)?[^\S\n]?(?:[AaPp][Mm])?\]?,?[^\S\n]*-?[^\S\n]*)?"
-    r"(?P<who>[A-ZÀ-Þ][\w'.-]*(?: [A-ZÀ-Þ][\w'.-]*)?):[^\S\n].*$",
+    r"(?P<who>[A-ZÀ-Þ][\w'.-]*(?: [A-ZÀ-Þ][\w'.-]*)?):[^\S\n](?P<said>.*)$",
     re.MULTILINE,
 )
 _MAIL = re.compile(  # the head of a mail, behind which somebody writes
@@ -94,11 +102,22 @@ def own_sentences(text: str) -> Iterator[str]:
     plain = _without_pasted_text(_GAP.sub(" ", text.replace("’", "'")))
     for quote in _QUOTES:
         plain = quote.sub(_name_or_space, plain)
-    plain = _ASIDE.sub("", _LINK.sub(" ", plain))
+    plain = _ASIDE.sub("", _LINK.sub(" ", with_marked_asides(plain)))
     joke = max((match.end() for match in _JOKE.finditer(plain)), default=0)
-    for sentence in (part for whole in sentences_of(plain[joke:]) for part in _CUT.split(whole)):
-        if sentence.strip() and not _SARCASM.search(sentence):
-            yield from (piece.strip() for piece in _PIECE.findall(sentence.strip()))
+    paragraphs = (_said_by_user(paragraph) for paragraph in _BLANK_LINE.split(repair(plain[joke:])))
+    for sentence in outside_frames(paragraphs):
+        if not _SARCASM.search(sentence):
+            yield from (piece.strip() for piece in _PIECE.findall(sentence))
+
+
+def _said_by_user(paragraph: str) -> Iterator[str]:
+    """The sentences of a paragraph that nobody else says."""
+    is_introduced = False
+    for sentence in sentences_of(paragraph):
+        is_introduced = is_introduced or introduces_next(sentence)
+        if not is_introduced and not is_of_another(sentence):
+            parts = _CUT.split(sentence) if _MAY_CUT.search(sentence) else [sentence]
+            yield from (part.strip() for part in parts if part.strip())
 
 
 def _without_pasted_text(text: str) -> str:
@@ -124,14 +143,19 @@ def _without_material(text: str) -> str:
 
 
 def _without_dialogue(text: str) -> str:
-    """The text without the lines of a chat between people: lines with a time, or with a name that occurs twice."""
+    """The text without the lines of a chat between people.
+
+    Its lines have a time, or a name that occurs twice, or two names of which one says "I".
+    """
     lines = list(_SPEAKER.finditer(text))
     named = Counter(line["who"] for line in lines)
-    if not any(line["time"] or named[line["who"]] > 1 for line in lines):
+    speak = len(named) > 1 and any(_SPEECH.search(line["said"]) for line in lines)
+    if not speak and not any(line["time"] or named[line["who"]] > 1 for line in lines):
         return text
     return _SPEAKER.sub(" ", text)
 
 
 def _name_or_space(match: re.Match[str]) -> str:
     """The quoted text up to two words, which is a name; a space for a longer quote, which is another person's."""
-    return match["inside"] if len(match["inside"].split()) <= 2 else " "
+    inside = match["inside"]
+    return inside if len(inside.split()) <= 2 and not _SPEECH.search(inside) else " "

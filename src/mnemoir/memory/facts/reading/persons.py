@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import takewhile
 from typing import Any, Literal
 
 from mnemoir.core.accents import without_accents
@@ -73,6 +74,8 @@ def about(text: str) -> About:
         return About("person", frozenset({person, *_names_behind(original, start, person)}))
     if start and start[0] in _word_set("third"):
         return About("third")
+    if start and start[0] in _word_set("second"):
+        return About("thing")
     if start[:1] == ["user"] or start[:2] == ["the", "user"]:
         return About("user", is_told=is_told)
     if name := _name_in_front(original, start):
@@ -128,8 +131,7 @@ def _person_in_front(words: Sequence[str]) -> str | None:
 def _names_behind(original: Sequence[str], words: Sequence[str], person: str) -> list[str]:
     """The names behind the person: "my new wife Lisi"."""
     at = next(place for place, word in enumerate(words) if _kin().get(word.removesuffix("'s")) == person)
-    behind = original[at + 1 : at + 3]
-    return [name.lower() for name in behind if name[:1].isupper()]
+    return [name.lower() for name in takewhile(lambda name: name[:1].isupper(), original[at + 1 : at + 3])]
 
 
 def _name_in_front(original: Sequence[str], words: Sequence[str]) -> str | None:

@@ -270,9 +270,11 @@ class Remembering:
     async def _witnesses(
         self, learned: Learned, facts: Sequence[str], candidates: Sequence[Candidate], proposals: Sequence[Proposal]
     ) -> Witnesses | None:
-        """What the user says for the facts; None of the offline model, whose rules read the user's own words only."""
-        if learned.exchange.is_offline or not facts:
+        """What the user says for the facts; None without facts."""
+        if not facts:
             return None
+        if learned.exchange.is_offline:
+            return Witnesses(learned.turns, learned.request.context, are_read_by_rule=True)
         witnesses = Witnesses(learned.turns, learned.request.context)
         pairs = await asyncio.to_thread(witnesses.questions, facts, touched_by(facts, candidates, proposals))
         return witnesses.with_likeness(await self._recall.likeness(pairs)) if pairs else witnesses

@@ -20,6 +20,7 @@ from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.decide.matters import WORK, matter_of
 from mnemoir.memory.facts.decide.predicates import several_pattern
 from mnemoir.memory.facts.decide.shapes import statements_in
+from mnemoir.memory.facts.decide.witness_words import has
 from mnemoir.memory.facts.reading.kinds import kind_words
 from mnemoir.memory.facts.reading.own_words import own_sentences
 from mnemoir.providers.llm.offline import vocabulary as v
@@ -68,6 +69,7 @@ _WRITTEN_OUT = (
     (re.compile(r"\bmy (?:wife|husband|partner|girlfriend|boyfriend|family) and I\b", re.IGNORECASE), "we"),
     (re.compile(r"\bI amn't\b"), "I am not"),
 )
+_SIGN = re.compile(r"\b(?P<letters>[ABCDFO0]|AB)(?P<sign>[-–−])[\s.!?,]*$")  # blood types and marks: "A-"
 _LONGEST_CLAUSE = 400  # characters; no statement is longer, and the rules must stay fast on pasted text
 _LONGEST_WORDS = 30
 _SHARED = re.compile(
@@ -110,7 +112,17 @@ def extract(document: Mapping[str, Any]) -> dict[str, Any]:
 
 def facts_of(text: str, today: date) -> list[str]:
     """The statements of one user turn."""
-    return [fact for sentence in own_sentences(text) for fact in _facts_in(sentence, today)]
+    found = [fact for sentence in own_sentences(text) for fact in _facts_in(sentence, today)]
+    return [fact for fact in found if not fact.startswith("Name is ") or _is_introduction(text, fact)]
+
+
+def _is_introduction(text: str, fact: str) -> bool:
+    """True when a name is told as one: by a phrase, behind a greeting, or as the beginning of the one sentence."""
+    if has("naming", text):
+        return True
+    name = re.escape(fact.removeprefix("Name is "))
+    whole = rf"\W*(?:i'?m|i am|this is) (?:{name})(?:(?:,| from| and) [^.!?]*)?\W*"
+    return bool(re.fullmatch(whole, text.replace("’", "'"), re.IGNORECASE))
 
 
 def _facts_in(sentence: str, today: date) -> list[str]:
@@ -133,7 +145,9 @@ def clauses(sentence: str) -> Iterator[str]:
 def trimmed_clause(clause: str) -> str:
     """The clause without greeting, filler words and closing punctuation."""
     bare = _LEAD.sub("", clause.strip())
-    return bare.strip(" \t,.!?…;:*_~-–—()\"'")
+    trimmed = bare.strip(" \t,.!?…;:*_~-–—()\"'")
+    sign = _SIGN.search(bare)
+    return f"{trimmed}{sign['sign']}" if sign and trimmed.endswith(sign["letters"]) else trimmed
 
 
 def _written_out(sentence: str) -> str:

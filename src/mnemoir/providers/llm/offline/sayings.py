@@ -109,7 +109,8 @@ def denial(said: str) -> Sequence[str]:
 def name_in(said: str) -> str | None:
     """`said` when the whole text is a name, else None. Names are recognised by their capitals."""
     known = re.fullmatch(rf"(?:{v.NATIONS}|{v.DIETS}|{v.TRAITS}|christian)", said, re.IGNORECASE)
-    return said if _NAME.fullmatch(said) and not known else None
+    is_common = said.isupper() or all(word.lower() in v.ORDINARY for word in said.split())
+    return said if _NAME.fullmatch(said) and not known and not is_common else None
 
 
 def _pieces(said: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnemoir.wire.learnable import learnable
+from mnemoir.memory.facts.reading.blocks import learnable
 from tests.wire.task_prompts import TITLE
 
 REPEATED = [

@@ -5,7 +5,11 @@ they stand. A fact learned from them would be a memory derived from a memory.
 """
 
 import re
+import tomllib
+from functools import cache
+from importlib.resources import files
 
+from mnemoir.core.accents import without_accents
 from mnemoir.wire.app_prompts import is_task_prompt, question_in
 
 _MEMORY_TAG = re.compile(
@@ -13,10 +17,12 @@ _MEMORY_TAG = re.compile(
     r"conversation)(?:[_-][a-z]{1,20})?)\b[^<>\n]{0,400}>",
     re.IGNORECASE,
 )
-_LIST_ABOUT_THE_USER = re.compile(  # a heading such as "Recalled background about the user:" and its list
-    r"^[^\n:]{0,80}\b(?:recalled|remembered|known|memor(?:y|ies)|background|facts?|context|information|profile|notes?)\b"
-    r"[^\n:]{0,60}\b(?:the|this) user\b[^\n:]{0,60}:[^\n]*(?:\n[^\S\n]*(?:[-*•]|\d+[.)])[^\n]*|\n[^\S\n]*$)*",
-    re.MULTILINE | re.IGNORECASE,
+_BELOW = (
+    r"(?:\n[^\S\n]*\S[^\n]*|\n[^\S\n]*(?=\n[^\S\n]*(?:[-*•]|\d+[.)])\s))*"  # to a blank line with no list behind it
+)
+_HEADED = re.compile(  # a line that ends in a colon or goes on behind it, and the lines below it
+    rf"^[^\S\n]*(?:[-*#•>]+[^\S\n]*)*(?P<heading>[^\n:]{{1,160}}):(?P<same>[^\n]*)(?P<lines>{_BELOW})",
+    re.MULTILINE,
 )
 # a request for a title or a summary, with the chat it is about
 _ABOUT_A_CHAT = re.compile(
@@ -32,7 +38,25 @@ def learnable(text: str) -> str:
     if question is None and (is_task_prompt(text) or _ABOUT_A_CHAT.match(text.strip())):
         return ""
     said = text if question is None else question
-    return _LIST_ABOUT_THE_USER.sub("", without_blocks(said, _MEMORY_TAG))
+    return _HEADED.sub(_own_block, without_blocks(said, _MEMORY_TAG))
+
+
+def _own_block(block: re.Match[str]) -> str:
+    """The block; nothing of it where its heading says that it was recalled, or speaks of the user."""
+    heading = without_accents(block["heading"].replace("’", "'")).strip(" \t*_#")
+    is_of_user = bool(_heading("user").search(heading))
+    is_recalled = is_of_user or bool(_heading("recalled").search(heading))
+    is_own = bool(_heading("own").match(heading)) and not _heading("others").search(heading)
+    if not is_recalled or (is_own and not is_of_user):
+        return block[0]
+    is_list = bool(block["lines"]) or is_of_user
+    return "" if is_list else block[0]
+
+
+@cache
+def _heading(kind: str) -> re.Pattern[str]:
+    table = tomllib.loads((files(__package__) / "blocks.toml").read_text(encoding="utf-8"))
+    return re.compile(rf"(?<!\w)(?:{table[kind]!s})(?!\w)".replace("\n", ""), re.IGNORECASE)
 
 
 def without_blocks(text: str, tag: re.Pattern[str]) -> str:

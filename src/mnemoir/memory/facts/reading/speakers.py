@@ -1,0 +1,92 @@
+"""Whose words a sentence is: what somebody else said, wrote or thought is not the user's.
+
+Behind a colon or a comma after a verb of saying the "I" is the speaker's ("My neighbour said: I work at Bosch."),
+without one it is the user's ("My doctor says I have asthma"). The user's own words stay ("I said: …").
+"""
+
+import re
+from collections.abc import Sequence
+from functools import cache, lru_cache
+
+from mnemoir.core.accents import aligned_text
+from mnemoir.memory.facts.reading.frames import introduces_quote
+from mnemoir.memory.facts.reading.kinds import LANGUAGES, kind_words, languages_of
+from mnemoir.memory.facts.reading.persons import about, subject_words
+
+_INTRODUCTION = re.compile(r"(?P<who>[^:,\n]{1,120}?)\s*[:,]\s*(?=\S)")
+_HEADING = re.compile(r"(?P<who>[^:\n]{1,120}):\s*$")
+_TO_WHOM = (
+    r"(?:\s+(?:to\s+)?(?:me|us|him|her|them|you|mir|uns|ihm|ihr|dir|mich|moi|nous|lui|que|that|dass|che|dat|mij|ons|hem|"
+    r"today|yesterday|once|always|heute|gestern|hier|ayer|ieri|ontem|gisteren))*"
+)
+_EDGES = " \t.,:;!?\"'*_()[]-–—…"
+_IMPERSONAL = re.compile(r"(?:it|es|das|this|that|there|cela|ca|eso|esto|questo|isso|het|dat)\b", re.IGNORECASE)
+
+
+def is_of_another(sentence: str) -> bool:
+    """True when somebody else says the sentence, in front of it or behind."""
+    heading, colon, _ = sentence.partition(":")
+    if colon and introduces_quote(heading):
+        return True
+    plain = aligned_text(sentence)
+    if not any(map(_says, plain.split())):
+        return False
+    first, codes = _INTRODUCTION.match(sentence), languages_of(sentence)
+    if first and _speaks(first["who"], first[0], codes):
+        return True
+    return any(_tail(code).search(plain) for code in codes)
+
+
+def _speaks(clause: str, with_mark: str, codes: Sequence[str]) -> bool:
+    """True when somebody else speaks behind the clause; a German comma stands before indirect speech, too."""
+    return introduces(clause, codes) and (":" in with_mark or "de" not in codes)
+
+
+def introduces(clause: str, codes: Sequence[str]) -> bool:
+    """True for "my neighbour said", behind which the neighbour speaks, in one of the languages."""
+    plain = aligned_text(clause)
+    if not any(_saying_pattern(code).search(plain) for code in codes):
+        return False
+    return about(clause).who != "user" or bool(_IMPERSONAL.match(plain))
+
+
+def introduces_next(sentence: str) -> bool:
+    """True for a line that ends in a colon and lets somebody else speak in the lines below it."""
+    heading = _HEADING.match(sentence)
+    return bool(heading and (introduces(heading["who"], languages_of(sentence)) or introduces_quote(heading["who"])))
+
+
+@lru_cache(maxsize=8192)
+def _says(word: str) -> bool:
+    """True for a word of saying in any language; most sentences have none."""
+    return bool(_saying_words().fullmatch(word.strip(_EDGES)))
+
+
+@cache
+def _saying_words() -> re.Pattern[str]:
+    words = "|".join(kind_words(code, "saying") for code in LANGUAGES)
+    return re.compile(rf"(?:{words})", re.IGNORECASE)
+
+
+@cache
+def _saying_pattern(code: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{kind_words(code, 'saying')}){_TO_WHOM}\s*$", re.IGNORECASE)
+
+
+@cache
+def _tail(code: str) -> re.Pattern[str]:
+    """ "…, said my grandma" and "…, she wrote" at the end of a sentence."""
+    others = "|".join(sorted(map(re.escape, subject_words() - _own_words()), key=len, reverse=True))
+    saying = kind_words(code, "saying")
+    person = (
+        rf"(?:(?:{others}|my|mein\w*|mon|ma|mi|mio|mia|meu|minha|mijn|the|der|die|el|la|il)\s+\w+|(?-i:[A-Z])\w+)"
+    )
+    behind = rf"(?:,\s*|\s)(?:{saying})\s+(?:{person}|{others})(?:\s+\w+)?"
+    inverted = rf",\s*(?:{person}|{others})\s+(?:{saying}){_TO_WHOM}"
+    return re.compile(rf"(?:{behind}|{inverted})[\s.!?\"']*$", re.IGNORECASE)
+
+
+def _own_words() -> frozenset[str]:
+    own = "i we ich wir je nous yo nosotros nosotras io noi eu ik wij im ive mine myself ourselves"
+    possessives = "my our mein meine meinem meinen meiner mon ma mes mi mis mio mia miei mie meu minha mijn onze ons"
+    return frozenset(f"{own} {possessives}".split())
