@@ -96,7 +96,7 @@ def excerpt(data: bytes) -> str:
 
 def is_stream_label(media_type: str) -> bool:
     """True for the content types of events and of JSON lines."""
-    return media_type.partition(";")[0] in _STREAMS
+    return media_type.partition(";")[0].strip().lower() in _STREAMS
 
 
 def in_utf8(data: bytes, media_type: str) -> bytes:

@@ -14,20 +14,21 @@ class ClientCalls:
     def __init__(self, chat: ChatRequest, emit: Emit) -> None:
         self._takes_one, self._takes_objects = chat.function_calls, chat.object_arguments
         self._emit = emit
-        self._calls = Gathering()
+        self._calls = Gathering() if self._takes_one or self._takes_objects else None
 
     @property
     def emit(self) -> Emit:
         """The `emit` of the answer; the given one for clients that take any calls."""
-        return self._emit_calls if self._takes_one or self._takes_objects else self._emit
+        return self._emit if self._calls is None else self._emit_calls
 
     def check(self) -> None:
         """Raise ProviderInvalidOutput for a call that the client cannot get. Call it at the end of the answer."""
-        if self._takes_objects:
+        if self._calls is not None and self._takes_objects:
             write_answered_calls(self._calls.so_far().tool_calls)
 
     async def _emit_calls(self, batch: Sequence[Event]) -> None:
         if self._takes_one:
             batch = without_further_calls(batch)
-        self._calls.take([event for event in batch if isinstance(event, ToolCallPart)])
+        if self._calls is not None:
+            self._calls.take([event for event in batch if isinstance(event, ToolCallPart)])
         await self._emit(batch)

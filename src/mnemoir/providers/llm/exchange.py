@@ -73,9 +73,8 @@ class Answer:
 
     @property
     def media_type(self) -> str:
-        """The content type, with its charset where it names one; `application/octet-stream` for none at all."""
-        charset = self._response.charset
-        return f"{self._response.content_type}; charset={charset}" if charset else self._response.content_type
+        """The content type as the server writes it; "" for none at all."""
+        return self._response.headers.get("Content-Type", "")
 
     async def pieces(self, is_whole: Callable[[], bool] = lambda: False) -> AsyncGenerator[bytes, None]:
         """The body's pieces as they arrive, none empty. Raises ProviderTimeout; ProviderInvalidOutput if too big.
