@@ -118,17 +118,21 @@ class CallPieces:
         if call is None or piece.name is None:
             return call
         if call.is_whole:
-            is_next = bool(piece.arguments) or piece.index is None or piece.name != call.name
+            is_next = bool(piece.arguments.strip()) or piece.index is None or piece.name != call.name
             return None if is_next else call
         if piece.call_id is not None and piece.call_id == call.given_id:
-            is_at_home = piece.index is None or self._by_index.get(piece.index) is call
-            return call if is_at_home or _goes_on(call, piece) else None
+            return call if piece.index is None or self._is_at(call, piece.index) or _goes_on(call, piece) else None
         if call.name is None:
             return call if piece.call_id is None or call.given_id is None else None
         if piece.call_id is not None:
+            if call.arguments and piece.name == call.name and self._is_at(call, piece.index):
+                return call  # of a server that makes an id for each piece; what is not whole goes on
             return None if call.given_id is not None or piece.index is None else call
         is_next = not call.arguments and piece.name != call.name and (piece.index is None or _begins(call, piece))
         return None if is_next else call
+
+    def _is_at(self, call: _Call, index: int | None) -> bool:
+        return index is not None and self._by_index.get(index) is call
 
     def _candidate(self, piece: _Piece) -> _Call | None:
         """The call that a piece would go on with if it had no name: by its index and id, one of them, or the last."""
