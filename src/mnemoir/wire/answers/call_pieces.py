@@ -12,7 +12,7 @@ import orjson
 from mnemoir.core.events import ToolCallPart
 from mnemoir.core.messages import Extra, ToolCall
 from mnemoir.wire import upstream
-from mnemoir.wire.answers.call_ids import MOST_CALLS, CallIds, read_arguments, read_call_id
+from mnemoir.wire.answers.call_ids import MOST_CALLS, CallIds, is_json, read_arguments, read_call_id
 from mnemoir.wire.openai_messages import extra_of_call
 
 
@@ -36,6 +36,7 @@ class _Call:
     order: int  # among the calls of the answer
     given_id: str | None = None
     name: str | None = None
+    custom: bool = False
     has_told_id: bool = False
     arguments: list[str] = field(default_factory=list)  # none of them empty
 
@@ -64,6 +65,11 @@ class CallPieces:
     def has_calls(self) -> bool:
         """True when the answer calls a tool."""
         return bool(self._calls)
+
+    @property
+    def are_whole(self) -> bool:
+        """True unless a call has arguments that are not JSON, as those of a stream that broke off."""
+        return all(call.custom or not call.arguments or is_json("".join(call.arguments)) for call in self._calls)
 
     def check(self) -> None:
         """Raise ProviderInvalidOutput for a call that names no function."""
@@ -98,6 +104,7 @@ class CallPieces:
         self._know(call, piece)
         name = self._new_name(call, piece)
         call.name = (call.name or "") + name or call.name
+        call.custom = call.custom or piece.custom
         if piece.arguments:
             call.arguments.append(piece.arguments)
         told_id = None
