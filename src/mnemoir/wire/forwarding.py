@@ -66,7 +66,8 @@ def plain(request: ModelRequest) -> ModelRequest:
     if extra is None:
         return replace(request, raw=False)
     prompt = extra.members.get("prompt")
-    if not isinstance(prompt, str | None) and not (isinstance(prompt, list) and len(prompt) == 1):
+    only = prompt[0] if isinstance(prompt, list) and len(prompt) == 1 else prompt
+    if not isinstance(only, str | None):
         raise NotSupported(
             "prompt must be one text: this model cannot be asked for several, or by tokens.", field="prompt"
         )
