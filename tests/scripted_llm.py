@@ -57,9 +57,16 @@ class Asked:
 Rule = tuple[Callable[[Asked], bool], Answer | Callable[[Asked], Answer | str] | str]
 
 
-def failure(status: int, message: str = "scripted failure", *, code: str | None = None, **headers: str) -> Answer:
+def failure(
+    status: int,
+    message: str = "scripted failure",
+    *,
+    code: str | None = None,
+    param: str | None = None,
+    **headers: str,
+) -> Answer:
     """An HTTP error in OpenAI's shape; `Retry_After="1"` becomes the header Retry-After."""
-    error = {"error": {"message": message, "type": "scripted_error", "code": code, "param": None}}
+    error = {"error": {"message": message, "type": "scripted_error", "code": code, "param": param}}
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return Answer(status=status, body=to_json(error), headers={"Content-Type": "application/json", **named})
 

@@ -74,5 +74,7 @@ ROWS: Sequence[Row] = (
     _row("n", {"n": 2}, chat=_RAW, told=refused("n")),
     _row("several prompts", {"prompt": ["Hello", "Bye"]}, chat=_RAW, told=refused("prompt")),
     _row("prompts of tokens", {"prompt": [[1, 2], [3]]}, chat=_RAW, told=refused("prompt")),
+    _row("one prompt of tokens", {"prompt": [[1, 2, 3]]}, chat=_RAW, told=refused("prompt")),
+    _row("one token", {"prompt": [1]}, chat=_RAW, told=refused("prompt")),
     _member("api_key", "canary", chat=dropped("api_key"), tree=dropped("api_key")),
 )

@@ -159,3 +159,22 @@ def test_every_member_with_a_name_in_the_table_is_listed(read: Any, table: Any, 
             chat = without_session(read({**table.PLAIN, **row.given}), ["conversation_id"])
             _, dropped = request_for_provider(chat.request, provider, Forwarding(forward="listed"))
             assert tuple(chat.client_spellings(dropped)) == row.fates[provider].dropped, row.name
+
+
+def test_pictures_without_a_place_in_a_request_of_the_responses_api_are_told(house: House) -> None:
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+    text, thought = {"type": "text", "text": "Look:"}, {"type": "reasoning", "text": "hm"}
+    call = {"id": "c1", "type": "function", "function": {"name": "w", "arguments": "{}"}}
+    turns: list[dict[str, Any]] = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Hello"},
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": [text, picture]},
+    ]
+    sent = house.ask("openai-responses", PATH, {**PLAIN, "messages": turns})
+    (result,) = (item for item in sent.body["input"] if item.get("type") == "function_call_output")
+    assert ([part["type"] for part in result["output"]], sent.dropped) == (["input_text", "input_image"], ())
+    for place, part in ((0, picture), (2, picture), (2, thought), (3, thought)):
+        asked = [{**turn, "content": [text, part]} if n == place else turn for n, turn in enumerate(turns)]
+        sent = house.ask("openai-responses", PATH, {**PLAIN, "messages": asked})
+        assert sent.dropped == (f"messages.content.{part['type']}",)

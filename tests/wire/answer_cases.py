@@ -9,6 +9,7 @@ from tests.wire.answers_of_choices import by_index, by_place
 from tests.wire.answers_of_ends import ends
 from tests.wire.answers_of_errors import errors
 from tests.wire.answers_of_frames import odd_frames, odd_lines, odd_parts
+from tests.wire.answers_of_holes import holes
 from tests.wire.answers_of_others import kobold, ollama, responses, text_completions
 from tests.wire.answers_of_reports import REPORTED
 from tests.wire.answers_of_responses import odd_responses, whole_texts
@@ -23,6 +24,7 @@ CASES: Sequence[Case] = (
     *ollama(),
     *kobold(),
     *ends(),
+    *holes(),
     *errors(),
     *whole_texts(),
     *odd_responses(),

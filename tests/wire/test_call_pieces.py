@@ -47,6 +47,25 @@ CASES: dict[str, tuple[list[dict[str, Any]], list[tuple[Any, ...]]]] = {
         ],
         [(0, "a", "w", ""), (1, "b", "v", ""), (2, "c", "w", ""), (1, None, None, "1"), (2, None, None, "2")],
     ),
+    "an id of its own and the name once more in each piece": (
+        [
+            *(
+                piece(0, "a", "w", '{"c'),
+                piece(0, "b", "w", '": '),
+                piece(0, "c", "w", '{"d": 1}'),
+                piece(0, "d", "w"),
+            ),
+            *(piece(0, "e", "w", "}"), piece(0, "f", "w", "\n"), piece(0, "g", "w")),
+        ],
+        [
+            *((0, "a", "w", '{"c'), (0, None, None, '": '), (0, None, None, '{"d": 1}'), (0, None, None, "")),
+            *((0, None, None, "}"), (0, None, None, "\n"), (0, None, None, "")),
+        ],
+    ),
+    "calls of one function on one index, each whole before the next": (
+        [piece(0, "a", "w", "{"), piece(0, "b", "w", "}"), piece(0, "c", "w", "{"), piece(0, "d", "w", "}")],
+        [(0, "a", "w", "{"), (0, None, None, "}"), (1, "c", "w", "{"), (1, None, None, "}")],
+    ),
     "another id without a name": (
         [piece(0, "a", "w", "{"), piece(0, "x", None, "}")],
         [(0, "a", "w", "{"), (0, None, None, "}")],

@@ -70,6 +70,7 @@ def test_a_conversation_with_pictures_and_tools_becomes_items() -> None:
                 tool_calls=(ToolCall(id="c1", name="look", arguments="{}"),),
             ),
             Message(role="tool", parts=(TextPart(text="a cat"),), tool_call_id="c1"),
+            Message(role="tool", parts=(TextPart(text="seen"), ImagePart(url="data:image/png,a")), tool_call_id="c1"),
             text_message("developer", "be brief"),
         ),
         sampling=Sampling(temperature=0.5),
@@ -78,11 +79,13 @@ def test_a_conversation_with_pictures_and_tools_becomes_items() -> None:
     )
     body = openai_responses.write_request(request, stream=True)
     picture = {"type": "input_image", "image_url": "https://x.example/a.png", "detail": "auto"}
+    shot = {"type": "input_image", "image_url": "data:image/png,a", "detail": "auto"}
     assert body["input"] == [
         {"role": "user", "content": [{"type": "input_text", "text": "look"}, picture]},
         {"role": "assistant", "content": [{"type": "output_text", "text": "one moment"}]},
         {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"},
         {"type": "function_call_output", "call_id": "c1", "output": "a cat"},
+        {"type": "function_call_output", "call_id": "c1", "output": [{"type": "input_text", "text": "seen"}, shot]},
         {"role": "developer", "content": "be brief"},
     ]
     assert body["tools"] == [

@@ -14,6 +14,7 @@ from mnemoir.core.errors import NotSupported
 from mnemoir.core.messages import AS_THE_SERVER_LIKES, Extra, Message, ModelRequest, OpaquePart, Route
 from mnemoir.wire.members import members_for
 from mnemoir.wire.openai_messages import is_reasoning_model
+from mnemoir.wire.openai_responses import parts_left_out
 from mnemoir.wire.passed_members import Forward, left_out_names, names_in, passed_on
 
 ThinkAs = Literal["none", "reasoning_effort", "chat_template_kwargs"]
@@ -65,7 +66,8 @@ def plain(request: ModelRequest) -> ModelRequest:
     if extra is None:
         return replace(request, raw=False)
     prompt = extra.members.get("prompt")
-    if not isinstance(prompt, str | None) and not (isinstance(prompt, list) and len(prompt) == 1):
+    only = prompt[0] if isinstance(prompt, list) and len(prompt) == 1 else prompt
+    if not isinstance(only, str | None):
         raise NotSupported(
             "prompt must be one text: this model cannot be asked for several, or by tokens.", field="prompt"
         )
@@ -193,6 +195,8 @@ def _lost_by_responses(request: ModelRequest) -> Iterator[str]:
     yield from _lost_by_openai(request)
     yield from _given_options(request, "seed", "presence_penalty", "frequency_penalty")
     yield from _lost_form(request)
+    for part in parts_left_out(request.messages):
+        yield f"messages.content.{part.kind if isinstance(part, OpaquePart) else 'image_url'}"
     for tool in request.tools:
         yield from (f"tools.{name}" for name in tool if name not in ("type", tool.get("type"), "function"))
 

@@ -60,11 +60,12 @@ class AnswerReader(answer_reader.AnswerReader):
         super().__init__(media_type)
         self._has_answer = False
         self._reason: FinishReason | None = None
+        self._goes_on = False  # the last words came behind a reason
 
     @property
     def is_reasoned(self) -> bool:
         """See the base class."""
-        return self._reason is not None
+        return self._reason is not None and not self._goes_on
 
     def read_frame(self, body: dict[str, Any], events: list[ModelEvent]) -> None:
         """See the base class."""
@@ -74,6 +75,9 @@ class AnswerReader(answer_reader.AnswerReader):
         text = upstream.text_or_none(body.get("token"), "a token")
         if text:
             events.append(Text(text))
+        self._goes_on = bool(text) and self._reason is not None
+        if self._goes_on:
+            self.check_hole()
         self._reason = self._reason or read_reason(body.get("finish_reason"))
 
     def read_named(self, event: NamedEvent, events: list[ModelEvent]) -> None:

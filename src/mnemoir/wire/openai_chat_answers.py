@@ -192,6 +192,10 @@ class AnswerReader(ChunkReader):
     def _has_calls(self) -> bool:
         return self._calls.has_calls
 
+    @property
+    def _has_whole_calls(self) -> bool:
+        return self._calls.are_whole
+
     def read_whole(self, body: dict[str, Any]) -> Reply:
         """See the base class."""
         return read_reply(body)

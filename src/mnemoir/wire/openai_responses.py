@@ -43,6 +43,20 @@ def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
     return {**body, "store": False, "stream": True} if stream else {**body, "store": False}
 
 
+def parts_left_out(messages: Sequence[Message]) -> Iterator[Part]:
+    """The parts of messages that have no place in a request: pictures of the policy and of the model's own turns,
+    and what Mnemoir does not read in these and in results of tools."""
+    has_begun = False
+    for message in messages:
+        has_begun = has_begun or message.role not in _INSTRUCTING
+        for part in message.parts:
+            if part.__class__ is TextPart:
+                continue
+            is_placed = has_begun and message.role not in ("assistant", "tool")  # refused where it is not readable
+            if not is_placed and not (message.role == "tool" and isinstance(part, ImagePart)):
+                yield part
+
+
 def _options(request: ModelRequest) -> dict[str, Any]:
     sampling = request.sampling
     given: dict[str, Any] = {"max_output_tokens": sampling.max_tokens, "tool_choice": _tool_choice(request)}
@@ -70,7 +84,7 @@ def _items(message: Message, custom: dict[str, bool]) -> Iterator[dict[str, Any]
         return
     if message.role == "tool":
         kind = "custom_tool_call_output" if custom.get(message.tool_call_id or "") else "function_call_output"
-        yield {"type": kind, "call_id": message.tool_call_id or "", "output": message.text}
+        yield {"type": kind, "call_id": message.tool_call_id or "", "output": _output(message)}
         return
     if message.role == "assistant":
         texts = [part for part in message.parts if isinstance(part, TextPart)]
@@ -81,6 +95,13 @@ def _items(message: Message, custom: dict[str, bool]) -> Iterator[dict[str, Any]
     for call in message.tool_calls:
         kind = "custom_tool_call" if call.custom else "function_call"
         yield {"type": kind, "call_id": call.id, "name": call.name, CALLS[kind]: call.arguments}
+
+
+def _output(message: Message) -> str | list[dict[str, Any]]:
+    """The result of a tool: its text, or its texts and pictures."""
+    if not any(isinstance(part, ImagePart) for part in message.parts):
+        return message.text
+    return [_user_part(part) for part in message.parts if not isinstance(part, OpaquePart)]
 
 
 def _output_part(part: TextPart) -> dict[str, Any]:

@@ -12,11 +12,23 @@ from typing import Any, Literal
 import orjson
 
 from mnemoir.core.errors import InvalidRequest, MnemoirError, ProviderError, ProviderInvalidOutput, RateLimited
-from mnemoir.core.events import Alternative, Event, Finished, FinishReason, ModelEvent, Passed, Text, Usage
+from mnemoir.core.events import (
+    Alternative,
+    Event,
+    Finished,
+    FinishReason,
+    ModelEvent,
+    Passed,
+    Refusal,
+    Text,
+    Thinking,
+    ToolCallPart,
+    Usage,
+)
 from mnemoir.core.messages import Route
 from mnemoir.wire import upstream
 from mnemoir.wire.answers.answer_reader import AnswerReader
-from mnemoir.wire.answers.end_reasons import finish_reason, read_reason
+from mnemoir.wire.answers.end_reasons import finish_reason, is_end, read_reason
 from mnemoir.wire.answers.error_shapes import raise_error_in_place, raise_error_of
 from mnemoir.wire.members import Json, unread
 from mnemoir.wire.openai_shapes import Head, OpenAIErrorBody, read_usage, write_usage
@@ -29,6 +41,8 @@ _OF_ANSWERS = frozenset({"id", "object", "created", "model", "choices", "usage"}
 _OF_ANSWERS_AND_ERRORS = _OF_ANSWERS | {"error"}  # an error of null, which some servers write, is none
 _OF_CHOICES = frozenset({"index", "message", "delta", "text", "finish_reason"})
 _OTHER_REASON = "finishReason"
+_CUTTING = ("length", "content_filter")  # reasons that explain a call without its end
+_SPEECH = (Text, Thinking, Refusal, ToolCallPart)
 _OF_PLAIN_CHOICES = _OF_CHOICES | {"logprobs"}
 
 
@@ -234,16 +248,23 @@ class ChunkReader(AnswerReader):
         self._held: list[dict[str, Any]] | None = []  # choices of other indexes before the first one has come
         self._answer_index = 0
         self._is_plain = False  # the first choice has begun, and is the answer
+        self._unended: set[int] = set()  # indexes of further choices that have begun and not ended
 
     @property
     def is_reasoned(self) -> bool:
         """See the base class."""
-        return self._reason is not None and not self._goes_on
+        is_over = self._reason is not None and not self._goes_on and not self._unended
+        return is_over and (self._reason in _CUTTING or self._has_whole_calls)
 
     @property
     def _has_calls(self) -> bool:
         """True when the answer calls a tool."""
         return False
+
+    @property
+    def _has_whole_calls(self) -> bool:
+        """True unless the arguments of a call are only a part of a JSON text."""
+        return True
 
     @abstractmethod
     def _read_content(self, choice: dict[str, Any], events: list[ModelEvent]) -> Json | None:
@@ -272,7 +293,7 @@ class ChunkReader(AnswerReader):
             self._usage = read_usage(usage)
             if not choices:
                 self._settle(events)
-                if self._reason:
+                if self._reason and not self._unended:
                     self._finish(events)
 
     def read_done(self, events: list[ModelEvent]) -> None:
@@ -280,12 +301,14 @@ class ChunkReader(AnswerReader):
         if not self._has_choice:
             raise upstream.unusable("no choices")
         self._settle(events)
+        if not self._reason and not self._has_whole_calls:
+            raise upstream.ended_early()
         self._finish(events)
 
     def read_end(self, events: list[ModelEvent]) -> None:
         """See the base class."""
         self._settle(events)
-        if not self._reason:
+        if not self._reason or self._unended or not (self._reason in _CUTTING or self._has_whole_calls):
             raise upstream.ended_early()
         self._finish(events)
 
@@ -315,6 +338,11 @@ class ChunkReader(AnswerReader):
         if index == self._answer_index or not (index or _says(choice)):
             return True
         events.append(self._alternative(choice))
+        if is_end(reason_of(choice)):
+            self._unended.discard(index)
+        elif index and _says(choice):
+            self._unended.add(index)
+            self.check_hole()
         return False
 
     def _settle(self, events: list[ModelEvent]) -> None:
@@ -345,10 +373,19 @@ class ChunkReader(AnswerReader):
             raise
         if within is not None or beside is not None:
             events[place:] = self._passed_before(within, beside, events[place:])
+        if self._reason is not None:
+            self._go_on(events[place:], has_reason=bool(reason_of(choice)))
         reason = choice.get("finish_reason") or (beside and beside.get(_OTHER_REASON))
         if reason:
-            self._goes_on = self._reason is not None and len(events) > place
             self._take_reason(reason)
+
+    def _go_on(self, events: Sequence[ModelEvent], *, has_reason: bool) -> None:
+        """Take words behind a reason: that was no end, and what could not be read before them is a hole."""
+        if any(isinstance(event, _SPEECH) for event in events):
+            self._goes_on = True
+            self.check_hole()
+        elif has_reason:
+            self._goes_on = False
 
     def _take_reason(self, reason: object) -> None:
         """Keep the reason of the end; one that says more replaces `stop`, which some servers write in each chunk."""

@@ -152,14 +152,71 @@ async def test_another_model_and_another_address_are_asked_as_usual(new_model: N
 
 
 async def test_a_second_refusal_is_told(new_model: NewModel, llm: ScriptedLLM) -> None:
-    llm.rule(lambda _: True, failure(400, "stream_options and all else are wrong"))
+    llm.rule(lambda _: True, failure(400, "stream_options is not permitted, and all else is wrong"))
     with pytest.raises(ProviderRefused, match="all else"):
         _ = [batch async for batch in new_model(OpenAIChat).stream(request())]
     assert len(llm.requests) == 2
 
 
 async def test_a_protocol_without_such_members_is_asked_once(new_model: NewModel, llm: ScriptedLLM) -> None:
-    llm.rule(lambda _: True, failure(400, "stream_options is wrong"))
+    llm.rule(lambda _: True, failure(400, "stream_options is not permitted"))
     with pytest.raises(ProviderRefused):
         await new_model(OllamaChat).ask(request())
     assert len(llm.requests) == 1
+
+
+UNKNOWN = [
+    (OpenAIResponses, "store", "Unknown parameter: 'store'.", {"param": "store", "code": "unknown_parameter"}),
+    (OpenAIResponses, "store", "store: Extra inputs are not permitted", {}),
+    (OpenAIResponses, "store", "{'type': 'extra_forbidden', 'loc': ('body', 'store'), 'msg': 'Extra inputs'}", {}),
+    (OpenAIResponses, "store", 'Invalid JSON payload received. Unknown name "store": Cannot find field.', {}),
+    (OpenAIResponses, "store", "property 'store' is unsupported", {}),
+    (OpenAIResponses, "store", "create() got an unexpected keyword argument 'store'", {}),
+    (OpenAIResponses, "store", "Additional properties are not allowed ('seed', 'store' were unexpected)", {}),
+    (OpenAIResponses, "store", "unknown field `store`, expected one of `model`, `input`", {}),
+    (OpenAIChat, "max_completion_tokens", "Unrecognized request arguments supplied: a, max_completion_tokens", {}),
+    (OpenAIChat, "max_completion_tokens", "The parameter max_completion_tokens is not supported here", {}),
+    (OpenAIChat, "max_completion_tokens", "No.", {"param": "max_completion_tokens", "code": "unknown_parameter"}),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "message", "names"), UNKNOWN)
+async def test_a_server_that_does_not_know_a_member_is_asked_without_it(
+    new_model: NewModel, llm: ScriptedLLM, kind: type[RemoteModel], name: str, message: str, names: dict[str, str]
+) -> None:
+    llm.rule(lambda asked: name in (asked.body or {}), failure(400, message, **names))
+    asked = request(model="o3-mini", sampling=Sampling(max_tokens=9))
+    assert (await new_model(kind, tries=1).ask(asked)).text
+    assert len(llm.requests) == 2
+    assert name not in llm.requests[-1].body
+
+
+OF_A_TOOL = {"param": "tools[0].parameters", "code": "invalid_function_parameters"}
+OTHERWISE = [
+    ("Invalid schema for function 'store': 'additionalProperties' is required to be supplied.", OF_A_TOOL),
+    ("Unknown parameter: 'store'.", {"param": "input[0].store", "code": "unknown_parameter"}),
+    ("Input contains: I went to the store, which is not allowed", {"code": "content_policy"}),
+    ("We could not find the item in the store you named; open the store page.", {}),
+    ("I went to the unknown store is no prompt", {}),
+    ("Going to the store is not allowed", {}),
+    ("Prompt too long: 'what are stream_options and store in the API'", {"code": "context_length_exceeded"}),
+    ("max_completion_tokens is too large: 999999", {"param": "max_completion_tokens", "code": "invalid_value"}),
+    ("max_output_tokens is too large", {"param": "max_output_tokens"}),
+    ("Unsupported value: 'store' does not support false", {"param": "store", "code": "unsupported_value"}),
+    ("unknown field `seed`, expected one of `store`, `stream_options`, `max_completion_tokens`", {}),
+    ("Please restore the stored_file first, storefront", {}),
+]
+
+
+@pytest.mark.parametrize("kind", [OpenAIChat, OpenAIResponses])
+@pytest.mark.parametrize(("message", "names"), OTHERWISE)
+async def test_a_refusal_that_only_mentions_a_member_is_told_and_takes_nothing_away(
+    new_model: NewModel, llm: ScriptedLLM, kind: type[RemoteModel], message: str, names: dict[str, str]
+) -> None:
+    llm.rule(lambda _: True, failure(400, message, **names))
+    asked = request(model="o3-mini", sampling=Sampling(max_tokens=9))
+    for count in (1, 2):
+        with pytest.raises(ProviderRefused):
+            _ = [batch async for batch in new_model(kind, tries=1).stream(asked)]
+        assert len(llm.requests) == count
+    assert llm.requests[0].body == llm.requests[1].body

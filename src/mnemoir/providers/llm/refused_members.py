@@ -1,12 +1,14 @@
 """Members that Mnemoir adds to requests by itself, and the models whose servers refuse them.
 
-A server that answers 400 or 422 and names such a member is asked once more without it. That is remembered by address
-and model for as long as the shared session lives, which is until the restart. A member that the client wrote itself
-stays, and its refusal is told to the client.
+A server that answers 400 or 422 and says that it does not know such a member is asked once more without it. That is
+remembered by address and model for as long as the shared session lives, which is until the restart. A member that the
+client wrote itself stays, and its refusal is told to the client. So is every other refusal: of a value, or of a
+request whose texts, tools and names only look like a member.
 """
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -31,6 +33,32 @@ _WORDS: Mapping[str, str] = {
 }
 """What a refusal names, where that is not the member itself."""
 
+_BY_VALUE = frozenset({"reasoning_effort", "chat_template_kwargs", "think", "response_format", "format", "text"})
+"""Members whose values Mnemoir chooses too: a refused value is theirs. Of all others it is the client's."""
+_OF_VALUES = frozenset({"unsupported_value", "invalid_value"})
+_OF_MEMBERS = re.compile(
+    "(?:unknown|unsupported|unrecogni[sz]ed|unexpected|extra|invalid)_?(?:parameter|param|argument|field|member|name"
+    "|property|key|forbidden|request_argument)s?"
+)
+"""Codes that say of `param` that it is not known."""
+_NOUNS = (
+    r"(?:parameter|param|argument|arg|field|member|key|property|option|name|input|attribute|setting|kwarg)(?:s|\(s\))?"
+    "|properties"
+)
+_UNKNOWN = (
+    r"unknown|unsupported|unrecogni[sz]ed|unexpected|forbidden|extra_forbidden|extra (?:inputs|fields?)|no such"
+    r"|not (?:yet |currently )?(?:a )?(?:supported|permitted|allowed|recogni[sz]ed|known|accepted|expected|valid)"
+    r"|(?:does not|doesn't|do not|don't|cannot) (?:support|accept|allow|recogni[sz]e|know|take)"
+    rf"|invalid(?= (?:{_NOUNS})\b)"
+)
+_BETWEEN = (
+    rf"(?:{_NOUNS}|is|are|was|were|be|got|an?|the|this|that|in|on|of|by|request|keyword|json|body|object|supplied"
+    r"|model|server|msg|message)\b"
+)
+_QUOTES = "\"'`\u2018\u2019\u201c\u201d"
+_LISTED = rf"(?:[{_QUOTES}]?[\w.]+[{_QUOTES}]?,\s*)*"  # other names of one list
+_MOST_WORDS = 2_000
+
 _Refused = dict[str, str | None]  # names, with those to send in their place
 _Known = dict[tuple[str, str | None], _Refused]
 _KNOWN: WeakKeyDictionary[aiohttp.ClientSession, _Known] = WeakKeyDictionary()
@@ -52,10 +80,7 @@ class RefusedMembers:
         """The body for one more try, without the members that `exc` names; None where it names none of ours."""
         if exc.status not in _STATUSES:
             return None
-        param = exc.names.param or ""
-        told = f"{exc.message} {param}"
-        ours = (name for name in _ours(body, request) if name == param or _names(told, name))
-        named = {name: _instead(name, told) for name in ours}
+        named = {name: _instead(name, exc.message) for name in _ours(body, request) if _is_unknown(name, exc)}
         if not named:
             return None
         refused = self._known.setdefault((self._address, request.model), {})
@@ -63,8 +88,36 @@ class RefusedMembers:
         return _without(body, request, refused)
 
 
+def _is_unknown(member: str, exc: ProviderRefused) -> bool:
+    """True where a refusal says of this member that the server does not know it, and of nothing else."""
+    code, param = (exc.names.code or "").lower(), exc.names.param
+    if param is not None and not re.fullmatch(rf"(?:body\.)?(?:{_pattern_of(member)})(?:[.\[].*)?", param):
+        return False
+    if code in _OF_VALUES and member not in _BY_VALUE:
+        return False
+    if param is not None and (_OF_MEMBERS.fullmatch(code) or code in _OF_VALUES):
+        return True
+    return _words_of(member).search(exc.message[:_MOST_WORDS]) is not None
+
+
+def _pattern_of(member: str) -> str:
+    return _WORDS.get(member, re.escape(member))
+
+
+@cache
+def _words_of(member: str) -> re.Pattern[str]:
+    """The words for an unknown member, with nothing but such words between them and its name.
+
+    A name that is a word of the language has to stand in quotes, behind a mark, or beside a noun such as `field`.
+    """
+    begun = "" if "_" in member else rf"(?:(?<=[{_QUOTES}:(\[./])|(?<=[:(\[] )|(?:(?<=^)|(?:{_NOUNS})[ :]+))"
+    name = rf"(?<!\w){begun}[{_QUOTES}]?(?<!\w)(?:{_pattern_of(member)})(?!\w)"
+    gap = rf"(?:[^\w]|{_BETWEEN}){{0,12}}?"
+    return re.compile(rf"\b(?:{_UNKNOWN})\b{gap}{_LISTED}{name}|{name}{gap}\b(?:{_UNKNOWN})\b", re.IGNORECASE)
+
+
 def _names(told: str, member: str) -> bool:
-    return re.search(rf"(?<!\w)(?:{_WORDS.get(member, member)})(?!\w)", told) is not None
+    return re.search(rf"(?<!\w)(?:{_pattern_of(member)})(?!\w)", told) is not None
 
 
 def _instead(member: str, told: str) -> str | None:

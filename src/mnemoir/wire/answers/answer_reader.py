@@ -57,6 +57,7 @@ class AnswerReader(ABC):
         self._seam = Seam()
         self._is_marked = False
         self._notes = 0
+        self._damage: ProviderInvalidOutput | None = None  # the first that was found behind the end
 
     def feed(self, data: bytes) -> list[ModelEvent]:
         """The events that `data` completes.
@@ -329,10 +330,16 @@ class AnswerReader(ABC):
             raise upstream.error_in_body(first)  # some servers put their error into a list
         raise upstream.not_an_object(data)
 
+    def check_hole(self) -> None:
+        """Raise what could not be read before words that came behind the end, which thus was none."""
+        if self._damage is not None:
+            raise self._damage
+
     def _unreadable(self, exc: ProviderInvalidOutput, events: list[ModelEvent]) -> None:
         """Raise `exc`, or note it where the answer had ended before."""
         if not self.is_reasoned:
             raise exc
+        self._damage = self._damage or exc
         self._notes += 1
         if self._notes <= _MOST_NOTES:
             events.append(Note(f"Behind the end of the answer: {exc.message}"))

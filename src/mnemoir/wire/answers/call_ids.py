@@ -21,6 +21,15 @@ def read_arguments(value: object) -> str | None:
     return orjson.dumps(value).decode() if isinstance(value, dict) else upstream.text_or_none(value, "call arguments")
 
 
+def is_json(arguments: str) -> bool:
+    """True for arguments that are a whole JSON text."""
+    try:
+        orjson.loads(arguments)
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
 class CallIds:
     """Gives each call of one answer its id."""
 

@@ -12,7 +12,7 @@ import orjson
 from mnemoir.core.events import ToolCallPart
 from mnemoir.core.messages import Extra, ToolCall
 from mnemoir.wire import upstream
-from mnemoir.wire.answers.call_ids import MOST_CALLS, CallIds, read_arguments, read_call_id
+from mnemoir.wire.answers.call_ids import MOST_CALLS, CallIds, is_json, read_arguments, read_call_id
 from mnemoir.wire.openai_messages import extra_of_call
 
 
@@ -36,6 +36,7 @@ class _Call:
     order: int  # among the calls of the answer
     given_id: str | None = None
     name: str | None = None
+    custom: bool = False
     has_told_id: bool = False
     arguments: list[str] = field(default_factory=list)  # none of them empty
 
@@ -64,6 +65,11 @@ class CallPieces:
     def has_calls(self) -> bool:
         """True when the answer calls a tool."""
         return bool(self._calls)
+
+    @property
+    def are_whole(self) -> bool:
+        """True unless a call has arguments that are not JSON, as those of a stream that broke off."""
+        return all(call.custom or not call.arguments or is_json("".join(call.arguments)) for call in self._calls)
 
     def check(self) -> None:
         """Raise ProviderInvalidOutput for a call that names no function."""
@@ -98,6 +104,7 @@ class CallPieces:
         self._know(call, piece)
         name = self._new_name(call, piece)
         call.name = (call.name or "") + name or call.name
+        call.custom = call.custom or piece.custom
         if piece.arguments:
             call.arguments.append(piece.arguments)
         told_id = None
@@ -121,14 +128,18 @@ class CallPieces:
             is_same = piece.call_id == call.given_id if piece.call_id is not None else piece.index is not None
             return call if is_same and piece.name == call.name and not piece.arguments else None
         if piece.call_id is not None and piece.call_id == call.given_id:
-            is_at_home = piece.index is None or self._by_index.get(piece.index) is call
-            return call if is_at_home or _goes_on(call, piece) else None
+            return call if piece.index is None or self._is_at(call, piece.index) or _goes_on(call, piece) else None
         if call.name is None:
             return call if piece.call_id is None or call.given_id is None else None
         if piece.call_id is not None:
+            if call.arguments and piece.name == call.name and self._is_at(call, piece.index):
+                return call  # of a server that makes an id for each piece; what is not whole goes on
             return None if call.given_id is not None or piece.index is None else call
         is_next = not call.arguments and piece.name != call.name and (piece.index is None or _begins(call, piece))
         return None if is_next else call
+
+    def _is_at(self, call: _Call, index: int | None) -> bool:
+        return index is not None and self._by_index.get(index) is call
 
     def _candidate(self, piece: _Piece) -> _Call | None:
         """The call that a piece would go on with if it had no name: by its index and id, one of them, or the last."""

@@ -64,6 +64,11 @@ def is_unknown(value: object) -> bool:
     return value != "stop" and bool(value) and _meaning(value) == "stop"
 
 
+def is_end(value: object) -> bool:
+    """True for a value that says that the answer has ended, in whatever way."""
+    return _meaning(value) != "none"
+
+
 def _word(value: object) -> str:
     """The word of a reason, which some servers put into an object; "" for none, the type of anything else."""
     if isinstance(value, Mapping):
