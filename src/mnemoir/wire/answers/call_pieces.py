@@ -30,7 +30,7 @@ class _Piece:
 
 @dataclass(slots=True, eq=False)
 class _Call:
-    """A call that has begun; `given_id` is the id that the server gave it."""
+    """A call that has begun; `given_id` is the id that the server gave it, the first one where `has_many_ids`."""
 
     index: int
     order: int  # among the calls of the answer
@@ -38,6 +38,7 @@ class _Call:
     name: str | None = None
     custom: bool = False
     has_told_id: bool = False
+    has_many_ids: bool = False
     arguments: list[str] = field(default_factory=list)  # none of them empty
 
     @property
@@ -126,7 +127,8 @@ class CallPieces:
             return call
         if call.is_whole:
             is_same = piece.call_id == call.given_id if piece.call_id is not None else piece.index is not None
-            return call if is_same and piece.name == call.name and not piece.arguments else None
+            is_same = (is_same and not piece.arguments) or (call.has_many_ids and not piece.arguments.strip())
+            return call if is_same and piece.name == call.name else None
         if piece.call_id is not None and piece.call_id == call.given_id:
             return call if piece.index is None or self._is_at(call, piece.index) or _goes_on(call, piece) else None
         if call.name is None:
@@ -176,6 +178,7 @@ class CallPieces:
             self._by_index.setdefault(call.index, call)
         if piece.call_id is not None:
             self._by_id[piece.call_id] = call
+            call.has_many_ids |= call.given_id not in (None, piece.call_id)
             call.given_id = call.given_id or piece.call_id
 
 
