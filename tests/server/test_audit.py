@@ -212,7 +212,7 @@ def test_an_act_without_a_result_is_named(tmp_path):
     now = [began]
     with closing(AccessFile(settings)) as file:
         audit = Audit(settings, file, lambda: now[0])
-        asyncio.run(audit.begin("memories.delete_all", "/api/memories", ""))
+        asyncio.run(audit.begin("memories.delete_all", "/api/memories", "", "", "default"))
         assert audit.problems() == []  # it may be under way
         now[0] += timedelta(hours=1)
         assert audit.problems() == [

@@ -58,13 +58,15 @@ class Audit:
         if self.is_on:
             self._upkeep = asyncio.create_task(self._keep_up(), name="upkeep of the audit log")
 
-    async def begin(self, action: str, target: str, address: str, user: str = "") -> int:
-        """Write down an act before it, which is about a user's data; the number of its entry."""
-        return await self._put(self._entry(action, target, "begun", address, user))
+    async def begin(self, action: str, target: str, address: str, user: str, tenant: str) -> int:
+        """Write down an act before it, which is about a user's data in that tenant; the number of its entry."""
+        return await self._put(replace(self._entry(action, target, "begun", address, user), tenant=tenant))
 
-    async def end(self, number: int, action: str, target: str, result: str, address: str, user: str = "") -> None:
+    async def end(
+        self, number: int, action: str, target: str, result: str, address: str, user: str, tenant: str
+    ) -> None:
         """Write down how the act of that number ended."""
-        await self._put(self._entry(action, target, result, address, user, of=number))
+        await self._put(replace(self._entry(action, target, result, address, user, of=number), tenant=tenant))
 
     async def note(
         self, principal: Principal, action: str, target: str, address: str, *, result: str = "done"

@@ -14,7 +14,9 @@ from mnemoir.cli.transfer import output
 commands = group("Export or erase everything that is stored of a person.")
 asks = asking(commands, projects=True)
 
-Tenant = Annotated[str | None, typer.Option(help="Whose user; else of the tenant of your key.")]
+Tenant = Annotated[
+    str | None, typer.Option(help="Whose user; else of the tenant of your key. Another one takes ADMIN_API_KEY.")
+]
 
 
 @asks()

@@ -14,6 +14,7 @@ ENTITY_CHARACTERS = 256
 DEFAULT_TENANT = "default"
 NOWHERE = "-"  # the tenant that no data has: no name of a tenant begins like this
 
+SETTINGS_KEYS = "settings:"  # how ids of keys begin that the settings name
 Role = Literal["read", "write", "admin", "operator"]
 ROLES: tuple[Role, ...] = get_args(Role)
 _RANKS = {"operator": 0, "read": 1, "write": 2, "admin": 3}  # of what a role may do with a tenant's contents
@@ -97,6 +98,12 @@ class Principal:
         """Whether it decides who gets contents of its tenant; an operator alone does not."""
         is_of_all = self.projects is None and self.configs is None and (self.user is None or bool(self.person))
         return is_of_all and self.may("admin")
+
+    @property
+    def owns_server(self) -> bool:
+        """Whether it has all data anyway: the admin key of the settings, or anybody where no key is needed."""
+        is_of_settings = not self.key or self.key.startswith(SETTINGS_KEYS)
+        return is_of_settings and self.may("admin") and self.may("operator")
 
     @property
     def sees_server(self) -> bool:

@@ -32,7 +32,7 @@ from mnemoir.core.errors import (
     StorageUnavailable,
     Unauthorized,
 )
-from mnemoir.core.scope import Act, Principal, Role, acting
+from mnemoir.core.scope import SETTINGS_KEYS, Act, Principal, Role, acting
 from mnemoir.core.users import TERMINAL_TOKEN
 from mnemoir.server.door.clients import kind_of
 from mnemoir.server.door.crowd import refuse_crowd
@@ -334,7 +334,7 @@ def _presented_token(scope: Scope) -> str | None:
 
 def _principal_of_setting(number: int, *, is_admin_key: bool) -> Principal:
     roles: tuple[Role, ...] = ("admin", "operator") if is_admin_key else ("admin",)
-    return Principal(key=f"settings:{number}", roles=roles)
+    return Principal(key=f"{SETTINGS_KEYS}{number}", roles=roles)
 
 
 def _hash(key: str) -> bytes:

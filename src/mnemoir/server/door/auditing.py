@@ -51,13 +51,14 @@ class Audited:
     """An application whose request, from an address, is written down before it runs, and its result behind it."""
 
     def __init__(
-        self, app: ASGIApp, audit: Audit, action: str, *, address: str, projects: Sequence[str] = ()
+        self, app: ASGIApp, audit: Audit, action: str, *, address: str, tenant: str, projects: Sequence[str] = ()
     ) -> None:
-        """`projects` are those in which the request acts, () for all or none."""
+        """`tenant` has the log for it; `projects` are those in which the request acts, () for all or none."""
         self._app = app
         self._audit = audit
         self._action = action
         self._address = address
+        self._tenant = tenant
         self._projects = projects
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -70,7 +71,7 @@ class Audited:
             await send(message)
 
         try:
-            number = await self._audit.begin(self._action, target, address, user)
+            number = await self._audit.begin(self._action, target, address, user, self._tenant)
         except StorageUnavailable as exc:  # what cannot be written down is not done
             await failure(scope, exc)(scope, receive, send)
             return
@@ -78,7 +79,7 @@ class Audited:
             await self._app(scope, receive, noting)
         finally:
             result = str(status or "broken off")
-            await self._audit.end(number, self._action, target, result, address, user)
+            await self._audit.end(number, self._action, target, result, address, user, self._tenant)
 
 
 def _user_of(scope: Scope) -> str:

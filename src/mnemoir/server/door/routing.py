@@ -26,7 +26,7 @@ from mnemoir.server.door.errors import MethodNotAllowed, failure
 from mnemoir.server.door.options import ServerOptions
 from mnemoir.server.door.request import note_route, route_of
 from mnemoir.server.door.says import DirectRoute, RestRoute
-from mnemoir.server.door.scopes import projects_of
+from mnemoir.server.door.scopes import acted_in, projects_of
 from mnemoir.server.door.table import Found, Table, note_found
 from mnemoir.server.door.turns import Turns
 from mnemoir.server.door.ui import ABOUT, Ui
@@ -123,10 +123,12 @@ class Routing:
         if not self.audit.is_on or not principal_of(scope).key:
             return app
         if found.says.act is None:
-            is_counted_here = found.says.right == "manage" and scope["method"] != "GET"
+            gives_rights = found.says.right == "manage" and scope["method"] != "GET"
+            is_counted_here = gives_rights or "tenant" in (found.says.query or ())
             return RefusalsCounted(app, self.audit, address=self._address_of(scope)) if is_counted_here else app
         projects = projects_of(scope, self.options)
-        return Audited(app, self.audit, found.says.act, address=self._address_of(scope), projects=projects)
+        address, tenant = self._address_of(scope), acted_in(scope)
+        return Audited(app, self.audit, found.says.act, address=address, tenant=tenant, projects=projects)
 
     def _address_of(self, scope: Scope) -> str:
         return str(self.proxies.client_of(scope) or "")

@@ -10,7 +10,7 @@ from typing import Any
 
 from starlette.types import Scope
 
-from mnemoir.core.errors import InvalidRequest, NotFound
+from mnemoir.core.errors import Forbidden, InvalidRequest, NotFound
 from mnemoir.core.scope import NOWHERE, Principal, acting, entity_name, project_name
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.ports.memory_store import Project
@@ -101,12 +101,26 @@ def person_of(scope: Scope, user: object, tenant: str | None) -> Owner:
 
 
 def tenant_of(caller: Principal, named: str | None) -> str:
-    """The tenant of a request: the caller's, or another one for who is admin and operator. Raises NotFound."""
+    """The tenant of a request: the caller's, or another one for whoever has all data anyway.
+
+    Raises Forbidden, also where there is no such tenant, and InvalidRequest for a name that cannot be one.
+    """
     if named is None or named == caller.tenant:
         return caller.tenant
-    if caller.may("admin") and caller.may("operator"):
-        return named
-    raise NotFound(f"There is no tenant {named[:80]!r} here.")
+    if caller.owns_server:
+        return project_name(named)
+    raise Forbidden(
+        f"Contents of the tenant {named[:80]!r} are for its own admins, and for the admin key of the settings."
+    )
+
+
+def acted_in(scope: Scope) -> str:
+    """The tenant whose log a request is written to: the caller's, or the other one that it may name."""
+    named = query(scope, "tenant") if "tenant" in (found_in(scope).says.query or ()) else None
+    try:
+        return tenant_of(principal_of(scope), named)
+    except (Forbidden, InvalidRequest):
+        return principal_of(scope).tenant
 
 
 def bound_user() -> str | None:

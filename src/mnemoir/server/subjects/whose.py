@@ -13,7 +13,7 @@ from mnemoir.server.rest import SiteHere
 from mnemoir.upkeep.subjects import Person
 
 Name = Annotated[str, Path(description="the user; slashes too, when they are encoded")]
-Tenant = Annotated[str | None, Query(description="whose user, for a caller who is admin and operator")]
+Tenant = Annotated[str | None, Query(description="whose user, for the admin key of the settings")]
 
 
 def is_for_everybody(caller: Principal) -> bool:

@@ -10047,7 +10047,7 @@ export interface operations {
     export_api_subjects__user_id__export_post: {
         parameters: {
             query?: {
-                /** @description whose user, for a caller who is admin and operator */
+                /** @description whose user, for the admin key of the settings */
                 tenant?: string | null;
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
@@ -10084,7 +10084,7 @@ export interface operations {
     erase_api_subjects__user_id__erase_post: {
         parameters: {
             query?: {
-                /** @description whose user, for a caller who is admin and operator */
+                /** @description whose user, for the admin key of the settings */
                 tenant?: string | null;
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
@@ -10121,7 +10121,7 @@ export interface operations {
     list_holds_api_holds_get: {
         parameters: {
             query?: {
-                /** @description whose user, for a caller who is admin and operator */
+                /** @description whose user, for the admin key of the settings */
                 tenant?: string | null;
             };
             header?: never;
@@ -10153,7 +10153,7 @@ export interface operations {
     put_hold_api_holds__user_id__put: {
         parameters: {
             query?: {
-                /** @description whose user, for a caller who is admin and operator */
+                /** @description whose user, for the admin key of the settings */
                 tenant?: string | null;
             };
             header?: never;
@@ -10192,7 +10192,7 @@ export interface operations {
     clear_hold_api_holds__user_id__delete: {
         parameters: {
             query?: {
-                /** @description whose user, for a caller who is admin and operator */
+                /** @description whose user, for the admin key of the settings */
                 tenant?: string | null;
             };
             header?: never;
