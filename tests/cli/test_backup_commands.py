@@ -246,6 +246,15 @@ def test_of_a_folder_of_backups_the_newest_stay_and_share_what_did_not_change(mn
     assert (tmp_path / "new/chat-history").read_text() == "Day 4"
 
 
+def test_a_backup_that_was_made_by_a_clock_set_back_is_not_the_one_to_go(mnemoir, data, tmp_path, at):
+    for day in (2, 3):
+        at(f"2026-03-0{day}T09:00:00Z")
+        create(mnemoir, "kept", "--keep", "2")
+    at("1970-01-01T00:10:00Z")
+    create(mnemoir, "kept", "--keep", "2")
+    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["19700101T001000Z", "20260303T090000Z"]
+
+
 def test_a_damaged_file_is_not_shared_and_what_a_killed_one_left_is_removed(mnemoir, data, tmp_path, at):
     folder = tmp_path / "kept"
     at("2026-03-01T09:00:00Z")

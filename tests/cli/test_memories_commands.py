@@ -51,6 +51,26 @@ def user(request):
     return request.node.name
 
 
+def test_an_empty_name_is_refused_and_never_everybody(memories, user, tmp_path):
+    memories("add", "I live in Graz.", "--user", user, "--verbatim")
+    [kept] = memories.json("list", "--user", user)["results"]
+    (tmp_path / "lines").write_text(
+        json.dumps({"memory": "x", "user_id": user, "created_at": "2026-01-01T00:00:00Z"})
+    )
+    for arguments in (
+        ("delete", kept["id"], "--user", ""),
+        ("delete", "--all", "--user", "", "--yes"),
+        ("delete", "--all", "--user", user, "--yes", "--project", ""),
+        ("history", kept["id"], "--user", ""),
+        ("export", "--user", ""),
+        ("export", "--user", user, "--project", ""),
+        ("import", "lines", "--user", " "),
+    ):
+        done = memories(*arguments)
+        assert (arguments, done.returncode > 0, done.stdout) == (arguments, True, "")
+    assert memories.json("list", "--user", user)["results"] == [kept]
+
+
 def test_a_list_and_a_search_show_what_was_current_at_a_time(memories, user):
     memories("add", "I live in Graz.", "--user", user, "--verbatim")
     for asked in (["list"], ["search", "where does she live?"]):

@@ -201,3 +201,16 @@ async def test_revision_moves_with_nothing_that_changes_no_row(store):
     assert await store.delete(MIRA, "mem_unknown") is None
     await texts(store, visible=ALL)
     assert await revision(store) == before
+
+
+async def test_vectors_of_another_length_are_to_be_made_anew_and_rows_tell_so(store):
+    await keep(store, fact("Likes tea"), fact("Likes rum", model="other"), fact("Likes gin"))
+    length = len(entry("Likes tea").vector or b"") // 2
+    assert await store.forget_other_lengths("m1", length) == 0
+    assert await store.backlog("m1") == (1, 3)
+    seen, _ = await revision(store)
+    assert await store.forget_other_lengths("m1", length + 1) == 2
+    assert await store.backlog("m1") == (3, 3)
+    again = await rows(store, seen)
+    assert [(row.entry.model, row.entry.vector) for row in again] == [(None, None)] * 2
+    assert await store.forget_other_lengths("m1", length + 1) == 0

@@ -201,7 +201,9 @@ _SHAPES = (
     row(
         "response_format.schema",
         {"response_format": {"type": "json_object", "schema": _PARAMETERS}},
-        responses=dropped("response_format"),
+        responses=to(
+            "`text.format`", text={"format": {"type": "json_schema", "name": "answer", "schema": _PARAMETERS}}
+        ),
         ollama=to(format=_PARAMETERS),
         closed=dropped("response_format"),
     ),

@@ -91,6 +91,16 @@ async def test_a_question_about_something_else_finds_nothing_likely(query: str) 
     assert await found(query) == []
 
 
+async def test_what_fits_a_question_shares_a_word_with_it_or_is_near_by_itself_and_the_rest_came_along() -> None:
+    questions = ["Where does her sister live?", "What scares the dog?", "Explain quantum entanglement"]
+    about_sister, about_dog, unrelated = await results(questions, LIVES)
+    fitting = {hit.memory.text for hit in about_sister.hits if hit.fits}
+    assert {"Sister lives in Rome", "Lives in Graz", "Sister works as a pilot"} <= fitting
+    assert "Dog is afraid of thunder" in {hit.memory.text for hit in about_dog.hits if hit.fits}
+    assert unrelated.hits
+    assert not [hit.memory.text for hit in unrelated.hits if hit.fits]
+
+
 @pytest.mark.parametrize("query", ["which sports does she do?", "Explain quantum entanglement"])
 async def test_a_handful_is_found_whatever_is_asked(query: str) -> None:
     facts = ["Lives in Graz", "Rows every morning"]

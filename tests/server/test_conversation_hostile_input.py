@@ -179,7 +179,7 @@ async def test_a_new_conversation_has_a_printable_id(spoken):
     assert len((await spoken.get(CONVERSATIONS))["results"]) == 1
 
 
-NOBODYS = ["none", "..", ".", "%20", "%00", "%FF", "x" * 5000, "*", "%25", "null", "' OR 1=1 --"]
+NOBODYS = ["none", "..", ".", "%20", "%00", "x" * 5000, "*", "%25", "null", "' OR 1=1 --"]
 
 
 @pytest.mark.slow

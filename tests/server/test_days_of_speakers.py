@@ -8,9 +8,10 @@ from pydantic import TypeAdapter
 from mnemoir.core.scope import Scope
 from mnemoir.memory.facts import AddRequest, Turn
 from mnemoir.server.memories.later import payload_of
-from tests.server.server_kit import asks, succeeded
+from tests.server.server_kit import asks, error_of, succeeded
 
 MEMORIES = "/api/memories"
+SETTINGS = "/api/memories/settings"
 ROME = {"role": "user", "content": "I'm flying to Rome tomorrow"}
 LATE = "2024-02-28T16:30:00Z"  # half past one on 29 February in Tokyo
 
@@ -44,6 +45,16 @@ async def test_a_message_has_an_offset_of_its_own(open_server):
     server = await open_server({"memory.time_zone": "Europe/Vienna"})
     told = ROME | {"timestamp": "2024-02-29T01:30:00+09:00"}
     assert await facts_of(server, messages=[told]) == ["Flying to Rome on 2024-03-01"]
+
+
+async def test_a_project_has_a_zone_of_its_own_before_the_servers(open_server):
+    server = await open_server({"memory.time_zone": "Europe/Vienna"})
+    assert (await server.get(SETTINGS))["timeZone"] == "Europe/Vienna"
+    succeeded(await server.ask("PUT", SETTINGS, {"timeZone": "Asia/Tokyo"}))
+    assert (await server.get(SETTINGS))["timeZone"] == "Asia/Tokyo"
+    assert await facts_of(server) == ["Flying to Rome on 2024-03-01"]
+    wrong = await server.ask("PUT", SETTINGS, {"timeZone": "Mars/Olympus"})
+    assert error_of(wrong) == (422, "validation_error")
 
 
 async def test_the_model_is_shown_the_local_time_and_answers_stay_utc(open_server, llm):

@@ -203,7 +203,7 @@ async def test_what_can_be_no_id_is_refused(server, id):
         assert error_of(answer) == (400, "invalid_request")
 
 
-@pytest.mark.parametrize("id", ["none", "..%2F..%2Fx", "%2Fetc%2Fpasswd", "C%3Ax", "%FF", "x" * 5000, "../x", "a/b"])
+@pytest.mark.parametrize("id", ["none", "..%2F..%2Fx", "%2Fetc%2Fpasswd", "C%3Ax", "x" * 5000, "../x", "a/b"])
 async def test_an_unknown_discussion_is_not_found(server, tmp_path, id):
     await remember(server)
     before = set(tmp_path.rglob("*"))

@@ -96,6 +96,7 @@ async def test_a_project_is_set_up_and_asked_after(client):
         "memoriesDays": 0,
         "historyDays": 0,
         "deletedDays": 0,
+        "timeZone": None,
         "retention": {"own": {}, "otherwise": {"memoriesDays": 0, "historyDays": 0, "deletedDays": 0}},
     }
     for path in ("/health", "/api/health", "/openapi.json"):

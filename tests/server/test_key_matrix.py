@@ -47,6 +47,7 @@ any        read   -                        GET    /api/model /api/model/embeddin
 any        read   -                        POST   /api/me/passkeys/options /api/me/passkeys /api/me/confirm
 any        read   -                        POST   /api/me/recovery-codes
 any        read   -                        PUT    /api/me/password
+any        read   -                        PATCH  /api/me
 any        read   -                        DELETE /api/me/passkeys/{passkey_id} /api/me/sessions/{session_id}
 read       read   -                        GET    /api/memories /api/projects
 read       read   -                        GET    /api/memories/extraction-prompt /api/memories/settings

@@ -6,8 +6,9 @@ from itertools import product
 
 import pytest
 
+from mnemoir.core.users import Grant
 from tests.server.server_kit import error_of, succeeded
-from tests.server.sign_in.page import joined
+from tests.server.sign_in.page import PASSWORD, joined
 
 KEYS = "/api/keys"
 
@@ -282,3 +283,78 @@ async def test_what_exceeds_the_rights_of_a_caller_is_in_the_audit_log_with_its_
         target = (await answer.json())["id"]
     [entry] = (await server.get("/api/audit?action=keys.create&limit=1", **headers["operator"]))["results"]
     assert (entry["target"], entry["result"], entry["address"]) == (target, "done", "127.0.0.1")
+
+
+async def test_an_admin_ends_no_operator_and_takes_no_invitation_of_one_back(keyed):
+    server, headers = keyed
+    admin = {"x_api_key": server.parts.access.api_keys.create(role="admin", by="test")[1]}
+    operator, key = key_of(server, role="operator")
+    invitation = server.parts.access.users.invite(Grant(role="read", is_operator=True), by="test")[0].id
+    for method, target in (
+        ("DELETE", f"{KEYS}/{key}"),
+        ("POST", f"{KEYS}/{key}/rotate"),
+        ("DELETE", f"/api/invitations/{invitation}"),
+    ):
+        assert (target, error_of(await server.ask(method, target, **admin))) == (target, (403, "forbidden"))
+    assert (await server.ask("GET", "/api/me", **operator)).status == 200
+    told = {(action, target) for action, target, *_ in await refused_acts(server, headers)}
+    assert {("keys.revoke", key), ("invitations.withdraw", invitation)} <= told
+    succeeded(await server.ask("DELETE", f"{KEYS}/{key}", **headers["operator"]))
+    assert (await server.ask("DELETE", f"/api/invitations/{invitation}", **headers["operator"])).status == 204
+
+
+async def test_a_key_whose_successor_was_revoked_gets_another_one(keyed):
+    server, headers = keyed
+    old = await made(server, {"role": "read"}, headers["admin"])
+    rotate = f"{KEYS}/{old['id']}/rotate"
+    new = json.loads((await server.ask("POST", rotate, {}, **headers["admin"])).body)
+    assert error_of(await server.ask("POST", rotate, {}, **headers["admin"])) == (409, "already_rotated")
+    succeeded(await server.ask("DELETE", f"{KEYS}/{new['id']}", **headers["admin"]))
+    again = await server.ask("POST", rotate, {"overlap_h": 0}, **headers["admin"])
+    assert (again.status, json.loads(again.body)["id"] != new["id"]) == (201, True)
+    succeeded(await server.ask("DELETE", f"{KEYS}/{json.loads(again.body)['id']}", **headers["admin"]))
+    assert error_of(await server.ask("POST", rotate, {}, **headers["admin"])) == (400, "key_ended")
+
+
+async def test_hours_and_days_are_numbers(keyed):
+    server, headers = keyed
+    old = await made(server, {"role": "read"}, headers["admin"])
+    wrong: tuple[object, ...] = (True, False, "24", "", [24], {}, -1, 1e999, 10**6)
+    for hours in wrong:
+        refused = await server.ask("POST", f"{KEYS}/{old['id']}/rotate", {"overlap_h": hours}, **headers["admin"])
+        assert error_of(refused)[0] in (400, 422), hours
+    for days in (True, "7", [7], 0, -1):
+        body = {"role": "read", "expires_in_days": days}
+        assert error_of(await server.ask("POST", "/api/invitations", body, **headers["admin"]))[0] == 422, days
+    assert (
+        await server.ask("POST", f"{KEYS}/{old['id']}/rotate", {"overlap_h": 1}, **headers["admin"])
+    ).status == 201
+
+
+async def test_who_was_let_in_and_who_may_decide_nothing_is_in_the_log_with_the_address(listen, http):
+    server = await listen()
+    token = server.parts.access.users.invite(Grant(role="write"), by="test")[1]
+    page = {"origin": server.url}
+    join = {"token": token, "name": "anna", "password": PASSWORD}
+    async with http.post(f"{server.url}/api/auth/join", json=join, headers=page) as answer:
+        assert answer.status == 200
+    sign_in = {"name": "anna", "password": PASSWORD}
+    async with http.post(f"{server.url}/api/auth/password", json=sign_in, headers=page) as answer:
+        assert answer.status == 200
+    bound, _ = key_of(server, role="admin", projects=["kitchen"])
+    for method, target, body in (
+        ("PUT", "/api/tenants", {"name": "new"}),
+        ("POST", "/api/invitations", {"role": "read"}),
+        ("POST", "/api/model/test", {}),
+        ("DELETE", f"{KEYS}/{key_of(server, role='operator', projects=['kitchen'])[1]}", None),
+    ):
+        sent = {"x-api-key": bound["x_api_key"]}
+        async with http.request(method, f"{server.url}{target}", json=body, headers=sent) as answer:
+            assert (answer.status, target) == (403, target)
+    await server.parts.access.audit.write_gathered()
+    entries = (await server.get("/api/audit?limit=500", **key_of(server, role="operator")[0]))["results"]
+    acts = {(one["action"], one["result"]): one["address"] for one in entries if one["actor"] != "command line"}
+    named = ("users.create", "sign_in.invitation", "sign_in.password")
+    assert {acts[name, "done"] for name in named} == {"127.0.0.1"}
+    refused = ("tenants.put", "keys.revoke", "refused")
+    assert {acts[name, "403"] for name in refused} == {"127.0.0.1"}

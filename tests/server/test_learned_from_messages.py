@@ -42,6 +42,15 @@ async def test_what_was_learned_is_told_at_the_answer(open_server, llm: Scripted
     assert (told["state"], memory["event"], memory["memory"]) == ("learned", "ADD", "Is allergic to walnuts")
 
 
+async def test_it_is_told_that_the_person_asks_to_forget_something(open_server, llm: ScriptedLLM):
+    server = await open_server(asks(llm))
+    llm.default = llm.default.__class__(text='{"facts": []}')
+    told = await learned(server, await said(server, "Please forget that I live in Graz."))
+    assert (told["state"], told["asks_to_forget"]) == ("nothing", True)
+    later = await learned(server, await said(server, "Don't forget the milk."))
+    assert (later["state"], later["asks_to_forget"]) == ("nothing", False)
+
+
 async def test_a_turn_of_which_nothing_is_to_be_remembered_says_so(open_server, llm: ScriptedLLM):
     server = await open_server(asks(llm))
     llm.reply("Fine.")

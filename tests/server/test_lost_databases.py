@@ -179,7 +179,7 @@ IDENTITY_LOST = r"identity\.json is missing, and .* --begin-anew identity\.json"
 DATABASES = (IDENTITY_FILE, DATABASE_FILE, ACCESS_FILE)
 
 
-@pytest.mark.parametrize("rest", [CONVERSATIONS, "runs.db", "erased.jsonl"])
+@pytest.mark.parametrize("rest", [CONVERSATIONS, "erased.jsonl"])
 async def test_without_all_of_its_databases_a_directory_is_no_new_one(open_server, settings, tmp_path, rest):
     key, data = await fill(open_server), tmp_path / "data"
     (data / "erased.jsonl").touch()
@@ -195,6 +195,20 @@ async def test_without_all_of_its_databases_a_directory_is_no_new_one(open_serve
     server = await open_server()
     assert (await server.ask("GET", of("tea", **USER))).status == 401
     assert (await server.ask("GET", of("tea", **USER), **{"x-api-key": key})).status == 200
+
+
+async def test_conversations_elsewhere_tell_too_that_a_directory_is_no_new_one(open_server, tmp_path):
+    elsewhere = {"memory.storage_path": str(tmp_path / "talk")}
+    server = await open_server(elsewhere)
+    await begin(server, "tea", "I drink green tea.", **USER)
+    await server.parts.aclose()
+    shutil.rmtree(tmp_path / "data")
+    with pytest.raises(StorageDamaged, match=IDENTITY_LOST):
+        await open_server(elsewhere)
+    there = load_settings(None, {"storage.data_dir": str(tmp_path / "data")} | elsewhere, environ={})
+    assert list(losses_in(there)) == [IDENTITY_FILE]
+    await asyncio.to_thread(begin_anew, there, IDENTITY_FILE)
+    assert (await (await open_server(elsewhere)).get(of("tea", **USER)))["id"] == "tea"
 
 
 async def test_what_is_left_of_a_directory_without_databases_can_be_taken_as_it_is(open_server, settings, tmp_path):
@@ -234,7 +248,12 @@ def link_folder(mine: Path, others: Path) -> None:
     mine.parent.symlink_to(others.parent)
 
 
-@pytest.mark.parametrize("way", [swap, link_file, link_folder])
+def link_objects(mine: Path, others: Path) -> None:
+    """What messages and nodes keep beside the database."""
+    (mine.parent / "objects").symlink_to(others.parent)
+
+
+@pytest.mark.parametrize("way", [swap, link_file, link_folder, link_objects])
 async def test_conversations_of_somebody_else_are_never_a_users_own(open_server, settings, tmp_path, way):
     server = await open_server()
     for user in ("mira", "otto"):
@@ -249,8 +268,8 @@ async def test_conversations_of_somebody_else_are_never_a_users_own(open_server,
     assert error_of(await server.ask("POST", at("", **USER), {"id": "new"})) == DAMAGED
     assert (await server.get(of("tea", user_id="otto")))["id"] == "tea"
     await server.parts.aclose()
-    assert list(losses_in(settings)) == [CONVERSATIONS]
-    if way is not swap:  # nothing is renamed through a link
+    assert list(losses_in(settings)) == ([] if way is link_objects else [CONVERSATIONS])
+    if way in (link_file, link_folder):  # nothing is renamed through a link
         with pytest.raises(StorageDamaged, match="is a link"):
             await asyncio.to_thread(begin_anew, settings, CONVERSATIONS)
     mine.parent.unlink() if way is link_folder else shutil.rmtree(mine.parent)

@@ -150,3 +150,71 @@ async def test_the_first_words_of_a_long_text_are_searched_for(open_server):
     rows = await server.parts.memory.database.read(None, lambda sql: sql.rows("SELECT terms FROM entries"))
     assert [own_terms(terms) for (terms,) in rows] == [8000]
     assert await texts(server) == [text]
+
+
+MOST_METADATA = 16 * 1024
+
+
+def metadata_of(size: int, letter: str = "a") -> dict[str, str]:
+    """Metadata of so many bytes."""
+    return {"note": letter * ((size - len('{"note":""}')) // len(letter.encode()))}
+
+
+async def test_metadata_of_the_largest_size_are_stored_and_larger_ones_refused_with_their_size(server):
+    id = await stored(server)
+    for letter in ("a", "漢"):
+        fits, over = metadata_of(MOST_METADATA, letter), metadata_of(MOST_METADATA + 3, letter)
+        for method, path, body in (
+            ("POST", MEMORIES, adding("I sail.")),
+            ("POST", MEMORIES, adding("I sail.", infer=True)),
+            ("POST", MEMORIES, adding("I sail.", async_mode=True)),
+            ("PATCH", f"{MEMORIES}/{id}", {}),
+        ):
+            refused = await server.ask(method, path, body | {"metadata": over})
+            assert (path, error_of(refused)) == (path, (413, "metadata_too_large"))
+            size = len(json.dumps(over, ensure_ascii=False, separators=(",", ":")).encode())
+            assert f"metadata has {size:,} bytes" in json.loads(refused.body)["detail"]
+        succeeded(await server.ask("PATCH", f"{MEMORIES}/{id}", {"metadata": fits}))
+    assert await texts(server) == ["I row."]
+
+
+async def test_metadata_that_each_message_gets_count_with_its_own_and_for_each(server):
+    half = metadata_of(MOST_METADATA // 2)
+    body = adding("One.", "Two.", metadata=half)
+    body["messages"][1]["metadata"] = {"other": half["note"] + "x" * 40}
+    refused = await server.ask("POST", MEMORIES, body)
+    assert error_of(refused) == (413, "metadata_too_large")
+    assert "messages.1.metadata has" in json.loads(refused.body)["detail"]
+    many = adding(*(f"Number {number}." for number in range(65)), metadata=metadata_of(MOST_METADATA))
+    assert error_of(await server.ask("POST", MEMORIES, many)) == (413, "memory_too_long")
+    assert await texts(server) == []
+
+
+async def test_a_message_that_is_not_kept_may_be_of_any_length(server):
+    body = adding("I row.")
+    body["messages"].insert(0, {"role": "system", "content": "Be kind. " * 200_000})
+    await server.post(MEMORIES, body)
+    assert await texts(server) == ["I row."]
+
+
+async def test_a_line_of_an_import_with_larger_metadata_is_skipped_by_name(server):
+    line = {"id": "m1", "memory": "I row.", "user_id": "mira", "created_at": "2026-01-01T00:00:00Z"}
+    lines = [line | {"metadata": metadata_of(MOST_METADATA + 1)}, line | {"id": "m2", "memory": "I sail."}]
+    answer = await server.ask("POST", "/api/import", b"\n".join(map(orjson.dumps, lines)))
+    told = succeeded(answer)
+    assert (told["imported"], told["too_long"][0]["line"], told["too_long"][0]["id"]) == (1, 1, "m1")
+    assert await texts(server) == ["I sail."]
+
+
+@pytest.mark.parametrize("storage", ["sqlite", "file"])
+async def test_metadata_count_for_the_quota_of_bytes(open_server, tmp_path, storage):
+    where = {"storage.backend": storage, "storage.workspace_root": str(tmp_path / "workspace")}
+    server = await open_server(where | {"quotas.user.memory_bytes": 1000})
+    refused = await server.ask("POST", MEMORIES, adding("I row.", metadata=metadata_of(1000)))
+    assert error_of(refused) == (403, "quota_exceeded")
+    added = await server.post(MEMORIES, adding("I row.", metadata=metadata_of(600)))
+    used = [one["used"] for one in (await server.get("/api/usage"))["results"] if one["what"] == "memory_bytes"]
+    assert used == [606, 606]  # of the user, and of the tenant
+    edit = f"{MEMORIES}/{added['results'][0]['id']}"
+    assert error_of(await server.ask("PATCH", edit, {"metadata": metadata_of(1000)})) == (403, "quota_exceeded")
+    succeeded(await server.ask("PATCH", edit, {"metadata": metadata_of(900)}))

@@ -245,6 +245,7 @@ async def test_a_projects_settings_are_merged_over_the_servers(open_server):
         "memoriesDays": 0,
         "historyDays": 0,
         "deletedDays": 0,
+        "timeZone": None,
         "retention": {"own": {}, "otherwise": {"memoriesDays": 0, "historyDays": 0, "deletedDays": 0}},
     }
     changes = (
@@ -268,6 +269,7 @@ async def test_a_projects_settings_are_merged_over_the_servers(open_server):
         "memoriesDays": 0,
         "historyDays": 0,
         "deletedDays": 30,
+        "timeZone": None,
         "retention": {
             "own": {"deletedDays": 30},
             "otherwise": {"memoriesDays": 0, "historyDays": 0, "deletedDays": 0},

@@ -116,3 +116,12 @@ async def test_what_waits_to_be_added_to_the_part_goes_with_it(server):
     gone = await server.ask("GET", f"/api/events/{later[0]['event_id']}")
     assert error_of(gone)[0] == 404
     assert (await server.ask("GET", f"/api/events/{later[1]['event_id']}")).status == 200
+
+
+async def test_a_search_with_two_times_is_refused(server):
+    asked = {"query": "what does she like?", "user_id": "mira", "at": "2026-02-01T00:00:00Z"}
+    refused = await server.ask("POST", f"{MEMORIES}/search?at=2020-01-01", asked)
+    assert (error_of(refused), b"two times" in refused.body) == ((400, "invalid_filter"), True)
+    for same in ("2026-02-01T00:00:00Z", "2026-02-01T01:00:00%2B01:00"):
+        answer = await server.ask("POST", f"{MEMORIES}/search?at={same}", asked)
+        assert answer.status in (200, 501)  # of files, which keep no past

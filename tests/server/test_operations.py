@@ -2,12 +2,13 @@
 
 import errno
 import os
+import resource
 
 import orjson
 import pytest
 
 from mnemoir import __version__
-from mnemoir.core.errors import StorageUnavailable
+from mnemoir.core.errors import StorageDamaged, StorageUnavailable
 from mnemoir.server.door.errors import outward
 from tests.server.served_tree import served
 from tests.server.server_kit import asks, error_of, hello
@@ -64,6 +65,35 @@ async def test_health_shows_a_disk_that_refuses_a_write_and_writes_once_a_second
         for _ in range(20):
             assert (await server.ask("GET", "/health")).status == 200
     assert len(synced) < 20
+
+
+async def test_health_shows_a_database_that_may_not_grow(server):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    said = {"messages": [{"role": "user", "content": "Rows"}], "user_id": "mira", "infer": False}
+    await server.post(MEMORIES, said)
+    log = server.parts.settings.storage.data_dir / "mnemoir.db-wal"
+    resource.setrlimit(resource.RLIMIT_FSIZE, (log.stat().st_size, hard))
+    try:
+        saving = await server.ask("POST", MEMORIES, said | {"user_id": "otto"})
+        health = [await server.ask("GET", path) for path in ("/health", "/ready")]
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert [error_of(answer) for answer in (saving, *health)] == [(503, "storage_unavailable")] * 3
+    assert (await server.ask("GET", "/health")).status == 200
+
+
+async def test_health_tells_that_the_file_of_keys_is_gone(open_server, tmp_path):
+    server = await open_server()
+    key = server.parts.access.api_keys.create(role="admin", by="test")[1]
+    file = tmp_path / "data" / "access.db"
+    file.rename(tmp_path / "beside.db")
+    with pytest.raises(StorageDamaged):
+        server.parts.access.file.look(now=True)  # as the next second does
+    told = await server.ask("GET", "/health")
+    assert (error_of(told), b"access.db is missing" in told.body) == ((503, "storage_damaged"), True)
+    (tmp_path / "beside.db").rename(file)
+    assert (await server.ask("GET", "/health")).status == 200
+    assert (await server.ask("GET", "/ready", x_api_key=key)).status == 200
 
 
 async def test_it_is_not_ready_while_the_disk_refuses_a_write(server, monkeypatch):

@@ -31,6 +31,12 @@ async def test_few_facts_are_all_found_and_the_far_ones_are_marked(server: Serve
     assert {hit.get("likely", True) for hit in hits} == {True, False}
 
 
+async def test_of_all_that_is_found_the_answer_tells_what_fits_the_question(server: Server) -> None:
+    await remembered(server)
+    hits = await found(server, query="Whose dog is it, my sister's?", limit=50)
+    assert {hit["memory"] for hit in hits if hit["fits"]} == {"Has a dog called Rex", "Sister is called Anna"}
+
+
 async def test_a_threshold_cuts_unlikely_facts_too(server: Server) -> None:
     await remembered(server)
     assert all(hit["score"] >= 0.2 for hit in await found(server, limit=50, threshold=0.2))

@@ -114,6 +114,31 @@ async def test_no_delete_and_nothing_like_it_takes_a_body_that_it_does_not_know(
     assert await tell() == before
 
 
+async def test_an_export_with_a_condition_in_its_body_is_refused(kept):
+    server, headers, _ = kept
+    exports = [route for route in TABLE.routes if route.says.exact and "GET" in present(route.methods)]
+    assert {"/api/export", "/api/conversations/export"} <= {route.path for route in exports}
+    for route in exports:
+        for body in ({"user_id": "mira"}, ["mira"], b"user_id=mira"):
+            refused = await server.ask("GET", named(route.path), body, **headers)
+            assert (error_of(refused), route.path) == ((400, "unknown_parameter"), route.path)
+    assert (await server.ask("GET", "/api/export?user_id=mira", b" {} ", **headers)).status == 200
+
+
+async def test_a_percent_sign_that_encodes_nothing_is_not_guessed_at(kept):
+    server, headers, tell = kept
+    before = await tell()
+    for target in (
+        f"{MEMORIES}?user_id=mira%",
+        f"{MEMORIES}?user_id=%zzmira",
+        "/api/holds/mi%ra",
+        "/api/holds/mira%2",
+    ):
+        assert await refuses(server, headers, "DELETE", target) == (400, "invalid_encoding"), target
+    assert (await server.get("/api/runs?q=100%", **headers))["results"] == []
+    assert await tell() == before
+
+
 async def test_a_member_that_is_there_twice_is_refused_in_what_takes_something_away(kept):
     server, headers, tell = kept
     before = await tell()

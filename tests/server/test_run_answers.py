@@ -100,7 +100,10 @@ async def test_a_list_shows_figures_of_all_nodes(server):
 async def test_a_run_in_a_line_names_each_memory_once(server):
     whole_run(server)
     short = await server.get(f"{RUNS}/r1/summary")
-    assert short["memories"] == [{"text": "Likes tea", "id": "mem_1"}, {"text": "Said: hi", "id": ""}]
+    assert short["memories"] == [
+        {"text": "Likes tea", "id": "mem_1", "fits": True},
+        {"text": "Said: hi", "id": "", "fits": True},
+    ]
     assert (short["nodes"], short["workflow"], short["status"]) == (3, "Chat", "finished")
 
 

@@ -38,8 +38,21 @@ async def test_a_run_names_what_was_learned_from_it_and_the_next_one_what_it_rea
     assert (told["kind"], learned["event"], learned["text"]) == ("turn", "ADD", "Is allergic to walnuts")
     second = await said(server, "May I eat walnut cake?")
     read = (await server.get(f"{RUNS}/{second}/memories"))["read"]
-    assert {"id": learned["id"], "text": "Is allergic to walnuts"} in read
+    assert {"id": learned["id"], "text": "Is allergic to walnuts", "fits": True} in read
     assert (await server.get(f"{RUNS}/{second}/summary"))["memories"] == read
+
+
+async def test_a_run_tells_which_memories_fit_its_question_and_which_were_given_along(open_server, llm: ScriptedLLM):
+    server = await open_server(asks(llm))
+    texts = ["Is allergic to walnuts", "Plays the violin"]
+    for text in texts:
+        record = {"memory": text, "user_id": "user", "created_at": "2026-03-01T09:15:00.000Z"}
+        assert (await server.ask("POST", "/api/import", record)).status == 200
+    llm.reply("No.")
+    llm.reply_json({"facts": []})
+    run_id = await said(server, "May I eat walnut cake?")
+    read = (await server.get(f"{RUNS}/{run_id}/memories"))["read"]
+    assert {memory["text"]: memory["fits"] for memory in read} == dict(zip(texts, (True, False), strict=True))
 
 
 async def test_of_a_memory_that_was_deleted_since_no_word_is_told(open_server, llm: ScriptedLLM):

@@ -3,17 +3,20 @@
 from collections.abc import Sequence
 
 from tests.wire.answer_kit import Case
-from tests.wire.answers_of_calls import CALLS
+from tests.wire.answers_of_calls import CALLS, HALVES
 from tests.wire.answers_of_chat import STREAMS, WHOLE
 from tests.wire.answers_of_choices import by_index, by_place
 from tests.wire.answers_of_ends import ends
 from tests.wire.answers_of_errors import errors
+from tests.wire.answers_of_frames import odd_frames, odd_lines, odd_parts
 from tests.wire.answers_of_others import kobold, ollama, responses, text_completions
+from tests.wire.answers_of_reports import REPORTED
 from tests.wire.answers_of_responses import odd_responses, whole_texts
 
 CASES: Sequence[Case] = (
     *STREAMS,
     *CALLS,
+    *HALVES,
     *WHOLE,
     *text_completions(),
     *responses(),
@@ -25,4 +28,8 @@ CASES: Sequence[Case] = (
     *odd_responses(),
     *by_index(),
     *by_place(),
+    *odd_frames(),
+    *odd_parts(),
+    *odd_lines(),
+    *REPORTED,
 )

@@ -28,6 +28,30 @@ def _pieces(*calls: object) -> bytes:
     return sse(*(chunk({"tool_calls": [call]}) for call in calls), chunk({}, "tool_calls"), DONE)
 
 
+def _cut(*pieces: bytes, index: int = 0) -> bytes:
+    """A call whose arguments come in these pieces of JSON text, as they are."""
+    head = as_json(chunk({"tool_calls": [{"index": index, "id": "a", "function": {"name": "w", "arguments": "X"}}]}))
+    rest = as_json(chunk({"tool_calls": [{"index": index, "function": {"arguments": "X"}}]}))
+    frames = [(rest if n else head).replace(b"X", piece) for n, piece in enumerate(pieces)]
+    return sse(*frames, chunk({}, "tool_calls"), DONE)
+
+
+_SMILE = called(("w", '{"c":"\U0001f600"}'))
+_BROKEN = called(("w", '{"c":"\ufffd"}'))
+HALVES: Sequence[Case] = (
+    _stream("a pair over two fragments", _cut(rb"{\"c\":\"\ud83d", rb"\ude00\"}"), _SMILE),
+    _stream("a character over three fragments", _cut(b'{\\"c\\":\\"\xf0', b"\x9f\x98", b'\x80\\"}'), _SMILE),
+    _stream("an empty fragment between the halves", _cut(rb"{\"c\":\"\ud83d", b"", rb"\ude00\"}"), _SMILE),
+    _stream("half a pair and no other", _cut(rb"{\"c\":\"\ud83d", rb"\"}"), _BROKEN),
+    _stream("half a pair at the end", _cut(rb"{\"c\":1}\ud83d"), called(("w", '{"c":1}\ufffd'))),
+    _stream("half a pair in the first fragment alone", _cut(rb"\ud83d", rb"\ude00"), called(("w", "\U0001f600"))),
+    _stream(
+        "halves that belong to two calls",
+        _cut(rb"{\"c\":\"\ud83d").removesuffix(sse(chunk({}, "tool_calls"), DONE))
+        + _cut(rb"\ude00\"}", index=1).replace(b'"a"', b'"b"').replace(b'"w"', b'"v"'),
+        called(("w", '{"c":"\ufffd'), ("v", '\ufffd"}')),
+    ),
+)
 CALLS: Sequence[Case] = (
     _stream(
         "two calls on one index",

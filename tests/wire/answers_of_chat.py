@@ -47,8 +47,10 @@ STREAMS: Sequence[Case] = (
     _stream("a frame that is cut", _after(b'data: {"choices":[{"del\n\n'), UNREADABLE, "not JSON"),
     _stream("a frame of plain words", _after(b"data: Internal Server Error\n\n"), UNREADABLE, "Internal Server"),
     _stream("a line of plain words", _after(b"upstream connect error\n\n"), UNREADABLE, "upstream connect"),
+    _stream("a frame that is a number", _after(b"data: 7\n\n"), UNREADABLE, "not an object"),
     _stream("a frame that is a list", _after(b"data: []\n\n"), UNREADABLE, "not an object"),
-    _stream("a frame that is null", _after(b"data: null\n\n"), UNREADABLE, "not an object"),
+    _stream("a frame that is null", _after(b"data: null\n\n"), SOUND),
+    _stream("a frame that is a text", _after(b'data: "Internal Server Error"\n\n'), UNREADABLE, "not an object"),
     _stream("unreadable behind the reason", sse(HI, END, b"{oops", DONE), SOUND),
     _stream("an error behind the reason", sse(HI, END, {"error": {"message": "late"}}, DONE), BROKEN_OFF, "late"),
     _stream(

@@ -36,6 +36,13 @@ def by_index() -> Iterator[Case]:
         "two beside index 1", _choices(_piece(2, "no")), _choices(_piece(1, "Hi", "stop")), _choices(_piece(2, "no"))
     )
     yield case("an index of null", _choices(_piece(None, "Hi", "stop")))
+    yield case(
+        "index 0 that says nothing", _choices(_piece(1, "Hi")), _choices({"index": 0, "delta": {}}), verdict=_HI
+    )
+    role = {"index": 0, "delta": {"role": "assistant", "content": ""}}
+    yield case("a role on index 0 and words on 1", _choices(role), _choices(_piece(0, "Hi", "stop")))
+    last = {"index": 0, "delta": {}, "finish_reason": "length"}
+    yield case("words on index 1 and the end on 0", _choices(_piece(1, "Hi")), _choices(last), verdict=_CUT)
     texts = [_choices({"index": 1, "text": one, "finish_reason": None}) for one in "Hi"]
     yield case("only index 1 of a text", *texts, protocol="openai-completions")
     yield _case("only index 1, cut", sse(_choices(_piece(1, "Hi"))), BROKEN_OFF)
@@ -78,8 +85,13 @@ def by_place() -> Iterator[Case]:
             yield _case(name, sse(frame, DONE), _CUT, protocol)
             yield _case(f"{name}, whole", as_json(frame), _CUT, protocol)
         frames = (_choices({"delta": {"content": one}}) for one in "Hi")
-        last = _choices({"delta": {}, "message": said, "finish_reason": "length"})
-        yield _case("a message that repeats the deltas", sse(*frames, last, DONE), _CUT, protocol)
+        again = _choices({"delta": {}, "message": said, "finish_reason": "length"})
+        yield _case("a message that repeats the deltas", sse(*frames, again, DONE), _CUT, protocol)
+    last = {"delta": {}, "finish_reason": "length"}
+    for words in (("H", "Hi", "Hi"), ("H", "i"), ("ha", "ha"), ("a", "ab", "c")):
+        grown = sse(*(_choices({"message": {"content": one}}) for one in words), _choices(last), DONE)
+        whole_text = {"H": "Hi", "ha": "haha", "a": "abc"}[words[0]]
+        yield _case(f"messages of {words}", grown, Verdict(text=whole_text, reason="length"))
     camel = {"delta": {"content": "Hi"}, "finishReason": "MAX_TOKENS"}
     yield _case("a reason in camel case", sse(_choices(camel)), _CUT)
     yield _case("a reason in camel case beside null", sse(_choices({**camel, "finish_reason": None})), _CUT)

@@ -9,7 +9,7 @@ BROKEN = (
     *("error", "abort", "aborted", "insufficient_system_resource", "network_error", "failed", "server_error"),
     *("timeout", "timed out", "cancelled", "canceled", "USER_CANCEL", "incomplete", "error: out of memory", "ERROR"),
     *("disconnect", "client_disconnected", "model_error", "INTERNAL_ERROR", "MALFORMED_FUNCTION_CALL", "overloaded"),
-    *("modelUnloaded", "rate_limit", "TIME_LIMIT", "interrupted", "stream_closed"),
+    *("modelUnloaded", "gpu_oom", "unauthorized", "rate_limit", "TIME_LIMIT", "interrupted", "stream_closed"),
 )
 REASONS: Mapping[str, tuple[str, ...]] = {
     "stop": (
@@ -23,7 +23,16 @@ REASONS: Mapping[str, tuple[str, ...]] = {
     ),
     "content_filter": (
         *("content_filter", "content_filter: violence", "SAFETY", "RECITATION", "sensitive", "CONTENT_FILTERED"),
-        *("PROHIBITED_CONTENT", "BLOCKLIST", "SPII", "guardrail_intervened", "refusal", "contentFilter", "LANGUAGE"),
+        *(
+            "PROHIBITED_CONTENT",
+            "BLOCKLIST",
+            "SPII",
+            "guardrail_intervened",
+            "refusal",
+            "contentFilter",
+            "LANGUAGE",
+            "unsafe",
+        ),
     ),
 }
 NO_END = ("", "null", "None", "NOT_FINISHED", "FINISH_REASON_UNSPECIFIED", "in_progress")

@@ -20,11 +20,15 @@ SHAPES: Sequence[tuple[dict[str, Any], Verdict, str]] = (
     ({"error_code": 429, "error_msg": "qps limit"}, _SLOW, "qps limit"),
     ({"x_groq": {"id": "r1", "error": "over capacity"}}, BROKEN_OFF, "over capacity"),
     ({"base_resp": {"status_code": 1008, "status_msg": "no balance"}}, BROKEN_OFF, "no balance"),
+    ({"status": 503, "title": "Bad Gateway"}, _DEAD, "Bad Gateway"),
+    ({"statusCode": 503}, _DEAD, "503"),
+    ({"errmsg": "no such app", "errcode": 7}, BROKEN_OFF, "no such app"),
     ({"fault": {"faultstring": "quota violation", "code": 429}}, _SLOW, "quota violation"),
 )
 BESIDE: Sequence[Mapping[str, Any]] = (
     {"x_groq": {"id": "r1", "error": "over capacity"}},
     {"errors": [{"message": "over capacity"}]},
+    {"base_resp": {"status_code": 1002, "status_msg": "over capacity"}},
 )
 """Errors beside a choice."""
 HARMLESS: Sequence[Mapping[str, Any]] = (

@@ -108,6 +108,11 @@ def odd_responses() -> Iterator[Case]:
     begun = [{"type": "response.output_item.done", "output_index": n, "item": item} for n, item in enumerate(twins)]
     both = Verdict(calls=(("w", '{"c":1}'),) * 2, reason="tool_calls")
     yield _case("two calls of one id", sse(*begun, _end(*twins)), both)
+    as_object = {**_CALL, "arguments": {"c": 1}}
+    called = Verdict(calls=both.calls[:1], reason="tool_calls")
+    yield _case("arguments that are an object", sse(_end(as_object)), called)
+    done = {"type": "response.function_call_arguments.done", "arguments": {"c": 1}, **_OF_CALL}
+    yield _case("arguments that are an object at their end", sse(_BEGUN, done, _end()), called)
     numbered = {**_CALL, "call_id": 7}
     yield _case("an id that is a number", sse(_end(numbered)), Verdict(calls=both.calls[:1], reason="tool_calls"))
 

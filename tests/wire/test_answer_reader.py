@@ -6,7 +6,7 @@ from itertools import chain
 import pytest
 
 from mnemoir.core.errors import ProviderError
-from mnemoir.core.events import Gathering, ModelEvent, Note
+from mnemoir.core.events import Alternative, Finished, Gathering, ModelEvent, Note, Text
 from mnemoir.wire import openai_chat, upstream
 from tests.each_case import check_each
 from tests.wire.answer_cases import CASES
@@ -134,7 +134,56 @@ def test_a_flood_that_cannot_be_read_is_refused_without_a_long_search() -> None:
         (b"<html><head><style>a{}</style><title> bad key </title></head><body>x</body></html>", "bad key"),
         (b"bad key", "bad key"),
         (b'{"code":7}', '{"code":7}'),
+        (b'{"error":true,"message":"bad key"}', "bad key"),
+        (b'{"error":401,"message":"bad key"}', "bad key"),
+        (b'{"error":"Unauthorized","message":"bad key"}', "Unauthorized: bad key"),
+        (b'{"error":"bad key","message":"bad key"}', "bad key"),
+        (b'{"errors":[{"message":"bad key"},{"message":"no user"}]}', "bad key; no user"),
+        (b'{"success":false,"errors":["bad key"]}', "bad key"),
+        (b'{"code":401,"msg":"bad key","data":null}', "bad key"),
+        (b'{"detail":{"msg":"bad key","type":"x"}}', "bad key"),
+        (b'{"fault":{"faultstring":"bad key"}}', "bad key"),
+        (b'{"error_code":1,"error_msg":"bad key"}', "bad key"),
+        (b'{"Message":"bad key"}', "bad key"),
+        (
+            b'{"error":{"message":"Provider error","metadata":{"raw":"bad key"}}}',
+            "Provider error: bad key",
+        ),
+        (b'{"error":{"message":"","error":"bad key"}}', "bad key"),
+        (b'{"error":["bad key"]}', "bad key"),
     ],
 )
 def test_the_words_of_an_error_are_found_in_any_shape(body: bytes, words: str) -> None:
     assert upstream.error_in_body(upstream.error_value(body), status=401).message == words
+
+
+def test_a_long_answer_on_another_index_is_told_before_its_end_and_the_first_is_the_other_one_then() -> None:
+    reader = openai_chat.AnswerReader()
+
+    def piece(index: int, text: str) -> bytes:
+        return sse({"choices": [{"index": index, "delta": {"content": text}}]})
+
+    assert [event for _ in range(63) for event in reader.feed(piece(1, "x"))] == []
+    assert reader.feed(piece(1, "y"))[-1] == Text("y")
+    assert reader.feed(piece(1, "z")) == [Text("z")]
+    (other,) = reader.feed(piece(0, "late"))
+    assert isinstance(other, Alternative)
+    assert other.choice["index"] == 1
+    assert reader.feed(sse({"choices": [{"index": 0, "delta": {}, "finish_reason": "length"}]})) == []
+    assert reader.end()[-1] == Finished(reason="length")
+
+
+def test_a_flood_of_calls_or_places_is_refused_or_kept_small() -> None:
+    calls = [{"index": n, "id": str(n), "function": {"name": "w", "arguments": ""}} for n in range(2_000)]
+    items = [{"type": "function_call", "name": "w", "call_id": str(n)} for n in range(2_000)]
+    for protocol, body in {
+        "openai-chat": sse(chunk({"tool_calls": calls})),
+        "openai-responses": as_json({"status": "completed", "output": items}),
+        "ollama-chat": as_json({"message": {"tool_calls": calls}, "done": True}),
+    }.items():
+        with pytest.raises(ProviderError, match="more than 1024 tool calls"):
+            READERS[protocol]("application/json").read(body)
+    texts = [{"type": "response.output_text.delta", "output_index": n, "delta": "x"} for n in range(10_000)]
+    done = [{"type": "response.output_text.done", "output_index": n, "text": "x"} for n in range(100)]
+    end = {"type": "response.completed", "response": {"status": "completed", "output": []}}
+    assert READERS["openai-responses"]("").read(sse(*texts, *done, end)).text == "x" * 10_000

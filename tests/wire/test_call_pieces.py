@@ -64,8 +64,12 @@ CASES: dict[str, tuple[list[dict[str, Any]], list[tuple[Any, ...]]]] = {
         [(0, "a", "w", ""), (1, "made", "w", ""), (0, None, None, "{}"), (1, None, None, "{}")],
     ),
     "one id, one name and one index for whole calls": (
-        [piece(0, "a", "w", "{}"), piece(0, "a", "w", "{}"), piece(0, "a", "w", "{}")],
-        [(0, "a", "w", "{}"), (1, "made", "w", "{}"), (2, "made", "w", "{}")],
+        [piece(0, "a", "w", '{"c":1}'), piece(0, "a", "w", '{"c":2}'), piece(0, "a", "w", '{"c":3}')],
+        [(0, "a", "w", '{"c":1}'), (1, "made", "w", '{"c":2}'), (2, "made", "w", '{"c":3}')],
+    ),
+    "the whole once more behind the pieces": (
+        [piece(0, "a", "w", "{"), piece(0, arguments="}"), piece(0, "a", "w", "{}"), piece(0, arguments="{}")],
+        [(0, "a", "w", "{"), (0, None, None, "}"), (0, None, None, ""), (0, None, None, "")],
     ),
     "one id for all without indexes": (
         [piece(None, "a", "w", "{}"), piece(None, "a", "v", "{"), piece(None, "a", None, "}")],

@@ -54,7 +54,14 @@ def test_what_ollama_cannot_take_is_told(given: dict[str, Any], provider: str) -
     assert ("format" in body, dropped) == (False, ["response_format"])
 
 
-@pytest.mark.parametrize("given", [*WITH_SCHEMA, *WITHOUT_SCHEMA], ids=str)
+@pytest.mark.parametrize("given", WITH_SCHEMA, ids=str)
+def test_the_responses_protocol_gets_the_schema(given: dict[str, Any]) -> None:
+    body, dropped = sent(openai_responses, "openai-responses", response_format=given)
+    format_ = body["text"]["format"]
+    assert (format_["type"], format_["schema"], dropped) == ("json_schema", SCHEMA, [])
+
+
+@pytest.mark.parametrize("given", WITHOUT_SCHEMA, ids=str)
 def test_what_the_responses_protocol_cannot_take_is_told(given: dict[str, Any]) -> None:
     body, dropped = sent(openai_responses, "openai-responses", response_format=given)
     assert ("text" in body, dropped) == (False, ["response_format"])

@@ -76,7 +76,7 @@ class ListedMemory:
     async def waiting(self, scope: Scope) -> list[ChatTurn]:
         return self.unread
 
-    async def foreseen(self, text: str) -> list[str]:
+    async def foreseen(self, scope: Scope, text: str, zone: str | None) -> list[str]:
         return []
 
     async def keep(self, caller: Caller, turn: ChatTurn) -> str:

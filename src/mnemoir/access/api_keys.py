@@ -112,7 +112,7 @@ class ApiKeys:
         Raises NotFound, InvalidRequest for a key that has ended, and Conflict for one that was replaced before.
         """
         old, now = self.get(key_id), self._clock()
-        self._refuse_to_rotate(old)
+        self._refuse_to_rotate(old, None if old.replaced_by is None else self.get(old.replaced_by))
         if old.expires_at is not None and old.expires_at < now + overlap:
             overlap = old.expires_at - now
         new = replace(old, created_at=now, created_by=by, revoked_at=None, replaced_by=None, last_used_at=None)
@@ -203,8 +203,9 @@ class ApiKeys:
         )
         return made, text
 
-    def _refuse_to_rotate(self, key: ApiKey) -> None:
-        if key.replaced_by is not None:
+    def _refuse_to_rotate(self, key: ApiKey, successor: ApiKey | None) -> None:
+        """Raise for a key that has ended, and for one that has a successor which was not revoked."""
+        if successor is not None and (successor.revoked_at is None or successor.replaced_by is not None):
             raise Conflict(
                 f"Key {key.id} was replaced by key {key.replaced_by} before. Rotate that one, or make a new key.",
                 code="already_rotated",

@@ -96,7 +96,7 @@ async def open_parts(settings: Settings) -> Parts:
         settings = models.settings
         encryption = own(Encryption(settings))
         cells = encryption.cells
-        identity = DirectoryIdentity(settings.storage.data_dir)
+        identity = DirectoryIdentity(settings.storage.data_dir, settings.memory.storage_path)
         database = own(open_database(settings.storage.data_dir / DATABASE_FILE, encryption.open_sql, identity))
         await encryption.refuse_lost_store(database)
         access = await open_access(settings, careful, database, identity, own)

@@ -72,8 +72,8 @@ def chat_memory(
             fact_tokens=settings.memory.recall_fact_tokens,
         )
 
-    async def foreseen(text: str) -> list[str]:
-        return await facts.foreseen(text) if is_here else []
+    async def foreseen(scope: Scope, text: str, zone: str | None) -> list[str]:
+        return await facts.foreseen(scope, text, zone) if is_here else []
 
     async def keep(caller: Caller, turn: ChatTurn) -> str:
         try:

@@ -71,16 +71,22 @@ def place_of(folder: Path) -> str:
 
 
 def link_in(folder: Path) -> Path | None:
-    """The link by which the file of a user's folder would be found, or by which the folder is; None for none."""
-    return next((path for path in (folder.parent, folder, folder / SESSIONS_FILE) if path.is_symlink()), None)
+    """The link by which a user's folder, or something in it, would be found; None for none."""
+    if (link := next((path for path in (folder.parent, folder) if path.is_symlink()), None)) is not None:
+        return link
+    try:
+        with os.scandir(folder) as entries:
+            return next((folder / entry.name for entry in entries if entry.is_symlink()), None)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
 
 
 def refuse_link(folder: Path) -> None:
-    """Raise StorageDamaged where a link leads to a folder, or its file: it may lead to somebody else's."""
+    """Raise StorageDamaged where a link leads to a folder, or out of it: it may lead to somebody else's."""
     if (link := link_in(folder)) is not None:
         raise StorageDamaged(
-            f"{link} is a link (storage_damaged), so nobody follows it: it may lead to somebody else's. Put "
-            "the folder and its file there themselves."
+            f"{link} is a link (storage_damaged), so nobody follows it: it may lead to somebody else's. Put what it "
+            "leads to in its place."
         )
 
 

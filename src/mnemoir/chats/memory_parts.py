@@ -55,7 +55,8 @@ class Memory:
 
     def reembedding(self, background: Background, own: Own) -> Reembedding:
         """What makes missing vectors."""
-        return own(Reembedding(self.store, self.indexing, self.embedding, background, self.pending))
+        forget = self.store.forget_other_lengths
+        return own(Reembedding(self.store, self.indexing, self.embedding, background, self.pending, forget=forget))
 
     def further_vectors(self, background: Background, own: Own) -> list[Reembedding]:
         """What makes the missing vectors of each further space."""

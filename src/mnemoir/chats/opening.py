@@ -25,6 +25,7 @@ from mnemoir.providers.memory_service import HttpMemoryService
 from mnemoir.settings import Settings
 from mnemoir.storage.sealing.cells import Cells
 from mnemoir.storage.sql import SqlJobQueue
+from mnemoir.storage.sql.ageing import SqlStamps
 from mnemoir.storage.sql.forgetting import ERASE
 from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
 from mnemoir.trees.opening import Trees
@@ -117,7 +118,7 @@ def open_chats(
         titles=titles,
         discussions=discussions,
         quotas=quotas,
-        stock=own(Stock(settings, holdings, conversations.damaged_files)),
+        stock=own(Stock(settings, holdings, conversations.damaged_files, SqlStamps(memory.database))),
         memory_service=talks.memory_service,
         times=talks.times,
     )

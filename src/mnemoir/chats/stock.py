@@ -17,6 +17,7 @@ from mnemoir.core.errors import StorageUnavailable
 from mnemoir.ports.holdings import DAILY_DAYS, Amounts, ByDay, OpenHolding
 from mnemoir.settings import Settings
 from mnemoir.storage.holdings import declared_files
+from mnemoir.storage.sql.ageing import SqlStamps, Stamp
 from mnemoir.trees.served import place_of
 
 _MEASURE_AGAIN_S = 300.0  # the folders of a thousand users are many files
@@ -85,12 +86,17 @@ class _Measured:
 
 
 class Stock:
-    """Counts the data of every holding and measures the files of one server."""
+    """Counts the data of every holding and measures the files of one server. `stamps` are rows of its database."""
 
     def __init__(
-        self, settings: Settings, holdings: Sequence[OpenHolding], find_damaged: Callable[[], Awaitable[list[str]]]
+        self,
+        settings: Settings,
+        holdings: Sequence[OpenHolding],
+        find_damaged: Callable[[], Awaitable[list[str]]],
+        stamps: SqlStamps,
     ) -> None:
         self._settings = settings
+        self._stamps = stamps
         self._damaged = Cached(find_damaged, for_s=_LOOK_FOR_DAMAGE_AGAIN_S)
         self._written = Cached(self.check_writes, for_s=_WRITE_AGAIN_S)
         self._holdings = holdings
@@ -142,11 +148,15 @@ class Stock:
         return await self._damaged.get(patience_s=_PATIENCE_S) or []
 
     async def check_writes(self) -> None:
-        """Write a few bytes to the disk of each folder that holds memories; raises StorageUnavailable if refused."""
+        """Write a few bytes to each folder that holds memories, and to the database; raises StorageUnavailable.
+
+        A file that may not grow takes no change, whatever room the disk has.
+        """
         storage = self._settings.storage
         folders = [storage.data_dir, *([storage.workspace_root] if storage.backend == "file" else [])]
         for folder in folders:
             await asyncio.to_thread(_write_to, folder)
+        await self._stamps.write(Stamp.PROBED, utc_now())
 
     async def check_recent_writes(self) -> None:
         """The same as of a second ago at most, for who asks often: a disk that refuses is asked again at once."""

@@ -90,7 +90,7 @@ def list_memories(
 @asks()
 def show(session: Session, memory_id: MemoryId, user: Owner = None) -> None:
     """Print one memory with its state, and what was said that it was made of."""
-    answer = session.ask("GET", _path(memory_id, "details"), query={"user_id": user or None})
+    answer = session.ask("GET", _path(memory_id, "details"), query={"user_id": user})
     if session.printed_as_json(answer):
         return
     memory = answer["memory"]
@@ -109,9 +109,7 @@ def edit(
     user: Owner = None,
 ) -> None:
     """Change what one memory says; its earlier text stays in its history, and can be restored."""
-    answer = session.ask(
-        "PATCH", _path(memory_id), query={"user_id": user or None}, body={"memory": _text_or_stdin(text)}
-    )
+    answer = session.ask("PATCH", _path(memory_id), query={"user_id": user}, body={"memory": _text_or_stdin(text)})
     if session.printed_as_json(answer):
         return
     print_memories([answer])
@@ -133,7 +131,7 @@ def delete(
     if everything and not yes:
         typer.confirm(f"Delete all memories of {user}?", abort=True, err=True)
     path = "/api/memories" if everything else _path(memory_id or "")
-    answer = session.ask("DELETE", path, query={"user_id": user or None})
+    answer = session.ask("DELETE", path, query={"user_id": user})
     if session.printed_as_json(answer):
         return
     note(answer["message"])
@@ -146,7 +144,7 @@ def history(
     user: Owner = None,
 ) -> None:
     """Print what happened to one memory, oldest first, and why."""
-    answer = session.ask("GET", _path(memory_id, "history"), query={"user_id": user or None})
+    answer = session.ask("GET", _path(memory_id, "history"), query={"user_id": user})
     if session.printed_as_json(answer):
         return
     for entry in answer["results"]:
@@ -185,7 +183,7 @@ def undo(
 ) -> None:
     """Undo one change; the undo is a change too, and can be undone."""
     path = f"/api/memories/changes/{quote(change_id, safe='')}/undo"
-    answer = session.ask("POST", path, query={"user_id": user or None})
+    answer = session.ask("POST", path, query={"user_id": user})
     if session.printed_as_json(answer):
         return
     _print_applied(answer["results"])

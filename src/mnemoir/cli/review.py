@@ -60,7 +60,7 @@ def edit(
 ) -> None:
     """Give a proposal another text; it still waits."""
     path = f"{_QUEUE}/{quote(proposal_id, safe='')}"
-    answer = session.ask("PATCH", path, query={"user_id": user or None}, body={"memory": text})
+    answer = session.ask("PATCH", path, query={"user_id": user}, body={"memory": text})
     if session.printed_as_json(answer):
         return
     print_row(answer["id"], answer["event"], answer["memory"])

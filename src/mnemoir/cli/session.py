@@ -44,7 +44,7 @@ class Session:
 
     def target(self, path: str, query: Mapping[str, Any]) -> str:
         """`path` with its query string, including the project. Values that are None are left out."""
-        full = {**query, "project": self.project or None}
+        full = {**query, "project": self.project}
         given = urlencode({name: value for name, value in full.items() if value is not None})
         return f"{path}?{given}" if given else path
 

@@ -51,7 +51,7 @@ async def export_lines(session: Session, file: Path | None, user: str | None) ->
     count = 0
     with progress("Exporting", None) as step, output(file) as write:
         async with session.connect_to_server() as connection:
-            target = session.target("/api/export", {"user_id": user or None})
+            target = session.target("/api/export", {"user_id": user})
             async for line in connection.lines(target):
                 write(line + b"\n")
                 step(1)
@@ -114,7 +114,7 @@ def _record(number: int, line: bytes, user: str | None) -> bytes:
     if not isinstance(record, dict):
         raise InvalidRequest(f"Line {number} is not a JSON object.", code="invalid_json")
     record.pop("history", None)  # exported for readers; the server creates its own
-    return orjson.dumps(record | ({"user_id": user} if user else {}))
+    return orjson.dumps(record | ({} if user is None else {"user_id": user}))
 
 
 def _numbered_lines(file: Path) -> Iterator[tuple[int, bytes]]:

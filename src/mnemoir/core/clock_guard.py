@@ -6,6 +6,7 @@ looks the same, and at a first run there is nothing to compare with. So in each 
 an hour, by itself or by hand, in which somebody can set the clock right; setting it right is a jump, too.
 """
 
+import logging
 import time
 from collections.abc import Callable
 from datetime import datetime
@@ -36,7 +37,7 @@ class ClockGuard:
         self._waits_since_s: float | None = None
         self.why = ""  # the clock cannot be trusted; of the last time that it could not
         if stamp is None:
-            self._wait("nothing tells yet whether the clock is right")
+            self._wait("nothing tells yet whether the clock is right", level=logging.INFO)  # as on each fresh machine
         elif abs(away_s := (clock() - stamp).total_seconds()) > _JUMP_S:
             days = f"{abs(away_s) / _DAY_S:.1f} days {'after' if away_s > 0 else 'before'}"
             self._wait(f"the clock is {days} {to_text(stamp)}, when it was last trusted")
@@ -51,9 +52,9 @@ class ClockGuard:
             self._waits_since_s = None
         return self._waits_since_s is None
 
-    def _wait(self, why: str) -> None:
+    def _wait(self, why: str, level: int = logging.WARNING) -> None:
         self._waits_since_s, self.why = self._elapsed(), why
-        _log.warning("nothing is deleted by its age for an hour", cause=why, clock=to_text(self._clock()))
+        _log.log(level, "nothing is deleted by its age for an hour", cause=why, clock=to_text(self._clock()))
 
     def _clock_ahead_s(self) -> float:
         """By how much the clock is ahead of the time that passed; it changes only when the clock is set."""

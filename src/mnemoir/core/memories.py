@@ -82,6 +82,9 @@ def origin_of_role(role: str | None) -> Origin:
     return _ORIGINS.get(role or "", "api")
 
 
+KNOWN_ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "function", "document"})
+"""Roles of messages by which one knows whose words they are."""
+
 _ORIGINS: Mapping[str, Origin] = {
     "assistant": "assistant",
     "tool": "tool",
@@ -166,7 +169,8 @@ class Add:
 class Update:
     """Replace the text of `target` if it still is `expected`; `created_at` stays, and metadata unless given.
 
-    The words are as before of the target's origin unless another is given.
+    The words are as before of the target's origin unless another is given. Metadata that are given have so many more
+    bytes than those before.
     `text == expected` only renews `updated_at`, which makes a decayed memory visible again. With `as_of`, the time of
     the last renewal of the target, as text, must equal it too. The text holds from `at` on, but not from before the
     last renewal; None means now.
@@ -178,6 +182,7 @@ class Update:
     entry: IndexEntry
     reason: str = "extracted"
     metadata: Mapping[str, Any] | Unchanged | None = UNCHANGED
+    more_metadata_bytes: int = 0
     origin: Origin | Unchanged = UNCHANGED
     as_of: str | None = None
     at: str | None = None
@@ -234,8 +239,13 @@ class Revert:
 Change = Add | Update | Remove | Restore | Revert
 
 
+def size_of_metadata(metadata: Mapping[str, Any] | None) -> int:
+    """The bytes of a memory's metadata, as JSON in UTF-8; 0 for none."""
+    return 0 if metadata is None else size_of(json.dumps(metadata, ensure_ascii=False, separators=(",", ":")))
+
+
 def growth_of(changes: Sequence[Change]) -> Mapping[Stored, int]:
-    """How many memories the changes may add, as they add or restore one, and how many bytes of texts."""
+    """How many memories the changes may add, as they add or restore one, and how many bytes of texts and metadata."""
     added = sum(isinstance(change, Add | Restore) for change in changes)
     return {"memories": added, "memory_bytes": sum(max(_growth_of(change), 0) for change in changes)}
 
@@ -243,11 +253,11 @@ def growth_of(changes: Sequence[Change]) -> Mapping[Stored, int]:
 def _growth_of(change: Change) -> int:
     match change:
         case Add():
-            return size_of(change.memory.text)
+            return size_of(change.memory.text) + size_of_metadata(change.memory.metadata)
         case Restore():
             return size_of(change.expected)
         case Update():
-            return size_of(change.text) - size_of(change.expected)
+            return size_of(change.text) - size_of(change.expected) + change.more_metadata_bytes
         case _:
             return 0
 
@@ -302,13 +312,15 @@ class Hit:
     """A memory found for a query. `score` is in [0, 1]; higher is better; comparable only within one result.
 
     `signals` holds the score of each search stage before weighting. A hit that is not `is_likely` was found
-    only because the user has few facts.
+    only because the user has few facts. One that `fits` shares a content word with the query, or is near enough to it
+    by itself.
     """
 
     memory: Memory
     score: float
     signals: Mapping[str, float] = field(default_factory=dict)
     is_likely: bool = True
+    fits: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

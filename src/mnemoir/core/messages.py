@@ -208,8 +208,9 @@ class ChatRequest:
     `memory` is True only for a JSON `true` in `memoryEnabled`; `user` is the client's own name of a person, not
     verified. `is_completion` marks a prompt instead of a list of messages, and `unmarked_prompt` is its whole text
     when no marker in it separates roles; a system text beside it is a message. `function_calls` marks a request with
-    `functions`, OpenAI's older form of tools: its client reads tool calls in that form only. `notes` say what was odd
-    about its body, for the trace.
+    `functions`, OpenAI's older form of tools: its client reads tool calls in that form only. `object_arguments` marks
+    a client whose protocol takes no calls but those with an object for arguments. `notes` say what was odd about its
+    body, for the trace.
 
     A request with `loading` has no question: it asks to load the model or to free its memory. `names` maps names of
     members in OpenAI's chat protocol to the client protocol's spelling, where they differ.
@@ -223,6 +224,7 @@ class ChatRequest:
     memory: bool = False
     user: str | None = None
     function_calls: bool = False
+    object_arguments: bool = False
     loading: Loading | None = None
     notes: Sequence[str] = ()
     names: Mapping[str, str] = field(default_factory=dict)

@@ -26,10 +26,14 @@ MOST_TRACED_CHARACTERS = 64 * 1024  # of one prompt or output: more would make t
 
 @dataclass(slots=True, kw_only=True)
 class RecalledMemory:
-    """A memory read by a node; `id` is "" for text not stored as a memory, such as a turn waiting for extraction."""
+    """A memory read by a node; `id` is "" for text not stored as a memory, such as a turn waiting for extraction.
+
+    One that `fits` has something in common with the question by itself; others were given along.
+    """
 
     text: str
     id: str = ""
+    fits: bool = True
 
 
 @dataclass(slots=True, kw_only=True)
@@ -196,7 +200,7 @@ def _figures_of(node: NodeTrace) -> NodeTrace:
         error=_NOT_KEPT if node.error else None,
         call=None,
         variables=[],
-        memories=[RecalledMemory(text="", id=memory.id) for memory in node.memories],
+        memories=[replace(memory, text="") for memory in node.memories],
         notes=[],
         children=[_without_texts(child) for child in node.children],
     )

@@ -48,7 +48,7 @@ class Grant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class User:
-    """A person who signs in, without any secret. Times are in UTC."""
+    """A person who signs in, without any secret. Times are in UTC; `time_zone` is where the person lives."""
 
     id: str
     name: str
@@ -59,6 +59,7 @@ class User:
     last_seen_at: datetime | None = None
     has_password: bool = False
     passkeys: int = 0
+    time_zone: str | None = None
 
     @property
     def principal(self) -> Principal:

@@ -45,6 +45,13 @@ def first_zone(names: Iterable[str | None]) -> str | None:
     return None
 
 
+def zone_name(name: str) -> str:
+    """The name itself. Raises ValueError for one that is no zone's."""
+    if zone_by_name(name) is None:
+        raise ValueError("must be a time zone, such as Europe/Vienna or +05:30")
+    return name
+
+
 def in_zone_of_speaker(instant: datetime, zone: tzinfo | None) -> datetime:
     """The instant at the offset it was written with, unless that is zero: then in `zone`, None for the server's."""
     return instant if instant.utcoffset() else instant.astimezone(zone)

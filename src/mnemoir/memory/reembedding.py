@@ -1,6 +1,6 @@
 """Embeds texts without a vector: after an outage of the embedding model, or after a change of model.
 
-Terms that older rules made are made anew in the same way.
+Terms that older rules made are made anew in the same way, and vectors of another length than the model's.
 
 The rows show which vectors of the model are missing; a job of the queue only requests a pass. So a crash loses and
 repeats nothing. A text that the model refuses is found by its words alone until the next start and delays no other.
@@ -47,11 +47,13 @@ class Reembedding:
         kind: str = KIND,
         warms: bool = True,
         passage: Callable[[Unembedded], Passage] = passage_of,
+        forget: Callable[[str, int], Awaitable[int]] | None = None,
     ) -> None:
         """`kind` is the kind of its jobs. Without `warms` the model is loaded by the first text only.
 
-        `passage` is what the model gets of a text.
+        `passage` is what the model gets of a text. `forget` has vectors of another length made anew (`MainVectors`).
         """
+        self._forget = forget
         self._warms = warms
         self._passage = passage
         self._store = store
@@ -96,6 +98,14 @@ class Reembedding:
             _log.info("vectors filled in", count=filled)
         return filled
 
+    async def _forget_other_lengths(self) -> None:
+        """Have vectors made anew that the model would make of another length now."""
+        length = self._embedding.dimension
+        if self._forget and length and (forgotten := await self._forget(self._embedding.name, length)):
+            _log.warning(
+                "vectors of another length are made anew", model=self._embedding.name, length=length, count=forgotten
+            )
+
     async def _waiting(self) -> list[Unembedded]:
         found = await self._store.without_vector(self._embedding.name, limit=_BATCH + len(self._left))
         return [text for text in found if _key(text) not in self._left][:_BATCH]
@@ -124,6 +134,7 @@ class Reembedding:
         return await self._indexing.with_vectors([self._passage(text) for text in waiting])
 
     async def _is_needed(self) -> bool:
+        await self._forget_other_lengths()
         return bool(await self._waiting())
 
     async def _look_for(self) -> None:

@@ -31,7 +31,8 @@ class ChatTurn:
 
     `answer` is "" for an answer cut at the token limit: then only the user's text is a source of memories. The uids
     are those of the messages in a stored conversation. `outside` is what tools and documents said in the turn, each
-    as its origin and its text; `context` is what was said just before it, each as its role and its text.
+    as its origin and its text; `context` is what was said just before it, each as its role and its text. `zone` is
+    the name of the person's time zone, in which `said_at` is written.
     """
 
     user_text: str
@@ -40,6 +41,7 @@ class ChatTurn:
     user_uid: str | None = None
     answer_uid: str | None = None
     outside: Sequence[tuple[str, str]] = ()
+    zone: str | None = None
     context: Sequence[tuple[str, str]] = ()
 
 

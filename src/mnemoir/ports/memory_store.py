@@ -169,6 +169,16 @@ class VectorBacklog(Protocol):
         """(number of texts without a vector of `model`, number of all texts that need one)."""
 
 
+class MainVectors(VectorBacklog, Protocol):
+    """The vectors of the embedding model, whose length its server may change."""
+
+    async def forget_other_lengths(self, model: str, length: int) -> int:
+        """Forget the vectors of `model`, if the oldest has another length than `length`; how many there were.
+
+        Then they are still to be made. All of them go, since a model makes vectors of one length at a time.
+        """
+
+
 class SpaceVectors(VectorBacklog, Protocol):
     """The vectors of one further space: of all facts of users who are marked, and of other texts that ask."""
 
@@ -227,7 +237,7 @@ class Committer(Protocol):
         """
 
 
-class MemoryStore(VectorBacklog, Committer, Protocol):
+class MemoryStore(MainVectors, Committer, Protocol):
     """A store of memories. All methods raise StorageUnavailable, and no exception of the back-end's own."""
 
     async def preview(self, scope: Scope, changes: Sequence[Change], *, degrade: bool = False) -> list[Applied]:

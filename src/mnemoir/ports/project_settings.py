@@ -17,7 +17,8 @@ class ProjectSettings:
     """The settings of one project. None means that the server's setting applies.
 
     `memory_enabled` False switches memory in chats off; `decay_days` 0 switches decay off; `search_limit` 0 means no
-    limit of the project's own. `pii_…` are for facts, messages, and what models are sent; days of 0 keep for ever.
+    limit of the project's own. `time_zone` is the zone of its people who tell
+    none. `pii_…` are for facts, messages, and what models are sent; days of 0 keep for ever.
     """
 
     memory_enabled: bool | None = None
@@ -31,6 +32,7 @@ class ProjectSettings:
     memories_days: int | None = None
     history_days: int | None = None
     deleted_days: int | None = None
+    time_zone: str | None = None
 
 
 class ProjectSettingsStore(Protocol):

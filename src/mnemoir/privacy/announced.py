@@ -21,6 +21,8 @@ _LONGEST = 400  # characters of a secret in words
 _FEWEST_DIGITS = 3
 _FEWEST_OF_NUMBER = 6
 _SHORTEST_PASSWORD = 4
+_SHORTEST_IRREGULAR = 6  # of a password that nothing but its signs tells from a word
+_MOST_SMALL_WORDS = 3
 _LEAST_LISTED = 12  # words of a phrase that may have plain ones among them; wallets have lists of ordinary words
 _LEAST_ADJACENT = 8  # words of a phrase that nothing joins to its name
 _END = re.compile(r"[.!?\n](?=\s|\Z)")
@@ -42,6 +44,7 @@ _NUMBERED = r"(?:\d{1,2}[.)]\s?)?[^\W\d_]{2,20}"  # a word, of a list perhaps
 _PHRASE = re.compile(rf"{_NUMBERED}(?:(?:,\s|[\s,;/_-])\s?{_NUMBERED}){{2,30}}")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _WORDS = re.compile(r"(?P<words>[^\W\d_]{4,40}(?:\s[^\W\d_]{2,40})?)")
+_SMALL_WORD = re.compile(r"(?P<word>[^\W\d_]{1,15}),?\s")
 _BEFORE = re.compile(r"(?P<value>[^\s\"'`“„«(]{3,64})[\"'`”»)]?\Z")
 # what stands where a secret might: a placeholder, a mask, an address, a name or a call in a program
 _STAND_IN = re.compile(
@@ -56,14 +59,14 @@ def announced_spans(text: str) -> Iterator[Span]:
     return (span for kind, span in _kinds_and_spans(text) if kind != "number")
 
 
-def announced_number_spans(text: str) -> Iterator[Span]:
-    """The places of a person's social security numbers behind their name, whatever their check digits."""
-    return (span for kind, span in _kinds_and_spans(text) if kind == "number")
+def announces_secret(text: str) -> bool:
+    """True when a word announces a secret, or a person's social security number, whatever its check digits."""
+    return next(_kinds_and_spans(text), None) is not None
 
 
 def _kinds_and_spans(text: str) -> Iterator[tuple[str | None, Span]]:
     folded = without_accents(text)
-    if not any(map(folded.__contains__, secret_words().stems)):
+    if not secret_words().may_be_in(folded):
         return
     found = list(secret_words().word.finditer(folded))
     for word, following in zip_longest(found, found[1:]):
@@ -148,9 +151,7 @@ class _Announced:
                 return self._key(at)
             case _:
                 found = self._password(at)
-                value = self._text[slice(*found)] if found else ""
-                is_irregular = any(map(str.isdigit, value)) and any(map(str.isalpha, value)) and len(value) >= 6
-                return found if is_irregular and not _CODE.fullmatch(value.lower() + "-") else None
+                return found if found and _mixes_signs(self._text[slice(*found)]) else None
 
     def _behind(self, at: int, gap: str, join: re.Match[str]) -> Span | None:
         """The secret behind what joins it to the word. `gap` is what stands between."""
@@ -159,7 +160,7 @@ class _Announced:
         is_weak = verb in _WEAK and self._text[at - 3 : at].strip() not in ("è", "é")
         opened = _OPENING.match(self._text, at).end()  # type: ignore[union-attr]  # it matches everything
         if self._kind in ("code", "bare"):
-            found = self._code(opened) if is_near else None
+            found = self._code(opened) if is_near or len(gap.split()) == 1 else None
             is_year = found is not None and is_weak and _YEAR.fullmatch(self._folded, *found)
             return None if is_year else found
         if self._kind == "number":
@@ -168,7 +169,21 @@ class _Announced:
             return self._key(opened)
         if self._kind == "password" and (found := self._password(opened, by_sign=not verb)):
             return None if is_weak and not any(map(str.isdigit, self._text[slice(*found)])) else found
+        if self._kind == "password" and (found := self._password_behind_words(opened)):
+            return found
         return self._in_words(at, join) if is_near and not is_weak else None
+
+    def _password_behind_words(self, at: int) -> Span | None:
+        """A password of letters and digits behind a few small words: "is still the same, Winter2025"."""
+        for _ in range(_MOST_SMALL_WORDS):
+            word = _SMALL_WORD.match(self._folded, at)
+            if word is None or not (self._is_plain(word["word"]) or self._words.unit.match(f" {word['word']}")):
+                break
+            at = word.end()
+            found = self._password(at)
+            if found and _mixes_signs(self._text[slice(*found)]):
+                return found
+        return None
 
     def _in_words(self, at: int, join: re.Match[str]) -> Span | None:
         """A password or phrase of plain words: a quotation, three words and more, or one that ends the clause."""
@@ -278,6 +293,11 @@ _TOKENS_OF_NUMBER = re.compile(r"(?=[a-z0-9./ -]{0,12}\d)[a-z0-9]{1,16}(?:[ ./-]
 def is_stand_in(value: str) -> bool:
     """True for a reference to a secret; a mere word with a capital inside may be the secret itself."""
     return bool(_STAND_IN.fullmatch(value)) and not value.isalpha()
+
+
+def _mixes_signs(value: str) -> bool:
+    """True for some letters and digits together, as nobody writes a word."""
+    return len(value) >= _SHORTEST_IRREGULAR and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
 
 
 def _mixes(value: str) -> bool:

@@ -80,7 +80,8 @@ class HttpMemoryService:
             said.append(_message_body("assistant", turn.answer, turn.answer_uid))
         said += [_message_body(origin, text, None) for origin, text in turn.outside]
         metadata = {"session_id": scope.conversation, "source": "chat", "timestamp": turn.said_at}
-        body = {"messages": said, "user_id": scope.user, "metadata": metadata, "timestamp": turn.said_at}
+        body: dict[str, Any] = {"messages": said, "user_id": scope.user, "metadata": metadata}
+        body |= {"timestamp": turn.said_at} | ({"timezone": turn.zone} if turn.zone else {})
         if turn.context:
             body["context"] = [_message_body(role, text, None) for role, text in turn.context]
         answer = await self._post(
@@ -193,4 +194,5 @@ def _line(hit: Mapping[str, Any]) -> RecalledLine:
         day=day[:10] if isinstance(day, str) else "",
         id=memory_id if isinstance(memory_id, str) else "",
         origin=origin if isinstance(origin, str) else "",
+        fits=hit.get("fits") is not False,
     )

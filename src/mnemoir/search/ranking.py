@@ -87,13 +87,25 @@ class StageReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
-    """A found row with the raw score of each stage. One that is not `likely` has nothing in common with the query."""
+    """A found row with the raw score of each stage. One that is not `likely` has nothing in common with the query.
+
+    One that `fits` has something in common with it by itself: a word, or enough of its meaning.
+    """
 
     seq: int
     score: float
     effective_at: float
     signals: Mapping[str, float] = field(default_factory=dict)
     is_likely: bool = True
+    fits: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marks:
+    """What is said of found rows, by slot: whether they are likely, and whether they fit by themselves."""
+
+    likely: Mask
+    related: Mask
 
 
 class Stages:
@@ -120,11 +132,9 @@ def rank(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, stages:
         words = word_scores(index, query_terms(query.addressed.bare, query.multilingual.language), shown)
     close = _closeness(index, query, shown, weights, stages)
     cosine = None if close is None else close.cosine
-    likely = (
-        _related_rows(words, cosine, weights)
-        if query.related
-        else _evident(index, words, cosine, shown, weights, query.limit)
-    )
+    related = _related_rows(words, close)
+    likely = related if query.related else _evident(index, words, cosine, shown, weights, query.limit)
+    marks = Marks(likely=likely, related=related)
     wanted = shown & (likely | _few_facts(index, query, cosine, shown, weights))
     rows = np.flatnonzero(wanted if query.among is None else wanted & query.among)
     found = _Found(rows)
@@ -134,7 +144,7 @@ def rank(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, stages:
     _date(index, query, found, stages)
     if close is None:
         stages.skip("late", "no vectors")
-        return _best(index, query, likely, [(found, weights.lexical)])
+        return _best(index, query, marks, [(found, weights.lexical)])
     found.take("vector", close.cosine[rows], close.rested[rows])
     is_fact, is_foreign = index.is_fact[rows], index.vectors_in(MULTILINGUAL).has_vector[rows]
     facts = found.only(np.flatnonzero(is_fact))
@@ -143,7 +153,7 @@ def rank(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, stages:
     facts.take("words", words.known * facts.raw["words"])
     facts.take("vector", facts.raw["vector"], with_far_ones(facts.raw["vector"], facts.scaled["vector"]))
     compared = _late(index, query, messages, weights, stages)
-    return _best(index, query, likely, [(facts, weights.facts), (foreign, weights.first), compared])
+    return _best(index, query, marks, [(facts, weights.facts), (foreign, weights.first), compared])
 
 
 def newest(index: ScopeIndex, shown: Mask, limit: int) -> list[Ranked]:
@@ -263,10 +273,10 @@ def _evident(
     return evident & shown
 
 
-def _related_rows(words: WordScores, cosine: FloatArray | None, weights: Weights) -> Mask:
+def _related_rows(words: WordScores, close: Closeness | None) -> Mask:
     """The rows relevant by themselves, without their window; those without a vector by words alone."""
     related: Mask = words.item > 0
-    return related if cosine is None else related | (cosine >= weights.related_cosine)
+    return related if close is None else related | close.related
 
 
 def _few_facts(index: ScopeIndex, query: Query, cosine: FloatArray | None, shown: Mask, weights: Weights) -> Mask:
@@ -350,7 +360,7 @@ def _strongest(score: NDArray[np.float64], count: int) -> Rows:
 
 
 def _best(
-    index: ScopeIndex, query: Query, likely: Mask, kinds: Sequence[tuple["_Found", Mapping[str, float]]]
+    index: ScopeIndex, query: Query, marks: Marks, kinds: Sequence[tuple["_Found", Mapping[str, float]]]
 ) -> list[Ranked]:
     """The best of all candidates at or over the threshold; each kind of rows comes with its weights."""
     kinds = [(found, weights) for found, weights in kinds if len(found.rows)] or kinds[:1]
@@ -360,7 +370,7 @@ def _best(
         stage: np.concatenate([found.raw.get(stage, np.full(len(found.rows), np.nan)) for found, _ in kinds])
         for stage in dict.fromkeys(stage for found, _ in kinds for stage in found.raw)
     }
-    return _first(index, rows, score, query.limit, raw, likely, threshold=query.threshold)
+    return _first(index, rows, score, query.limit, raw, marks, threshold=query.threshold)
 
 
 def _first(
@@ -369,7 +379,7 @@ def _first(
     score: NDArray[np.float64],
     limit: int,
     raw: Mapping[str, Signal] | None = None,
-    likely: Mask | None = None,
+    marks: Marks | None = None,
     threshold: float = 0.0,
 ) -> list[Ranked]:
     """The `limit` best, and those that tie with the last of them: the caller, who knows their ids, cuts."""
@@ -392,7 +402,8 @@ def _first(
                 for stage, values in (raw or {}).items()
                 if values[at] == values[at]
             },
-            is_likely=likely is None or bool(likely[rows[at]]),
+            is_likely=marks is None or bool(marks.likely[rows[at]]),
+            fits=marks is not None and bool(marks.related[rows[at]]),
         )
         for at, when in zip(order.tolist(), effective_at.tolist(), strict=False)  # `order` may be cut
     ]

@@ -330,7 +330,7 @@ def _hits(memories: Mapping[int, Memory], ranked: Sequence[Ranked], limit: int) 
     found = [(row, memories[row.seq]) for row in ranked if row.seq in memories]
     found.sort(key=lambda pair: (-pair[0].score, -pair[0].effective_at, pair[1].id))
     return [
-        Hit(memory=memory, score=row.score, signals=row.signals, is_likely=row.is_likely)
+        Hit(memory=memory, score=row.score, signals=row.signals, is_likely=row.is_likely, fits=row.fits)
         for row, memory in found[:limit]
     ]
 

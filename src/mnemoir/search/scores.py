@@ -143,16 +143,19 @@ def with_far_ones(cosine: FloatArray, above: FloatArray) -> FloatArray:
 class Closeness:
     """How near each row is to the query by vectors, by slot; NaN while a row's vector is to be made.
 
-    `cosine` is compared with floors. `rested` is above the cosine of unrelated rows, in [0, 1].
+    `cosine` is compared with floors. `rested` is above the cosine of unrelated rows, in [0, 1]. The rows that are
+    near enough by themselves, each model by its own measure, are `related`.
     """
 
     cosine: FloatArray
     rested: FloatArray
+    related: Mask
 
 
 def closeness(main: FloatArray, weights: Weights) -> Closeness:
     """The closeness by the cosines of the main model alone."""
-    return Closeness(main, above_rest(main, weights.resting_cosine, weights.resting_rows))
+    rested = above_rest(main, weights.resting_cosine, weights.resting_rows)
+    return Closeness(main, rested, main >= weights.related_cosine)
 
 
 def mixed_closeness(
@@ -165,16 +168,18 @@ def mixed_closeness(
     share of 1 the main model does not know the query's language, and then messages without one are not near.
     """
     rested = above_rest(foreign, weights.resting_multilingual, weights.resting_rows)
+    is_near = foreign >= weights.related_multilingual
     if share == 1.0:
         unknown = np.where(index.is_fact, np.float32(np.nan), np.float32(0))
         is_there = np.isfinite(foreign)
-        return Closeness(np.where(is_there, foreign, unknown), np.where(is_there, rested, unknown))
+        return Closeness(np.where(is_there, foreign, unknown), np.where(is_there, rested, unknown), is_near)
     first = closeness(main, weights)
     both = np.where(np.isfinite(first.rested), (1 - share) * first.rested + share * rested, rested)
     is_mixed, is_foreign = np.isfinite(foreign), np.isfinite(foreign) & ~index.is_fact
     return Closeness(
         np.where(is_foreign, foreign, np.fmax(main, foreign)),
         np.where(is_foreign, rested, np.where(is_mixed, both, first.rested)),
+        is_near | (first.related & ~is_foreign),
     )
 
 

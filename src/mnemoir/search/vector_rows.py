@@ -22,6 +22,7 @@ class VectorRows:
     ) -> None:
         """`width` may be None: the first vector decides. The arrays are the contents of an earlier state."""
         self.model = model
+        self._given = width
         self._has = Column(np.bool_, None, has_vector)
         width = width if vectors is None else vectors.shape[1]
         self._matrix = Column(np.float32, width, vectors) if width else None
@@ -45,11 +46,12 @@ class VectorRows:
         """Append rows with their stored vectors, if they have any."""
         first = len(self._has)
         self._has.extend([False] * len(stored))
+        if self._matrix is None or not self._has.values.any():  # no vector is left of a length that has changed
+            dimension = self._given or next((len(vector) // 2 for vector in stored if vector), None)
+            if dimension and (self._matrix is None or self._matrix.width != dimension):
+                self._matrix = Column(np.float32, dimension)
         if self._matrix is None:
-            dimension = next((len(vector) // 2 for vector in stored if vector), None)
-            if dimension is None:
-                return
-            self._matrix = Column(np.float32, dimension)
+            return
         width = self._matrix.width
         missing = len(self._has) - len(self._matrix)
         self._matrix.extend(np.broadcast_to(np.float32(0), (missing, width)))

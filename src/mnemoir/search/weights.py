@@ -51,6 +51,9 @@ class Weights:
     # and 7. At 0.25, 4 % find one, and a quarter of the wordless answers is lost. Late interaction beside it would
     # gain little (8 % for the same answers). Of a model that finds all texts alike, less is left out.
     related_cosine: float = 0.20
+    # The same of the multilingual model. Measured on 49 facts in seven languages and questions that share no word
+    # with them: of the right facts 71 % are as near, and 1.3 facts for an unrelated request.
+    related_multilingual: float = 0.15
     # Cosine of unrelated rows, until a user's own rows say otherwise: it counts as that many of them.
     resting_cosine: float = 0.13
     resting_rows: int = 20

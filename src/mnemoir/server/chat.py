@@ -23,6 +23,7 @@ from mnemoir.core.errors import Cancelled, MnemoirError
 from mnemoir.core.events import Event, Gathering, MembersDropped, MemoriesRecalled, MemorySkipped, Reply, Usage
 from mnemoir.core.messages import ChatRequest
 from mnemoir.core.scope import acting
+from mnemoir.core.zones import first_zone
 from mnemoir.server.door.access import client_keys, presented_key, principal_of
 from mnemoir.server.door.budgets import degraded_by, note_stored, within_quotas
 from mnemoir.server.door.errors import failure, internal_error, outward, stopping
@@ -33,12 +34,20 @@ from mnemoir.server.live_answers import LiveAnswer
 from mnemoir.server.rest import Site
 from mnemoir.wire.app_prompts import TASK_HEADER, named_task, recognised_task
 from mnemoir.wire.forwarding import bounded_names
-from mnemoir.wire.session import History, asks_to_store, parent_message, shown_history, without_session
+from mnemoir.wire.session import (
+    History,
+    asks_to_store,
+    parent_message,
+    shown_history,
+    time_zones_of_person,
+    without_session,
+)
 from mnemoir.workflows.run import Answerer, Caller
 
 _TASK = TASK_HEADER.lower().encode()
 _RESUME = b"x-mnemoir-resume"
 _TITLE = b"x-mnemoir-title"
+_TIMEZONE = b"x-timezone"
 _EVENTS = b"text/event-stream"
 _log = structlog.get_logger(__name__)
 _NO_BUFFERING = ((b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no"))
@@ -164,6 +173,8 @@ class ChatRoute:
             parent_id=parent_message(body),
             titled=header(scope, _TITLE) == "1",
         )
+        if caller.memory and caller.zone is None:
+            caller = replace(caller, zone=await self._site.zone_of_user(caller.scope))
         caller = await within_quotas(scope, self._site.parts.chats.quotas, caller, room, needs_room=wishes.need_room)
         answer_id = self._dialect.id_prefix + caller.run_id.removeprefix("run_")  # one random number for both
         visit_of(scope).run_id = caller.run_id
@@ -335,6 +346,7 @@ class ChatRoute:
             is_bound=principal_of(scope).is_bound,
             credential=self._credential(scope),
             client_keys=client_keys(scope),
+            zone=first_zone([header(scope, _TIMEZONE), *time_zones_of_person(body)]),
         )
 
     def _credential(self, scope: Scope) -> str | None:

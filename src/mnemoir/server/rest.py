@@ -13,7 +13,7 @@ from typing import Annotated, Any, Generic, TypeVar, Union, get_args, get_origin
 
 import orjson
 from fastapi import APIRouter, Depends, Query, Request
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError, with_config
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, with_config
 from starlette.responses import Response
 from typing_extensions import TypedDict  # before Python 3.12 pydantic accepts no other
 
@@ -21,7 +21,9 @@ from mnemoir.app.parts import Parts
 from mnemoir.core.clock import from_epoch, from_local_text
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.events import Usage
+from mnemoir.core.scope import Scope as Owner
 from mnemoir.core.scope import entity_name
+from mnemoir.core.zones import zone_name
 from mnemoir.ports.memory_store import Project
 from mnemoir.server.door.access import Guard
 from mnemoir.server.door.clients import Clients
@@ -67,6 +69,11 @@ class Site:
         """Count one completed operation of a memory route."""
         if self.metrics is not None:
             self.metrics.memory_operation(operation)
+
+    async def zone_of_user(self, owner: Owner) -> str | None:
+        """The time zone that the person says of themselves whose memories these are; None without one."""
+        users = self.parts.access.users
+        return await asyncio.to_thread(users.time_zone, owner.tenant, owner.user) if users.are_there else None
 
     def count_tokens(self, usage: Usage) -> None:
         """Count the tokens that a model took for an add."""
@@ -289,5 +296,6 @@ def offset_number(raw: object) -> int:
 UserId = Annotated[str, name_of("user_id")]
 Instant = Annotated[datetime, BeforeValidator(_instant, json_schema_input_type=float | str)]
 LocalInstant = Annotated[datetime, BeforeValidator(_local_instant, json_schema_input_type=float | str)]
+TimeZone = Annotated[str, Field(max_length=64), AfterValidator(zone_name)]
 Question = Annotated[str, AfterValidator(not_blank), AfterValidator(lambda text: text[:LONGEST_QUERY])]
 Cursor = Annotated[str | None, Query(description="`next` of the page before")]

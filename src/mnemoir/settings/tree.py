@@ -17,7 +17,7 @@ from pydantic.functional_validators import AfterValidator
 
 from mnemoir.core.proxies import Proxies
 from mnemoir.core.scope import PROJECT_NAME
-from mnemoir.core.zones import zone_by_name
+from mnemoir.core.zones import zone_name
 from mnemoir.ports.project_settings import Quarantine, Reviewed
 from mnemoir.settings.access import Audit, Auth, Encryption, Limits, Pii, Quotas, Redis, Retention, Security
 from mnemoir.settings.addresses import (
@@ -57,12 +57,6 @@ def _prefix(raw: str) -> str:
 def _project(raw: str) -> str:
     if not PROJECT_NAME.fullmatch(raw):
         raise ValueError("must be 1 to 128 letters, digits, '.', '_' or '-', starting with a letter, a digit or '_'")
-    return raw
-
-
-def _zone(raw: str) -> str:
-    if zone_by_name(raw) is None:
-        raise ValueError("must be a time zone, such as Europe/Vienna or +05:30")
     return raw
 
 
@@ -191,7 +185,7 @@ class Memory(MemoryConfig):
     recall_tokens: int = Field(default=800, ge=1, le=100_000)
     recall_fact_tokens: int = Field(default=400, ge=1, le=100_000)
     recall_unlikely: bool = True
-    time_zone: Annotated[str, AfterValidator(_zone)] | None = None
+    time_zone: Annotated[str, AfterValidator(zone_name)] | None = None
     review: Annotated[Reviewed, BeforeValidator(lower_or_off)] = "off"
     learn_from: OutsideOrigins = ()
     quarantine: Annotated[Quarantine, BeforeValidator(lower_or_off)] = "rules"

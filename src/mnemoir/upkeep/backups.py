@@ -89,7 +89,7 @@ def create_kept_backup(
     made = _write_backup(settings, path, choice, former, key=key, keep=most)
     with storage_errors(target, OSError), alone_in(target) as is_alone:
         if is_alone:
-            _remove_old(target, most)
+            _remove_old(target, path, most)
     return path, made
 
 
@@ -131,9 +131,12 @@ def kept_in(folder: Path) -> list[Path]:
     return [entry for entry in found if (entry / MANIFEST_FILE).is_file()]
 
 
-def _remove_old(folder: Path, most: int) -> None:
-    """Remove all but the newest backups, and what was left by who was killed."""
-    stay = kept_in(folder)[-most:]
+def _remove_old(folder: Path, made: Path, most: int) -> None:
+    """Remove all but the newest backups, and what was left by who was killed.
+
+    The one that was just made is the newest, whatever a clock that was set back says of it.
+    """
+    stay = [*[entry for entry in kept_in(folder) if entry != made], made][-most:]
     for old in [entry for entry in folder.iterdir() if _is_kept(entry) and entry not in stay]:
         (old / MANIFEST_FILE).unlink(missing_ok=True)  # first, so that half a backup is none
         shutil.rmtree(old)

@@ -40,7 +40,7 @@ def losses_in(settings: Settings) -> Mapping[str, str]:
 
     Raises StorageUnavailable where the disk fails.
     """
-    identity = DirectoryIdentity(settings.storage.data_dir)
+    identity = DirectoryIdentity(settings.storage.data_dir, settings.memory.storage_path)
     try:
         found = dict(_lost_databases(identity))
         id = identity.id
@@ -68,7 +68,7 @@ def begin_anew(settings: Settings, named: str) -> BegunAnew:
     data_dir = settings.storage.data_dir
     if not data_dir.is_dir():
         raise NotFound(f"There is no data directory {data_dir}. Name another one with --data-dir.")
-    identity = DirectoryIdentity(data_dir)
+    identity = DirectoryIdentity(data_dir, settings.memory.storage_path)
     path, lost = data_dir / named, losses_in(settings)
     name = identity.name_of(path)
     if name not in lost:
@@ -141,7 +141,7 @@ def _loss(path: Path, membership: Membership) -> str | None:
 
 
 def _begin_file(settings: Settings, name: str) -> BegunAnew:
-    identity = DirectoryIdentity(settings.storage.data_dir)
+    identity = DirectoryIdentity(settings.storage.data_dir, settings.memory.storage_path)
     path = settings.storage.data_dir / name
     if name == IDENTITY_FILE:
         kept_as = _keep_apart(path)
@@ -157,7 +157,9 @@ def _begin_file(settings: Settings, name: str) -> BegunAnew:
 async def _begin_conversations(settings: Settings, path: Path, name: str) -> BegunAnew:
     refuse_link(path.parent)
     database = settings.storage.data_dir / DATABASE_FILE
-    engine = open_database(database, identity=DirectoryIdentity(settings.storage.data_dir))
+    engine = open_database(
+        database, identity=DirectoryIdentity(settings.storage.data_dir, settings.memory.storage_path)
+    )
     try:
         marks, root, folders = ConversationMarks(engine), folder_of_conversations(settings), SpelledFolders()
         kept_as = _keep_apart(path)

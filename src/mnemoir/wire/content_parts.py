@@ -29,13 +29,15 @@ def read_content(content: object) -> Iterator[ModelEvent]:
 
 
 def _part(part: object) -> Iterator[ModelEvent]:
+    if part is None:
+        return
     if isinstance(part, str):
         part = {"text": part}
     if not isinstance(part, Mapping):
         raise upstream.unusable("a part that is not an object")
     kind = part.get("type")
     if kind in _TEXTS:
-        text = upstream.text_or_none(part.get("text"), "a part")
+        text = upstream.text_or_none(_value_of(part.get("text") or part.get("value")), "a part")
         yield from (Text(text),) if text else ()
     elif kind in _THINKING:
         thought = next((words for name in _THOUGHTS if (words := _thinking_of(part.get(name), _DEEPEST))), "")
@@ -45,6 +47,11 @@ def _part(part: object) -> Iterator[ModelEvent]:
         yield from (Refusal(refusal),) if refusal else ()
     else:
         yield Note(f"A part of the answer is of the type {str(kind)[:40]!r}, which is not known; it was left out.")
+
+
+def _value_of(text: object) -> object:
+    """A text, which some servers put into an object beside its annotations."""
+    return text.get("value") if isinstance(text, Mapping) else text
 
 
 def _thinking_of(value: object, depth: int) -> str:

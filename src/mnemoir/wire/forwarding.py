@@ -192,8 +192,7 @@ def _lost_by_openai(request: ModelRequest) -> Iterator[str]:
 def _lost_by_responses(request: ModelRequest) -> Iterator[str]:
     yield from _lost_by_openai(request)
     yield from _given_options(request, "seed", "presence_penalty", "frequency_penalty")
-    if request.output is not None and request.output.is_local_form:
-        yield "response_format"
+    yield from _lost_form(request)
     for tool in request.tools:
         yield from (f"tools.{name}" for name in tool if name not in ("type", tool.get("type"), "function"))
 
@@ -201,16 +200,20 @@ def _lost_by_responses(request: ModelRequest) -> Iterator[str]:
 def _lost_by_ollama(request: ModelRequest) -> Iterator[str]:
     if request.tool_choice not in (None, "auto", "none"):  # `none` is obeyed: no tools are sent
         yield "tool_choice"
-    if request.output is not None and request.output.is_local_form and not request.output.schema:
-        yield "response_format"
+    yield from _lost_form(request)
     if any(tool.get("type") == "custom" for tool in request.tools):
         yield "tools.custom"
 
 
-def _lost_by_generate(request: ModelRequest) -> Iterator[str]:
-    yield from _tools(request)
+def _lost_form(request: ModelRequest) -> Iterator[str]:
+    """A form of local servers, of which other protocols get at most the schema."""
     if request.output is not None and request.output.is_local_form and not request.output.schema:
         yield "response_format"
+
+
+def _lost_by_generate(request: ModelRequest) -> Iterator[str]:
+    yield from _tools(request)
+    yield from _lost_form(request)
 
 
 def _lost_by_the_offline_model(request: ModelRequest) -> Iterator[str]:

@@ -61,6 +61,11 @@ class AnswerReader(answer_reader.AnswerReader):
         self._has_answer = False
         self._reason: FinishReason | None = None
 
+    @property
+    def is_reasoned(self) -> bool:
+        """See the base class."""
+        return self._reason is not None
+
     def read_frame(self, body: dict[str, Any], events: list[ModelEvent]) -> None:
         """See the base class."""
         if body.get("error") or "token" not in body:

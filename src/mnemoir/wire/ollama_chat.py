@@ -65,6 +65,7 @@ def read_request(body: Json) -> ChatRequest:
         stream=ollama_options.read_stream(body),
         memory=body.get("memoryEnabled") is True,
         user=members.own_name(body, "user"),
+        object_arguments=True,
         loading=None if messages else ollama_options.read_loading(body),
         names=ollama_options.NAMES,
     )

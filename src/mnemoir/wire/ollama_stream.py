@@ -28,7 +28,7 @@ from mnemoir.core.messages import ToolCall
 from mnemoir.wire import upstream
 from mnemoir.wire.answers.answer_reader import AnswerReader
 from mnemoir.wire.answers.call_ids import CallIds
-from mnemoir.wire.answers.end_reasons import finish_reason
+from mnemoir.wire.answers.end_reasons import finish_reason, read_reason
 from mnemoir.wire.answers.error_shapes import raise_error_in_place
 from mnemoir.wire.content_parts import read_content
 from mnemoir.wire.members import Json
@@ -166,7 +166,7 @@ class LineReader(AnswerReader):
             self._read_parts(parts, events)
         else:
             raise_error_in_place(body)
-            if done is not True:
+            if done is None:
                 raise upstream.no_answer("no message", body)
         self._tells_done = self._tells_done or done is not None
         if done is True:
@@ -202,7 +202,7 @@ class LineReader(AnswerReader):
             self._call_count += 1
 
     def _finish(self, body: Mapping[str, Any], events: list[ModelEvent]) -> None:
-        if not self._has_answer:
+        if not self._has_answer and read_reason(body.get("done_reason")) is None:
             raise upstream.unusable("no message")
         reason = finish_reason(body.get("done_reason"), has_calls=self._call_count > 0)
         events += (read_usage(body), Finished(reason=reason))

@@ -16,6 +16,7 @@ from mnemoir.core.messages import Extra, Route, ToolCall
 from mnemoir.wire import members, upstream
 from mnemoir.wire.answers.call_ids import CallIds, read_call_id
 from mnemoir.wire.members import Json, asked_extra, members_for, merged_members, within
+from mnemoir.wire.second_reading import mended_arguments
 
 _ROUTE: Route = "ollama-chat"
 _OF_CALLS = frozenset({"id", "function"})
@@ -49,7 +50,7 @@ def read_upstream_calls(value: object, ids: CallIds) -> tuple[ToolCall, ...]:
     try:
         calls = read_tool_calls([_without_id(call) for call in given], "tool_calls")
     except InvalidRequest as exc:
-        raise upstream.unusable(f"an unusable tool call: {exc.message}") from exc
+        raise upstream.unusable(f"an unusable tool call: {exc.message.rstrip('.')}") from exc
     if not all(call.name for call in calls):
         raise upstream.unusable("a tool call without a name")
     return tuple(replace(call, id=ids.take(own)) for call, own in zip(calls, own_ids, strict=True))
@@ -62,7 +63,7 @@ def _without_id(call: object) -> object:
 
 def write_asked_calls(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
     """Earlier calls, for a request to a model. Raises InvalidRequest for arguments that are no JSON object."""
-    broken = next((call for call in calls if _object(call.arguments) is None), None)
+    broken = next((call for call in calls if mended_arguments(call.arguments) is None), None)
     if broken is not None:
         raise InvalidRequest(
             f"A message holds a call of the tool {broken.name!r} with arguments that are not a JSON object, and "
@@ -74,7 +75,7 @@ def write_asked_calls(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
 
 def write_answered_calls(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
     """Calls of an answer. Raises ProviderInvalidOutput for arguments that are no JSON object."""
-    broken = next((call for call in calls if _object(call.arguments) is None), None)
+    broken = next((call for call in calls if mended_arguments(call.arguments) is None), None)
     if broken is not None:
         raise ProviderInvalidOutput(
             f"The model called the tool {broken.name!r} with arguments that are not a JSON object: "
@@ -86,7 +87,10 @@ def write_answered_calls(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
 def _write_calls(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
     written: list[dict[str, Any]] = []
     for n, call in enumerate(calls):
-        body = {"id": call.id, "function": {"index": n, "name": call.name, "arguments": _object(call.arguments)}}
+        body = {
+            "id": call.id,
+            "function": {"index": n, "name": call.name, "arguments": mended_arguments(call.arguments)},
+        }
         written.append(body if call.extra is None else merged_members(members_for(call.extra, _ROUTE), body))
     return written
 
@@ -94,7 +98,7 @@ def _write_calls(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
 def _read_arguments(value: object, field: str) -> str:
     """The arguments as text; some servers and clients send them as text already."""
     if isinstance(value, str):
-        if _object(value) is None:
+        if mended_arguments(value) is None:
             raise InvalidRequest(f"{field} must be an object, it is a string that holds none.", field=field)
         return value
     return orjson.dumps(members.as_object({} if value is None else value, field)).decode()
@@ -105,12 +109,3 @@ def _extra(body: Json, function: Json, at: str) -> Extra | None:
     of_call = asked_extra(body, _OF_CALLS, _ROUTE, f"{at}.")
     of_function = asked_extra(function, _OF_FUNCTIONS, _ROUTE, f"{at}.function.")
     return within(of_call, "function", of_function)
-
-
-def _object(text: str) -> dict[str, Any] | None:
-    """The object in a call's arguments; an empty text is one without members. None for any other text."""
-    try:
-        value = orjson.loads(text or "{}")
-    except orjson.JSONDecodeError:
-        return None
-    return value if isinstance(value, dict) else None

@@ -67,7 +67,8 @@ def read_reply(body: Json) -> Reply:
     choice = choices[0]
     message = _said_in_place(choice) or choice.get("delta")  # which is an only piece in place of a whole answer
     raise_error_of(choice, message)
-    if message is None and (choice.get("message") == {} or read_reason(reason_of(choice)) is not None):
+    ended = read_reason(reason_of(choice)) is not None  # asked first, for half an answer may be unusable too
+    if message is None and (choice.get("message") == {} or ended):
         message = {}  # of a filter, for example
     if not isinstance(message, Mapping):
         raise upstream.unusable("a choice without a message")
@@ -78,7 +79,7 @@ def read_reply(body: Json) -> Reply:
         text="".join(event.text for event in said if isinstance(event, Text)),
         reason=finish_reason(reason_of(choice), has_calls=bool(calls)),
         tool_calls=calls,
-        thinking="".join((_thinking(message), *(event.text for event in said if isinstance(event, Thinking)))),
+        thinking="".join((*(event.text for event in said if isinstance(event, Thinking)), _thinking(message))),
         refusal="".join((refusal, *(event.text for event in said if isinstance(event, Refusal)))),
         usage=read_usage(body.get("usage")),
         passed=passed_of(body, choice, message, _OF_ANSWERS, ROUTE),
@@ -184,6 +185,8 @@ class AnswerReader(ChunkReader):
         super().__init__(media_type)
         self._calls = CallPieces()
         self._has_said = self._by_messages = False
+        self._told: str | None = ""  # by messages that hold all so far; None once they do not
+        self._grows = False
 
     @property
     def _has_calls(self) -> bool:
@@ -226,7 +229,20 @@ class AnswerReader(ChunkReader):
         if not isinstance(message, dict):
             raise upstream.unusable("a message that is not an object")
         self._by_messages = self._by_messages or bool(message.get("content") or _calls_of(message))
-        return {**(delta or {}), **message}
+        return {**(delta or {}), **message, "content": self._new_content(message.get("content"))}
+
+    def _new_content(self, content: object) -> object:
+        """What is new of the content of a message: some servers send all so far in each, others its pieces."""
+        if not isinstance(content, str) or self._told is None:
+            return content
+        is_more = len(content) > len(self._told) and content.startswith(self._told)
+        if self._told and not is_more and not (self._grows and content in ("", self._told)):
+            self._told = None  # pieces
+            return content
+        self._grows = self._grows or bool(self._told)
+        rest = content.removeprefix(self._told)
+        self._told = content or self._told
+        return rest
 
     def _rest_of_delta(self, delta: dict[str, Any], events: list[ModelEvent]) -> None:
         thinking = _thinking(delta)
@@ -236,7 +252,7 @@ class AnswerReader(ChunkReader):
         if refusal:
             events.append(Refusal(refusal))
         if delta.get("tool_calls") or FUNCTION_CALL in delta:
-            events += map(self._calls.read, _calls_of(delta))
+            events += self._calls.read_pieces(_calls_of(delta))
 
     def _finish(self, events: list[ModelEvent]) -> None:
         self._calls.check()

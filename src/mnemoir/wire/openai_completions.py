@@ -156,8 +156,9 @@ def read_reply(body: Json) -> Reply:
     choices = read_choices_of(body)
     choice = choices[0]
     raise_error_of(choice)
+    ended = read_reason(reason_of(choice)) is not None  # asked first, for half an answer may be unusable too
     text = _text_of(choice, "message", "delta")
-    if read_reason(reason_of(choice)) is None and text is None and "text" not in choice:
+    if text is None and "text" not in choice and not ended:
         raise upstream.unusable("no text")
     return Reply(
         text=text or "",
@@ -173,6 +174,7 @@ def _text_of(choice: Json, *holders: str) -> str | None:
     text = upstream.text_or_none(choice.get("text"), "text")
     for said in () if text else (choice.get(name) for name in holders):
         if isinstance(said, Mapping):
+            raise_error_of(said)
             text = text or "".join(one.text for one in read_content(said.get("content")) if isinstance(one, Text))
     return text
 

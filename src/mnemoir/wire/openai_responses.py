@@ -50,7 +50,7 @@ def _options(request: ModelRequest) -> dict[str, Any]:
         given |= {"temperature": sampling.temperature, "top_p": sampling.top_p}
     if request.output == ANY_OBJECT:
         given["text"] = {"format": {"type": "json_object"}}
-    elif request.output is not None and not request.output.is_local_form:
+    elif request.output is not None and (request.output.schema or not request.output.is_local_form):
         given["text"] = {"format": {"type": "json_schema", **named_schema(request.output)}}
     if request.tools:
         given["tools"] = [_tool(tool) for tool in request.tools]

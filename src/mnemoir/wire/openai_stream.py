@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import orjson
 
-from mnemoir.core.errors import InvalidRequest, MnemoirError, ProviderError, RateLimited
+from mnemoir.core.errors import InvalidRequest, MnemoirError, ProviderError, ProviderInvalidOutput, RateLimited
 from mnemoir.core.events import Alternative, Event, Finished, FinishReason, ModelEvent, Passed, Text, Usage
 from mnemoir.core.messages import Route
 from mnemoir.wire import upstream
@@ -24,6 +24,7 @@ from mnemoir.wire.openai_shapes import Head, OpenAIErrorBody, read_usage, write_
 DONE = b"data: [DONE]\n\n"
 HEARTBEAT = b":\n\n"
 _MARK = "\0"
+_MOST_HELD = 64  # choices of other indexes, before one of them is taken for the answer
 _OF_ANSWERS = frozenset({"id", "object", "created", "model", "choices", "usage"})
 _OF_ANSWERS_AND_ERRORS = _OF_ANSWERS | {"error"}  # an error of null, which some servers write, is none
 _OF_CHOICES = frozenset({"index", "message", "delta", "text", "finish_reason"})
@@ -201,6 +202,17 @@ def _by_index(choices: Sequence[object]) -> list[dict[str, Any]]:
     return [choice for _, choice in sorted(placed, key=itemgetter(0))]
 
 
+def _index_of(choice: Json) -> int:
+    return upstream.index_or_none(choice.get("index")) or 0
+
+
+def _says(choice: Json) -> bool:
+    """True for a choice that holds more than a role and a reason of its end."""
+    said = choice.get("delta") or choice.get("message")
+    words = {**said, "role": None} if isinstance(said, dict) else {}
+    return bool(choice.get("text")) or any(words.values())
+
+
 class ChunkReader(AnswerReader):
     """Reads a model's answer, from its server-sent events or from one object.
 
@@ -213,15 +225,18 @@ class ChunkReader(AnswerReader):
     def __init__(self, media_type: str = "") -> None:
         super().__init__(media_type)
         self._reason: FinishReason | None = None
+        self._goes_on = False  # words came behind the reason, which thus says nothing of the end
         self._usage: Usage | None = None
         self._answer: Json | None = None  # members of the last chunk that are not read
         self._has_choice = False
         self._held: list[dict[str, Any]] | None = []  # choices of other indexes before the first one has come
+        self._answer_index = 0
+        self._is_plain = False  # the first choice has begun, and is the answer
 
     @property
     def is_reasoned(self) -> bool:
         """See the base class."""
-        return bool(self._reason)
+        return self._reason is not None and not self._goes_on
 
     @property
     def _has_calls(self) -> bool:
@@ -243,7 +258,7 @@ class ChunkReader(AnswerReader):
             for choice in choices if len(choices) == 1 else _by_index(choices):
                 if choice.__class__ is not dict:
                     raise upstream.unusable("a choice that is not an object")
-                if (self._held is None and not choice.get("index")) or self._is_first(choice, events):
+                if (self._is_plain and not choice.get("index")) or self._is_first(choice, events):
                     self._choice(choice, events)
             self._has_choice = True
         else:
@@ -282,35 +297,55 @@ class ChunkReader(AnswerReader):
             events.append(Passed(route=self.route, answer=answer or {}))
 
     def _is_first(self, choice: dict[str, Any], events: list[ModelEvent]) -> bool:
-        """True for the choice that is the answer; others are told as Alternative, once that has begun."""
-        is_other = bool(upstream.index_or_none(choice.get("index")))
-        if self._held is None:
-            events += [Alternative(choice=choice)] if is_other else ()
-        elif is_other:
+        """True for the choice that is the answer; others are told as Alternative, once that has begun.
+
+        What comes of others before it is held, for it may be all of the answer: then the first choice says nothing.
+        """
+        index = _index_of(choice)
+        if self._held is not None:
+            if not index and (not self._held or _says(choice)):
+                self._tell_held(0, events)
+                return True
             self._held.append(choice)
-        else:
-            events += [Alternative(choice=other) for other in self._held]
-            self._held = None
-        return not is_other
+            if len(self._held) >= _MOST_HELD:
+                self._settle(events)
+            return False
+        if index == self._answer_index or not (index or _says(choice)):
+            return True
+        events.append(self._alternative(choice))
+        return False
 
     def _settle(self, events: list[ModelEvent]) -> None:
-        """Take the choice of the lowest index for the answer where the first one never came."""
-        held = _by_index(self._held or ())
-        if held:
-            self._held, first = None, held[0]["index"]
-            for choice in held:
-                if choice["index"] == first:
-                    self._choice(choice, events)
-                else:
-                    events.append(Alternative(choice=choice))
+        """Take the lowest choice that says something for the answer, where the first one never did."""
+        if self._held:
+            speaking = [choice for choice in self._held if _says(choice)] or self._held
+            self._tell_held(min(map(_index_of, speaking)), events)
+
+    def _tell_held(self, answer: int, events: list[ModelEvent]) -> None:
+        """Tell what was held, the choice of the index `answer` as the answer."""
+        held, self._held = self._held or [], None
+        self._answer_index, self._is_plain = answer, answer == 0
+        for choice in held:
+            if self._is_first(choice, events):
+                self._choice(choice, events)
+
+    def _alternative(self, choice: dict[str, Any]) -> Alternative:
+        """A further choice; the first one has the index of the answer where that took its place."""
+        return Alternative(choice=choice if _index_of(choice) else {**choice, "index": self._answer_index})
 
     def _choice(self, choice: dict[str, Any], events: list[ModelEvent]) -> None:
         place = len(events)
-        within, beside = self._read_content(choice, events), _unread_beside(choice)
+        try:
+            within, beside = self._read_content(choice, events), _unread_beside(choice)
+        except ProviderInvalidOutput:  # unusable beside an error, or half of what broke off, is that
+            raise_error_of(choice, choice.get("delta"), choice.get("message"))
+            read_reason(reason_of(choice))
+            raise
         if within is not None or beside is not None:
             events[place:] = self._passed_before(within, beside, events[place:])
         reason = choice.get("finish_reason") or (beside and beside.get(_OTHER_REASON))
         if reason:
+            self._goes_on = self._reason is not None and len(events) > place
             self._take_reason(reason)
 
     def _take_reason(self, reason: object) -> None:

@@ -1,7 +1,8 @@
 """A second reading of JSON that the decoder refuses: its bytes are mended by one table, and decoded again.
 
-The table: half of a surrogate pair and bytes that are not UTF-8 become U+FFFD, and the numbers that JSON does not
-have become null. Where a character was cut between two pieces of an answer, a Seam puts its halves together.
+The table: half of a surrogate pair and bytes that are not UTF-8 become U+FFFD, the numbers that JSON does not have
+become null, and control characters within a text, such as tabs, are escaped. Where a character was cut between two
+pieces of an answer, a Seam puts its halves together.
 """
 
 import re
@@ -11,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from mnemoir.core.events import Finished, ModelEvent, Refusal, Text, Thinking
+from mnemoir.core.events import Finished, ModelEvent, Refusal, Text, Thinking, ToolCallPart
 
 MOST_BYTES = 1024 * 1024
 """The longest data that is read a second time."""
@@ -20,9 +21,11 @@ MOST_BYTES = 1024 * 1024
 _TOKENS = re.compile(rb'"((?:[^"\\]++|\\.)*+)("\s*+:|"|\\?\Z)|-?\b(?:NaN|Infinity)\b', re.DOTALL)
 _ODDITIES = re.compile(
     rb"(?P<pair>\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
-    rb"|\\u(?P<half>[dD][89a-fA-F][0-9a-fA-F]{2})|(?P<escape>\\.)|(?P<beyond>[\x80-\xff]+)",
+    rb"|\\u(?P<half>[dD][89a-fA-F][0-9a-fA-F]{2})|(?P<escape>\\.)|(?P<beyond>[\x80-\xff]+)"
+    rb"|(?P<control>[\x00-\x1f])",
     re.DOTALL,
 )
+_CONTROL = re.compile(rb"[\x00-\x1f]")
 _CONTINUATION = re.compile(rb"[\x80-\xbf]+")
 _ARGUMENTS = ("arguments", "input")
 _UNKNOWN = "\ufffd"
@@ -68,6 +71,22 @@ def mended_text(data: bytes) -> Any:
         return mended.value
 
 
+def mended_arguments(text: str) -> dict[str, Any] | None:
+    """The object in the arguments of a call, mended where that is needed; an empty text is one without members.
+
+    None for anything else, and where it holds a number that JSON lacks.
+    """
+    data, table = (text or "{}").encode("utf-8", "surrogatepass"), _Table(b"null")
+    try:
+        value = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        try:
+            value = orjson.loads(_TOKENS.sub(table.mended_token, data[:MOST_BYTES]))
+        except orjson.JSONDecodeError:
+            return None
+    return value if isinstance(value, dict) and not table.has_numbers else None
+
+
 def with_whole_characters(data: bytes) -> bytes:
     """JSON in UTF-8 with U+FFFD in place of each half of a surrogate pair."""
     return _ODDITIES.sub(lambda odd: rb"\ufffd" if odd["half"] else odd[0], data)
@@ -87,7 +106,7 @@ class _Table:
         if text is None:
             self.has_numbers = True
             return self._number
-        if text.isascii() and b"\\u" not in text:
+        if text.isascii() and b"\\u" not in text and not _CONTROL.search(text):
             return token[0]
         is_name = token[2].endswith(b":")
 
@@ -103,6 +122,8 @@ class _Table:
             half = chr(int(odd["half"], 16)).encode("utf-8", "surrogatepass")
             self._keep(half if is_first else b"", half if is_last else b"")
             return rb"\ufffd"
+        if odd["control"]:
+            return b"\\u%04x" % odd[0][0]
         if not odd["beyond"]:
             return odd[0]
         begin = _CONTINUATION.match(odd[0])
@@ -136,52 +157,77 @@ def _arguments(value: object) -> Iterator[object]:
             waiting += node
 
 
+_Spoken = Text | Thinking | Refusal | ToolCallPart
+
+
+def _words_of(event: _Spoken) -> str:
+    return event.arguments if isinstance(event, ToolCallPart) else event.text
+
+
+def _with_words(event: _Spoken, words: str) -> _Spoken:
+    return replace(event, arguments=words) if isinstance(event, ToolCallPart) else replace(event, text=words)
+
+
+def _text_of(event: _Spoken) -> tuple[type, int]:
+    """Which text a piece belongs to: one of each kind, and one of each call."""
+    return event.__class__, event.index if isinstance(event, ToolCallPart) else 0
+
+
 class Seam:
     """Puts together the halves of a character that came in two pieces of a text; a half left alone is U+FFFD."""
 
     def __init__(self) -> None:
         self.is_open = False  # half of a character waits for the next piece; no property, as every piece asks
         self._half = b""
-        self._kind: type | None = None
+        self._waiting: _Spoken | None = None  # a piece without words, of the text that the half belongs to
 
     def join(self, events: Sequence[ModelEvent], mended: Mended | None) -> list[ModelEvent]:
         """The events of one piece, whose `mended` data they were read from, None where it needed no mending."""
         whole: list[ModelEvent] = []
         for event in events:
-            if isinstance(event, Text | Thinking | Refusal):
-                text = self._text(event, mended)
-                whole += [replace(event, text=text)] if text else []
+            if isinstance(event, _Spoken):
+                words = self._words(event, mended)
+                names = isinstance(event, ToolCallPart) and (event.id or event.name)
+                whole += [_with_words(event, words)] if words or names else []
             else:
-                if isinstance(event, Finished) and self._kind is not None:
-                    whole.append(self._kind(_UNKNOWN))
-                    self._kind = None
+                if isinstance(event, Finished) and self._waiting is not None:
+                    whole.append(_with_words(self._waiting, _UNKNOWN))
+                    self._waiting = None
                 whole.append(event)
-        self.is_open = self._kind is not None
+        self.is_open = self._waiting is not None
         return whole
 
-    def _text(self, event: Text | Thinking | Refusal, mended: Mended | None) -> str:
-        text = event.text
-        if self._kind is event.__class__:
-            text = self._text_behind_half(text, mended)
-        if mended is not None and mended.tail and self._kind is None and text.endswith(_UNKNOWN):
-            self._half, self._kind = mended.tail, event.__class__
-            return text[:-1]
-        return text
+    def _words(self, event: _Spoken, mended: Mended | None) -> str:
+        words = _words_of(event)
+        if self._waiting is not None and _text_of(self._waiting) == _text_of(event):
+            words = self._words_behind_half(event, words, mended)
+        if mended is not None and mended.tail and self._waiting is None and words.endswith(_UNKNOWN):
+            self._half, self._waiting = mended.tail, _without_words(event)
+            return words[:-1]
+        return words
 
-    def _text_behind_half(self, text: str, mended: Mended | None) -> str:
-        """The text behind the half that waits; "" where the character still lacks a part."""
+    def _words_behind_half(self, event: _Spoken, words: str, mended: Mended | None) -> str:
+        """The words behind the half that waits; "" where the character still lacks a part, and nothing is new."""
+        if not words:
+            return ""
         head = mended.head if mended is not None else b""
-        kind, self._kind = self._kind, None
+        self._waiting = None
         shown = _signs_for(head)
-        if not head or not text.startswith(shown):
-            return _UNKNOWN + text
+        if not head or not words.startswith(shown):
+            return _UNKNOWN + words
         whole = _character(self._half + head)
         if whole is not None:
-            return whole + text[len(shown) :]
-        if text == shown and _begin_of_character(self._half + head) == self._half + head:
-            self._half, self._kind = self._half + head, kind
+            return whole + words[len(shown) :]
+        if words == shown and _begin_of_character(self._half + head) == self._half + head:
+            self._half, self._waiting = self._half + head, _without_words(event)
             return ""
-        return _UNKNOWN + text
+        return _UNKNOWN + words
+
+
+def _without_words(event: _Spoken) -> _Spoken:
+    if isinstance(event, ToolCallPart):
+        return ToolCallPart(index=event.index, custom=event.custom)
+    return _with_words(event, "")
 
 
 def _signs_for(head: bytes) -> str:

@@ -1,4 +1,5 @@
-"""The members of a chat's conversation: its session id, the history to show a model, and the parent of its messages.
+"""The members of a chat's conversation: its session id, the history to show a model, the parent of its messages, and
+the time zone of the person.
 
 All of them are read from the body of any protocol.
 
@@ -36,6 +37,16 @@ def asks_to_store(body: Json) -> bool | None:
     """The member `store` of OpenAI's protocols: True to store the chat, False not to; None where it is missing."""
     asked = body.get("store")
     return asked if isinstance(asked, bool) else None
+
+
+def time_zones_of_person(body: Json) -> list[str]:
+    """The time zones that `user_location` names, beside the tools or in one, as OpenAI and Anthropic have it."""
+    options, tools = body.get("web_search_options"), body.get("tools")
+    holders = [body, options, *(tools if isinstance(tools, list) else ())]
+    places = [one.get("user_location") for one in holders if isinstance(one, Mapping)]
+    places += [place.get("approximate") for place in places if isinstance(place, Mapping)]
+    named = [place.get("timezone") for place in places if isinstance(place, Mapping)]
+    return [name for name in named if isinstance(name, str)]
 
 
 def parent_message(body: Json) -> int | None:

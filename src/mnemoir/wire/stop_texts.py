@@ -24,12 +24,17 @@ class StopTexts:
             if isinstance(event, Text):
                 out += self._text(event.text)
             elif isinstance(event, Finished):
-                out += [*self._release_text(), event]
+                out += [*self.release(), event]
             else:
                 out.append(event)
             if self.met:
                 return [*out, Finished(reason="stop")]
         return out
+
+    def release(self) -> list[ModelEvent]:
+        """The text that is held back, at the end of an answer, also of one that breaks off; may be empty."""
+        held, self._held = self._held, ""
+        return [Text(held)] if held else []
 
     def _text(self, text: str) -> list[ModelEvent]:
         said = self._held + text
@@ -39,10 +44,6 @@ class StopTexts:
             end = len(said) - _open_end(said, self._stops)
             self._held = said[end:]
         return [Text(said[:end])] if end else []
-
-    def _release_text(self) -> list[ModelEvent]:
-        held, self._held = self._held, ""
-        return [Text(held)] if held else []
 
 
 def cut(reply: Reply, stops: Sequence[str]) -> Reply:

@@ -14,12 +14,18 @@ MOST_EVENT_BYTES = 16 * 1024 * 1024
 MOST_LINE_BYTES = 16 * 1024 * 1024
 _ORDINARY = (b"", b"message")
 _ERROR = b"error"
+_PINGS = frozenset({b"ping", b"pong", b"heartbeat", b"keepalive", b"keep-alive", b"keep_alive"})
 _WITHOUT_DATA = (b"id", b"retry", b"data")
+
+
+def is_ping(text: bytes) -> bool:
+    """True for the words by which servers keep a connection open: as data, or as the name of an event."""
+    return len(text) < 20 and text.strip(b" \t\r\n\"'[]").lower() in _PINGS
 
 
 @dataclass(frozen=True, slots=True)
 class NamedEvent:
-    """An event whose name counts: `error`, or where all names count, any other than `message`."""
+    """An event whose name counts: `error`, a ping, or where all names count, any other than `message`."""
 
     name: bytes
     data: bytes
@@ -28,7 +34,8 @@ class NamedEvent:
 class SseReader:
     """Joins reads of any size, down to single bytes. An event over the limit raises ProviderInvalidOutput.
 
-    Most protocols repeat the name of an event within it, so that only `error` counts; with `by_name` all names do.
+    Most protocols repeat the name of an event within it, so that only `error` counts, and that of a ping; with
+    `by_name` all names do.
     """
 
     def __init__(self, most_bytes: int = MOST_EVENT_BYTES, *, by_name: bool = False) -> None:
@@ -90,7 +97,8 @@ class SseReader:
         name, _, value = line.partition(b":")
         if name == b"event":
             given = value.strip()
-            self._name = given if given == _ERROR or (self._by_name and given not in _ORDINARY) else b""
+            is_told = given == _ERROR or (self._by_name and given not in _ORDINARY) or is_ping(given)
+            self._name = given if is_told else b""
         elif name == _ERROR:
             self._close_event(events)
             events.append(NamedEvent(name, value.strip()))
@@ -104,6 +112,8 @@ class SseReader:
             events.append(NamedEvent(self._name, data) if self._name else data)
             self._data = []
             self._size = 0
+        if self._name and not self._by_name and self._name != _ERROR:  # a ping, whose name holds for one event alone
+            self._name = b""
 
     def _refuse(self) -> None:
         self._rest.clear()

@@ -8,6 +8,7 @@ it, because clients decide by them. `is_passing` is True when a retry may help.
 import html
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -31,7 +32,7 @@ _TAG = re.compile(r"<[^<>]*>")
 _MOST_OF_PAGE = 8 * 1024  # in bytes; its first words stand near its beginning
 _WORDS = (
     *("message", "detail", "error", "msg", "errors", "error_msg", "errorMessage", "error_message", "Message"),
-    *("fault", "faultstring", "status_msg"),
+    *("fault", "faultstring", "status_msg", "err", "errmsg", "errMsg", "error_description", "exception", "title"),
 )
 _DEEPEST_WORDS = 4  # an error within an error within one
 
@@ -95,7 +96,21 @@ def excerpt(data: bytes) -> str:
 
 def is_stream_label(media_type: str) -> bool:
     """True for the content types of events and of JSON lines."""
-    return media_type in _STREAMS
+    return media_type.partition(";")[0] in _STREAMS
+
+
+def in_utf8(data: bytes, media_type: str) -> bytes:
+    """Data that is not in UTF-8, from the charset of its label; as it is where that does not fit.
+
+    Many labels are wrong, so data in UTF-8 stays.
+    """
+    charset = media_type.partition("charset=")[2].strip(" \"'")
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        with suppress(LookupError, UnicodeError):
+            return data.decode(charset or "utf-8").encode()
+    return data
 
 
 def error_value(data: bytes) -> Any:
@@ -258,6 +273,9 @@ def _status(kind: str) -> int | None:
 def _message(error: object) -> str:
     """The server's own message; the whole object as text when it has none."""
     said = _words(error, _DEEPEST_WORDS) or orjson.dumps(error, default=str).decode("utf-8", "replace")
+    raw = member(member(error, "metadata"), "raw")  # what the server behind a router said, whose own words say little
+    if isinstance(raw, str) and raw and raw not in said:
+        said = f"{said}: {raw}"
     return said[:MOST_MESSAGE_CHARACTERS]
 
 

@@ -41,8 +41,8 @@ from mnemoir.workflows.conversation import asked_speaker
 from mnemoir.workflows.prompt_messages import prompt_messages
 from mnemoir.workflows.prompting.options import options
 from mnemoir.workflows.question import Question, Target, question_of, target_of
-from mnemoir.workflows.reply_cleaning import Cleaning, CleaningStream, clean, cleaning_for
 from mnemoir.workflows.step import Step
+from mnemoir.workflows.text.reply_cleaning import Cleaning, CleaningStream, clean, cleaning_for
 from mnemoir.workflows.timing import is_group_answer
 from mnemoir.workflows.tracing import add_tokens, call_of, traced_messages, traced_text, variables_in
 

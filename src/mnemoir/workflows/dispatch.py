@@ -7,7 +7,7 @@ from dataclasses import replace
 import structlog
 
 from mnemoir.core.errors import InvalidRequest, MnemoirError, NotSupported, SettingsError
-from mnemoir.core.events import Emit, Event, Finished, MemorySkipped, Reply
+from mnemoir.core.events import Emit, Finished, MemorySkipped, Reply
 from mnemoir.core.messages import ChatRequest
 from mnemoir.core.runs import MOST_QUESTION_CHARACTERS, RunTrace
 from mnemoir.core.scope import acting
@@ -15,8 +15,8 @@ from mnemoir.core.text import beginning
 from mnemoir.ports.run_store import RunWatcher
 from mnemoir.wire.app_prompts import asks_for_tools
 from mnemoir.wire.forwarding import plain
-from mnemoir.wire.openai_chat_answers import without_further_calls
 from mnemoir.workflows.abilities import Abilities
+from mnemoir.workflows.client_calls import ClientCalls
 from mnemoir.workflows.config.routing import category_variables, chosen_category
 from mnemoir.workflows.config.tree import ConfigTree, UserTree
 from mnemoir.workflows.config.workflow import WorkflowDefinition
@@ -130,7 +130,8 @@ class Workflows:
         Cancelling the call ends the model call and all nodes; once Finished is emitted, the nodes behind the
         responder continue. Raises MnemoirError, and any exception of `emit`.
         """
-        turn, answerer = self._turn(chat, caller, _with_one_call(emit) if chat.function_calls else emit)
+        calls = ClientCalls(chat, emit)
+        turn, answerer = self._turn(chat, caller, calls.emit)
         if (
             turn.user is not None
             and turn.user.settings.intercepts_tool_choice
@@ -147,6 +148,7 @@ class Workflows:
                 turn.trace.memory_skipped = "workflow"
                 await turn.say([MemorySkipped(reason="workflow")])
             await self._engine.answer(turn, workflow)
+            calls.check()
         except (Exception, asyncio.CancelledError) as exc:
             await self._break_off(turn, exc)
             raise
@@ -289,15 +291,6 @@ class Workflows:
     def _end(self, turn: Turn) -> None:
         turn.trace.duration_ms = turn.elapsed_ms()
         self._runs.note_end(turn.trace)
-
-
-def _with_one_call(emit: Emit) -> Emit:
-    """An `emit` for clients of `functions`, which take only one call."""
-
-    async def emit_one_call(batch: Sequence[Event]) -> None:
-        await emit(without_further_calls(batch))
-
-    return emit_one_call
 
 
 def _folder(user: UserTree, wanted: str) -> str:

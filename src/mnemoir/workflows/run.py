@@ -63,8 +63,9 @@ class Caller:
     With `is_bound` the key is for a part of the data, and discussions and locks are the owner's own.
     `credential` is the request's key, which is sent on to the memory service. `client_keys` are its keys for the
     format's own encryption of discussions. `answerer` is given if it was looked up
-    before, so that a request reads the user's files only once. `recorded` is the turn of the stored conversation,
-    None for a conversation that is not stored. `run_id` is the id of the run and its trace.
+    before, so that a request reads the user's files only once. `zone` is the name of the person's time zone.
+    `recorded` is the turn of the stored conversation, None for a conversation that is not stored. `run_id` is the id
+    of the run and its trace.
     """
 
     scope: Scope
@@ -78,6 +79,7 @@ class Caller:
     credential: str | None = field(default=None, repr=False)
     client_keys: ClientKeys | None = None
     answerer: Answerer | None = None
+    zone: str | None = None
     recorded: RecordedTurn | None = None
     run_id: str = field(default_factory=new_run_id)
 

@@ -25,15 +25,15 @@ class ChatMemory:
     `allowance` gives how much of memory the project of a scope allows in a prompt, None when it has switched memory
     off. `waiting` gives the user's queued turns, of which no memories are derived yet, oldest first. `keep`
     queues a turn, unless its stored conversation was deleted, and gives the id of its job, or "". `foreseen` gives
-    the facts that will be found in a user's text, where that is known without asking a language model. `learn_from`
-    are the origins besides user and assistant whose words go along with a turn.
+    the facts that will be found in a user's text, said in a time zone, where that is known without a language model.
+    `learn_from` are the origins besides user and assistant whose words go along with a turn.
     """
 
     service: MemoryService
     allowance: Callable[[Scope], Awaitable[RecallLimits | None]]
     waiting: Callable[[Scope], Awaitable[Sequence[ChatTurn]]]
     keep: Callable[[Caller, ChatTurn], Awaitable[str]]
-    foreseen: Callable[[str], Awaitable[Sequence[str]]]
+    foreseen: Callable[[Scope, str, str | None], Awaitable[Sequence[str]]]
     learn_from: Collection[Origin] = ()
 
 

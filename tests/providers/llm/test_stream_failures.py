@@ -2,14 +2,17 @@
 
 import asyncio
 import tracemalloc
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from mnemoir.core.errors import ProviderError, ProviderInvalidOutput, ProviderTimeout, ProviderUnavailable
 from mnemoir.core.events import Finished, ModelEvent, Text
-from mnemoir.core.messages import ModelRequest, text_message
+from mnemoir.core.messages import ModelRequest, Sampling, text_message
 from mnemoir.providers.llm.ollama_chat import OllamaChat
 from mnemoir.providers.llm.openai_chat import OpenAIChat
+from mnemoir.providers.llm.openai_responses import OpenAIResponses
 from mnemoir.providers.llm.remote_model import RemoteModel
 from tests.providers.llm.conftest import NewModel
 from tests.scripted_llm import Answer, ScriptedLLM
@@ -17,12 +20,12 @@ from tests.scripted_llm import Answer, ScriptedLLM
 REQUEST = ModelRequest(messages=(text_message("user", "Hello?"),))
 
 
-async def broken(model: RemoteModel, kind: type[ProviderError], match: str) -> str:
+async def broken(model: RemoteModel, kind: type[ProviderError], match: str, request: ModelRequest = REQUEST) -> str:
     """The text that came before the error; fails when an end came too."""
     events: list[ModelEvent] = []
 
     async def read() -> None:
-        async for batch in model.stream(REQUEST):
+        async for batch in model.stream(request):
             events.extend(batch)
 
     with pytest.raises(kind, match=match):
@@ -39,6 +42,16 @@ async def test_a_stall_ends_at_the_limit_between_bytes(
     model = new_model(any_model, timeouts={"between_bytes_s": 0.1})
     assert await broken(model, ProviderTimeout, r"sent nothing for 0\.1 s") == "One "
     await llm.disconnected.wait()
+
+
+@pytest.mark.parametrize("cut", [{"cut_after": 2}, {"bad_after": 2}, {"end_after": 2}], ids=str)
+async def test_text_that_waits_for_a_stop_text_is_told_before_an_error(
+    new_model: NewModel, llm: ScriptedLLM, cut: dict[str, Any]
+) -> None:
+    llm.reply(pieces=["One <", "en", "d> two"], **cut)
+    request = replace(REQUEST, sampling=Sampling(stop=("<end>",)))
+    what = r"127\.0\.0\.1:\d+"
+    assert await broken(new_model(OpenAIResponses), ProviderError, what, request) == "One <en"
 
 
 @pytest.mark.real_time

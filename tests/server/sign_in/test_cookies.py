@@ -185,3 +185,14 @@ async def test_a_large_head_and_a_wrong_cookie_over_a_socket_are_refused_in_orde
     for cookie in ("x=" + "y" * 8100, f"{page.cookie}; big={'z' * 8000}", "mnemoir_=1; =; ;"):
         async with asyncio.timeout(30), http.get(f"{server.url}/api/me", headers={"cookie": cookie}) as answer:
             assert answer.status == (200 if page.cookie in cookie else 401)
+
+
+async def test_a_key_counts_before_the_cookie_beside_it_and_a_wrong_key_is_refused(open_server):
+    server = await open_server()
+    anna = await joined(server, "anna", "admin")
+    key = server.parts.access.api_keys.create(role="read", user="ben", by="test")[1]
+    me = told(await anna.ask("GET", "/api/me", x_api_key=key))
+    assert (me["user"], me["roles"], me["signed_in"]) == ("ben", ["read"], False)
+    said = {"messages": [{"role": "user", "content": "I row."}], "user_id": "anna", "infer": False}
+    assert (await anna.ask("POST", "/api/memories", said, x_api_key=key)).status == 403
+    assert (await anna.ask("GET", "/api/me", x_api_key=f"{key}x")).status == 401

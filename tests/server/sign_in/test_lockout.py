@@ -9,6 +9,7 @@ import pytest
 
 from mnemoir.access.access_file import AccessFile
 from mnemoir.access.sign_in.devices import KNOWN_FOR, Devices
+from mnemoir.access.sign_in.sessions import Sessions
 from mnemoir.core.clock import utc_now
 from mnemoir.settings import load_settings
 from tests.server.sign_in.page import PASSWORD, joined
@@ -150,3 +151,17 @@ def test_a_device_is_known_for_ninety_days_by_its_own_person_alone(tmp_path):
         assert not devices.has_signed_in("u1", token)
         now[0] -= KNOWN_FOR + timedelta(days=1)  # a clock that was set back
         assert not devices.has_signed_in("u1", token)
+
+
+async def test_a_right_try_that_ends_in_the_next_minute_gives_no_further_one(door, clock, monkeypatch):
+    signing_in = Sessions.begin
+
+    def begin(self, *given, **named):
+        clock.now += 3600  # the password was looked at for that long
+        return signing_in(self, *given, **named)
+
+    monkeypatch.setattr(Sessions, "begin", begin)
+    assert await door.status("ben", PASSWORD, "10.0.0.9") == 200
+    await door.fail("anna", "10.0.0.9", 6)
+    await door.fail("nobody", "10.0.0.9", 4)
+    assert await door.status("nobody", "wrong", "10.0.0.9") == 429  # of that address

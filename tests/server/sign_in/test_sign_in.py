@@ -195,6 +195,24 @@ async def test_a_changed_password_ends_other_sessions(open_server):
     assert (await Page(server).sign_in("anna", "another password")).status == 200
 
 
+async def test_people_say_where_they_live_and_their_days_are_read_there(open_server):
+    server = await open_server({"memory.time_zone": "Europe/Vienna"})
+    anna = await joined(server, "anna")
+    fly = {"role": "user", "content": "I'm flying to Rome tomorrow"}
+    sent = {"messages": [fly], "user_id": "anna", "timestamp": "2024-02-28T16:30:00Z", "dry_run": True}
+
+    async def planned():
+        return [one["memory"] for one in succeeded(await anna.ask("POST", "/api/memories", sent))["results"]]
+
+    assert await planned() == ["Flying to Rome on 2024-02-29"]
+    me = succeeded(await anna.ask("PATCH", "/api/me", {"time_zone": "Asia/Tokyo"}))
+    assert (me["name"], me["time_zone"]) == ("anna", "Asia/Tokyo")
+    assert await planned() == ["Flying to Rome on 2024-03-01"]
+    assert error_of(await anna.ask("PATCH", "/api/me", {"time_zone": "Mars/Olympus"})) == (422, "validation_error")
+    assert succeeded(await anna.ask("PATCH", "/api/me", {"time_zone": None}))["time_zone"] is None
+    assert await planned() == ["Flying to Rome on 2024-02-29"]
+
+
 @pytest.fixture
 def later(monkeypatch):
     """The sessions of a server as they are after some minutes."""

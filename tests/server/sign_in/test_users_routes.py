@@ -51,6 +51,7 @@ async def test_an_admin_invites_by_a_link_that_the_page_opens(house):
         "memory_user": "c",
         "projects": ["kitchen"],
         "configs": ["Ann"],
+        "time_zone": None,
     }
     assert told(await anna.ask("GET", "/api/invitations"))["results"] == []
     users = told(await anna.ask("GET", "/api/users?limit=2"))

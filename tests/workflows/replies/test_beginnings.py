@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnemoir.workflows.reply_cleaning import (
+from mnemoir.workflows.text.reply_cleaning import (
     MOST_HELD,
     BeginningFilter,
     one_of,

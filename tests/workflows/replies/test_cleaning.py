@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mnemoir.core.thinking import ThinkingRule
 from mnemoir.workflows.config.endpoint import EndpointDefinition
 from mnemoir.workflows.node import ModelProperties
-from mnemoir.workflows.reply_cleaning import Cleaning, CleaningStream, clean, cleaning_for
+from mnemoir.workflows.text.reply_cleaning import Cleaning, CleaningStream, clean, cleaning_for
 from tests.workflows.replies.splitting import joined, pieces
 
 THINKING = ThinkingRule(start_tag="<think>", end_tag="</think>", grace_characters=8)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemoir.workflows.reply_cleaning import Cleaning, CleaningStream, clean
+from mnemoir.workflows.text.reply_cleaning import Cleaning, CleaningStream, clean
 from tests.workflows.replies.splitting import joined, pieces
 
 BOB = Cleaning(speaker="Bob:")

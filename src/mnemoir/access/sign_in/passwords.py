@@ -46,8 +46,11 @@ class Passwords:
         return self._hasher.hash("")
 
     def _is_right(self, text: str, hash: str | None) -> bool:
+        of_nobody = (
+            self._of_nobody
+        )  # made for known names, too: the first try must not take longer for an unknown one
         try:
-            return self._hasher.verify(hash or self._of_nobody, text.encode("utf-8", "surrogatepass"))
+            return self._hasher.verify(hash or of_nobody, text.encode("utf-8", "surrogatepass"))
         except (VerificationError, InvalidHashError):
             return False
 

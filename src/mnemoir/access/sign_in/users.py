@@ -258,6 +258,15 @@ class Users:
         """Change the password of a user, and end all sessions but one."""
         self._rows.set_password(user.id, password_hash, keep_session, self._note("users.password", user))
 
+    def set_time_zone(self, user: User, time_zone: str | None) -> User:
+        """Set the time zone of a user, None for none; the user as changed."""
+        self._rows.set_time_zone(user.id, time_zone, self._note("users.time_zone", user))
+        return replace(user, time_zone=time_zone)
+
+    def time_zone(self, tenant: str, memory_user: str) -> str | None:
+        """The time zone of the person whose memories are those of a memory user; None where nobody told it."""
+        return self._rows.time_zone_of_memory(tenant, memory_user) if self.are_there else None
+
     def rehash(self, user: User, former: str, password_hash: str) -> None:
         """Replace the hash of the same password."""
         self._rows.rehash(user.id, former, password_hash)

@@ -135,12 +135,12 @@ class Facts:
         result = await self._add(scope, replace(request, receipt=None), rehearsal)
         return result, self.plans.keep(rehearsal).plan_id
 
-    async def foreseen(self, text: str, zone: str | None = None) -> list[str]:
+    async def foreseen(self, scope: Scope, text: str, zone: str | None) -> list[str]:
         """The facts that an add of this user turn will find; [] with a language model, which is not asked twice."""
         turns, model = turns_for_extraction([Turn(role="user", text=text)]), self._model()
         if model.provider != "offline" or not turns:
             return []
-        when = Speaking(zone=first_zone([zone, self._defaults.time_zone]))
+        when = Speaking(zone=self._zone_of(await self._settings_of(scope), zone))
         found = await self._read(Exchange(model), extraction_policy(None), turns, when)
         return [fact.text for fact in found]
 
@@ -229,7 +229,7 @@ class Facts:
         project = await self._settings_of(scope)
         model = self._model()
         exchange = Exchange(model, partial(self._used, scope))
-        request = replace(request, zone=first_zone([request.zone, self._defaults.time_zone]))
+        request = replace(request, zone=self._zone_of(project, request.zone))
         facts = await self._read_facts(scope, exchange, turns, foreign, request, project.extraction_prompt)
         if not facts:
             empty = await self._store_empty_result(scope, request, exchange.usage)
@@ -327,6 +327,10 @@ class Facts:
         """The visibility rules for reads of the scope now; with `at`, for that time."""
         project = await self._settings_of(scope)
         return visible_now(self._defaults.decay_days, project, self._clock(), at=at)
+
+    def _zone_of(self, project: ProjectSettings, asked: str | None) -> str | None:
+        """The time zone of a speaker: that of the request, the project or the server; None for that of its clock."""
+        return first_zone([asked, project.time_zone, self._defaults.time_zone])
 
     async def _settings_of(self, scope: Scope) -> ProjectSettings:
         return await self._project_settings.load(Project(tenant=scope.tenant, project=scope.project))

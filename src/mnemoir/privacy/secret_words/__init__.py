@@ -3,8 +3,8 @@
 A language is a table of patterns in a file beside this module, over a text in small letters without accents ("ß" is
 "s"). All tables are read at once, since people mix languages: one asks nobody which language a sentence is in.
 
-A text without any of the `stems` of the tables has none of their words. A table has, of the words for secrets, from
-the most telling to the least:
+A text without any of the `stems` of the tables, and of the `short_stems` where a word begins, has none of their
+words. A table has, of the words for secrets, from the most telling to the least:
     `phrase`    a secret of several words: "seed phrase"
     `code`      a code that opens something by itself: "PIN", "recovery code"
     `number`    a number of a person that opens accounts: "SSN"
@@ -43,6 +43,7 @@ class SecretWords:
     """The patterns of all tables. In `word` the name of the group that matched is the kind of the secret."""
 
     stems: frozenset[str]
+    short_stems: re.Pattern[str]
     word: re.Pattern[str]
     thing: re.Pattern[str]
     joins: re.Pattern[str]
@@ -55,6 +56,10 @@ class SecretWords:
     numerals: re.Pattern[str]
     plain: frozenset[str]
     traits: frozenset[str]
+
+    def may_be_in(self, folded: str) -> bool:
+        """False for a text without any of the words: most texts."""
+        return any(map(folded.__contains__, self.stems)) or self.short_stems.search(folded) is not None
 
 
 @cache
@@ -72,6 +77,7 @@ def secret_words() -> SecretWords:
     fillers = rf"(?:(?:{either('filler')})\s+){{0,2}}"
     return SecretWords(
         stems=words_of("stems"),
+        short_stems=re.compile(rf"(?<![a-z])(?:{'|'.join(sorted(words_of('short_stems')))})"),
         word=re.compile(rf"(?:(?<![^\W_])|(?<=[^\x00-\u0fff]))(?:{kinds})(?:(?!\w)|(?=[^\x00-\u0fff]))"),
         thing=re.compile(
             rf"(?<!\w)(?:{either('thing')})(?:(?!\w)|(?=s?-?(?:code|kode|zahl|kombi|combi|cijfer|pin)))"

@@ -18,6 +18,7 @@ from mnemoir.core.errors import (
     ProviderUnavailable,
     UpstreamNames,
 )
+from mnemoir.providers.llm.encodings import unread_encoding
 from mnemoir.providers.llm.endpoint import Endpoint, SettingNames
 from mnemoir.wire.upstream import FailedAnswer, QuotaExhausted
 
@@ -79,6 +80,11 @@ def provider_error_of(exc: BaseException, endpoint: Endpoint) -> ProviderError |
     """The ProviderError for `exc`; None when `exc` does not come from the network."""
     if isinstance(exc, ProviderError):
         return _with_server_name(exc, endpoint)
+    if isinstance(exc, aiohttp.ClientResponseError) and (encoding := unread_encoding(exc)):
+        return ProviderInvalidOutput(
+            f"{endpoint.place} compressed its answer as {encoding!r}, which is not read here, and no compression was "
+            "asked for. Switch it off there, or in the proxy before it."
+        )
     for theirs, ours, what in _OURS:
         if isinstance(exc, theirs):
             return ours(f"{endpoint.place} {what}{_detail(exc, endpoint)}.")

@@ -7,9 +7,11 @@ the key along. Chat models and embedding models share this module; a dialect add
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+import zlib
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, closing, suppress
 from email.utils import parsedate_to_datetime
+from functools import partial
 from typing import TypeVar
 
 import aiohttp
@@ -25,8 +27,9 @@ from mnemoir.core.errors import (
     ProviderTimeout,
     ProviderUnavailable,
 )
-from mnemoir.providers.http import in_turns
+from mnemoir.providers.http import in_turns, note_way
 from mnemoir.providers.llm.border import provider_error_of, provider_errors, with_message
+from mnemoir.providers.llm.encodings import Inflater
 from mnemoir.providers.llm.endpoint import DEFAULT_TRIES, Endpoint
 from mnemoir.providers.llm.waiting import Waits
 from mnemoir.wire import upstream
@@ -65,14 +68,20 @@ class Answer:
         self._response = response
         self._first_by = first_by
         self._end_by = end_by
+        is_packed = response.headers.get("Content-Encoding", "").strip().lower() == "x-gzip"
+        self._inflater = Inflater() if is_packed else None
 
     @property
     def media_type(self) -> str:
-        """The content type without parameters; `application/octet-stream` when the server sends none."""
-        return self._response.content_type
+        """The content type, with its charset where it names one; `application/octet-stream` for none at all."""
+        charset = self._response.charset
+        return f"{self._response.content_type}; charset={charset}" if charset else self._response.content_type
 
-    async def pieces(self) -> AsyncGenerator[bytes, None]:
-        """The body's pieces as they arrive, none empty. Raises ProviderTimeout; ProviderInvalidOutput if too big."""
+    async def pieces(self, is_whole: Callable[[], bool] = lambda: False) -> AsyncGenerator[bytes, None]:
+        """The body's pieces as they arrive, none empty. Raises ProviderTimeout; ProviderInvalidOutput if too big.
+
+        Once the answer `is_whole`, a connection that breaks or falls silent is the end of it.
+        """
         loop = asyncio.get_running_loop()
         content, limits = self._response.content, self._endpoint.timeouts
         size, next_by, patience_s = 0, self._first_by, limits.first_byte_s
@@ -82,22 +91,36 @@ class Answer:
                     with waits.until(min(next_by, self._end_by)):
                         data = await content.readany()
                 except TimeoutError as exc:
+                    if is_whole():
+                        return
                     raise self._too_late(patience_s, loop.time()) from exc
+                except (aiohttp.ClientError, OSError):
+                    if is_whole():
+                        return
+                    raise
                 if not data:
                     return
-                size += len(data)
-                if size > self._endpoint.most_bytes:
-                    raise ProviderInvalidOutput(
-                        f"{self._endpoint.place} sent an answer of more than {self._endpoint.most_bytes} bytes."
-                    )
-                yield data
+                for piece in (data,) if self._inflater is None else self._inflate(data):
+                    size += len(piece)
+                    if size > self._endpoint.most_bytes:
+                        raise ProviderInvalidOutput(
+                            f"{self._endpoint.place} sent an answer of more than {self._endpoint.most_bytes} bytes."
+                        )
+                    yield piece
                 patience_s = limits.between_bytes_s
                 next_by = loop.time() + patience_s
+
+    def _inflate(self, data: bytes) -> Iterator[bytes]:
+        assert self._inflater is not None
+        try:
+            yield from self._inflater.feed(data)
+        except zlib.error as exc:
+            raise ProviderInvalidOutput(f"{self._endpoint.place} sent a compressed answer that is damaged.") from exc
 
     async def whole(self, most_bytes: int | None = None) -> bytes:
         """The whole body, or its first `most_bytes`. Raises as `pieces` does."""
         body = bytearray()
-        async for data in self.pieces():
+        async for data in self.pieces(partial(_is_one_object, body)):
             body += data
             if most_bytes is not None and len(body) >= most_bytes:
                 return bytes(body[:most_bytes])
@@ -218,9 +241,17 @@ class Exchange:
         url = self._urls.get(path)
         if url is None:
             url = self._urls[path] = self._endpoint.url(path)
-        return await self._session.post(
-            url, data=in_turns(data), headers=self._headers, allow_redirects=False, timeout=self._timeout
-        )
+        while True:
+            way = note_way()
+            try:
+                return await self._session.post(
+                    url, data=in_turns(data), headers=self._headers, allow_redirects=False, timeout=self._timeout
+                )
+            except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
+                # The server closed a connection that was kept open, and never saw the request. Each such connection
+                # is forgotten, so that the next one is another, and at last a new one.
+                if way.is_new:
+                    raise
 
     def _connection_error(self, exc: BaseException, left_s: float) -> Exception:
         """The error of a failed connection: _TryAgain while connecting time is left, else final.
@@ -293,6 +324,14 @@ def _retry_after(value: str | None) -> float | None:
         return max(0.0, (parsedate_to_datetime(value) - utc_now()).total_seconds())
     except (ValueError, TypeError):
         return None
+
+
+def _is_one_object(body: bytes | bytearray) -> bool:
+    """True for one JSON object, behind which nothing of an answer can be missing."""
+    try:
+        return isinstance(orjson.loads(body), dict)
+    except orjson.JSONDecodeError:
+        return False
 
 
 def _json_bytes(body: object) -> bytes:

@@ -6,6 +6,7 @@ The API has no stop texts, so this module applies them.
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
+from mnemoir.core.errors import ProviderError
 from mnemoir.core.events import ModelEvent, Reply
 from mnemoir.core.messages import ModelRequest
 from mnemoir.ports.llm import ChatModel
@@ -28,12 +29,17 @@ class OpenAIResponses(RemoteModel):
         """See the port. The call ends at the first stop text; then no usage event follows."""
         stops = StopTexts(request.sampling.stop)
         async with aclosing(super().stream(request)) as batches:
-            async for batch in batches:
-                events = stops.events(batch) if request.sampling.stop else batch
-                if events:
-                    yield events
-                if stops.met:
-                    return
+            try:
+                async for batch in batches:
+                    events = stops.events(batch) if request.sampling.stop else batch
+                    if events:
+                        yield events
+                    if stops.met:
+                        return
+            except ProviderError:
+                if held := stops.release():
+                    yield held
+                raise
 
     async def ask(self, request: ModelRequest) -> Reply:
         """See the port."""

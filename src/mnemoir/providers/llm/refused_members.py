@@ -52,8 +52,10 @@ class RefusedMembers:
         """The body for one more try, without the members that `exc` names; None where it names none of ours."""
         if exc.status not in _STATUSES:
             return None
-        told = f"{exc.message} {exc.names.param or ''}"
-        named = {name: _instead(name, told) for name in _ours(body, request) if _names(told, name)}
+        param = exc.names.param or ""
+        told = f"{exc.message} {param}"
+        ours = (name for name in _ours(body, request) if name == param or _names(told, name))
+        named = {name: _instead(name, told) for name in ours}
         if not named:
             return None
         refused = self._known.setdefault((self._address, request.model), {})

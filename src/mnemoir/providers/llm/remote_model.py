@@ -102,7 +102,7 @@ class RemoteModel:
                     ),
                 )
                 reader = dialect.new_reader(answer.media_type)
-                async with aclosing(answer.pieces()) as pieces:
+                async with aclosing(answer.pieces(lambda: reader.is_reasoned)) as pieces:
                     async for data in pieces:
                         events = reader.feed(data)
                         if events:

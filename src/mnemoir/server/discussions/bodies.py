@@ -141,7 +141,7 @@ class ConversationMessage(MessageBody):
 
     def message(self) -> Message:
         """The message in the form workflows use: without tags of discussions."""
-        return without_tags(text_message(self.role, self.content))
+        return without_tags(text_message(self.role, self.content or ""))
 
 
 class RebuildBody(Body):

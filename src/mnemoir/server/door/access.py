@@ -182,8 +182,9 @@ class Guard:
         if says.right == "signing_in":
             self._admit_signing_in(scope, needs_key=needs_key)
             return None
+        address = self._address_of(scope) if says.right in ("manage", "any") else ""
         if not needs_key:
-            admit(scope, ANYBODY, is_reading=is_reading)
+            admit(scope, ANYBODY, is_reading=is_reading, address=address)
             self._note_keyless(scope)
             return None
         sent = set(_presented_keys(scope))
@@ -197,7 +198,6 @@ class Guard:
             is_wrong = bool(key) and (found is None or isinstance(found, Unauthorized))
             return self._unknown(scope, found, has_wrong_key=is_wrong)
         principal = found
-        address = self._address_of(scope) if says.right == "manage" else ""
         admit(scope, principal, is_reading=is_reading, address=address)
         if self.rate_limits.are_shared:
             scope[_TO_COUNT] = says.counts_as
@@ -240,7 +240,8 @@ class Guard:
         if scope["method"] != "GET":
             self.cookies.refuse_foreign(scope)
         signed_in = self.cookies.signed_in(scope) if needs_key else None
-        admit(scope, signed_in.principal if signed_in else NOBODY if needs_key else ANYBODY, is_reading=True)
+        principal = signed_in.principal if signed_in else NOBODY if needs_key else ANYBODY
+        admit(scope, principal, is_reading=True, address=self._address_of(scope))
 
     def _note_keyless(self, scope: Scope) -> None:
         """Note the kind of a client that a key will be needed for; people will sign in to the page."""

@@ -17,11 +17,34 @@ from mnemoir.server.door.table import found_in
 
 _LONGEST_TARGET = 500
 REFUSED = "refused"
+_TOLD = "mnemoir.refusal_told"
 
 
 def is_counted(scope: Scope, status: int) -> bool:
     """Whether the log counts a refusal: for want of a key or a right, for a wrong key, or for too many of these."""
     return has_wrong_key(scope) or status in (401, 403) or (status == 429 and not acting.get().principal.key)
+
+
+def note_refusal_told(scope: Scope) -> None:
+    """Note that a refusal of the request by its route has an entry of its own."""
+    scope[_TOLD] = True
+
+
+class RefusalsCounted:
+    """An application that writes its acts down itself, and whose refusals of a caller the log counts."""
+
+    def __init__(self, app: ASGIApp, audit: Audit, *, address: str) -> None:
+        self._app = app
+        self._audit = audit
+        self._address = address
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def count_refusal(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] == 403 and _TOLD not in scope:
+                self._audit.note_refusal(403, REFUSED, self._address)
+            await send(message)
+
+        await self._app(scope, receive, count_refusal)
 
 
 class Audited:

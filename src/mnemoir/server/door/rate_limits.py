@@ -100,9 +100,11 @@ class RateLimits:
     def has_signed_in(self, scope: Scope, name: str, device: str = "") -> None:
         """Take back what `try_sign_in` counted: it was right."""
         for limit, *names in self._of_sign_in(scope, name, device):
-            if device and limit is _TRIES_OF_A_NAME and self._window(limit, *names).rest < 1:
+            window = self._window(limit, *names)
+            if device and limit is _TRIES_OF_A_NAME and window.rest < 1:
                 continue  # it was let through uncounted
-            self._limiter.hit(limit, *names, cost=-1)
+            if window.counted > 0:  # else it was counted in the window before, and further tries would be free
+                self._limiter.hit(limit, *names, cost=-1)
 
     def _of_sign_in(self, scope: Scope, name: str, device: str) -> list[tuple[Any, ...]]:
         address = self.proxies.client_of(scope)

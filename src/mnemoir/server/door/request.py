@@ -26,6 +26,7 @@ ASSETS = "/assets"  # the route of all files of the web UI
 _KEY = "mnemoir.visit"
 _ROUTE = "mnemoir.route"
 _HEADERS = "mnemoir.headers"
+_QUERY = "mnemoir.query"
 _MARK = b"\xef\xbb\xbf"  # programs on Windows begin a file with it
 _TEXTS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"')
 LONGEST_NAME = 64  # in a message
@@ -97,10 +98,14 @@ def query(scope: Scope, name: str) -> str | None:
     return next((value for key, value in reversed(query_pairs(scope)) if key == name), None)
 
 
-def query_pairs(scope: Scope, errors: str = "replace") -> list[tuple[str, str]]:
-    """All query parameters as they follow each other, decoded. Raises UnicodeDecodeError where `errors` has it so."""
-    sent = scope["query_string"]
-    return parse_qsl(sent.decode("latin-1"), keep_blank_values=True, errors=errors) if sent else []
+def query_pairs(scope: Scope) -> list[tuple[str, str]]:
+    """All query parameters as they follow each other, decoded."""
+    found: list[tuple[str, str]] | None = scope.get(_QUERY)
+    if found is None:
+        sent = scope["query_string"]
+        found = parse_qsl(sent.decode("latin-1"), keep_blank_values=True) if sent else []
+        scope[_QUERY] = found
+    return found
 
 
 DEEPEST = 100  # levels; any value read here must be writable again, and orjson writes 254

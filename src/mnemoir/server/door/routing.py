@@ -18,7 +18,7 @@ from mnemoir.access.audit import Audit
 from mnemoir.core.errors import MnemoirError, NotFound
 from mnemoir.core.scope import acting
 from mnemoir.server.door.access import Guard, principal_of
-from mnemoir.server.door.auditing import REFUSED, Audited, is_counted
+from mnemoir.server.door.auditing import REFUSED, Audited, RefusalsCounted, is_counted
 from mnemoir.server.door.client_address import Proxies
 from mnemoir.server.door.clients import Clients, ToolsSeen
 from mnemoir.server.door.conditions import KnownMembers, check_conditions, note_sent_path
@@ -119,9 +119,12 @@ class Routing:
         return KnownMembers(app, found, self.options.max_body_bytes) if found.says.exact else app
 
     def _written_down(self, scope: Scope, found: Found, app: ASGIApp) -> ASGIApp:
-        """The application, within the audit log where its route is an act."""
-        if found.says.act is None or not self.audit.is_on or not principal_of(scope).key:
+        """The application, within the audit log where its route is an act, or decides about rights."""
+        if not self.audit.is_on or not principal_of(scope).key:
             return app
+        if found.says.act is None:
+            is_counted_here = found.says.right == "manage" and scope["method"] != "GET"
+            return RefusalsCounted(app, self.audit, address=self._address_of(scope)) if is_counted_here else app
         projects = projects_of(scope, self.options)
         return Audited(app, self.audit, found.says.act, address=self._address_of(scope), projects=projects)
 

@@ -16,6 +16,7 @@ from mnemoir.core.scope import Principal, Role, acting, entity_name
 from mnemoir.core.users import Invitation
 from mnemoir.ports.run_store import RunFilter
 from mnemoir.server.door.access import principal_of
+from mnemoir.server.door.auditing import note_refusal_told
 from mnemoir.server.rest import Site
 from mnemoir.storage.holdings import ACCESS
 
@@ -38,6 +39,7 @@ async def note_refusals(request: Request, site: Site, action: str, target: str) 
     try:
         yield
     except Forbidden:
+        note_refusal_told(request.scope)
         audit, caller = site.parts.access.audit, principal_of(request.scope)
         if audit.is_on and caller.key:
             await audit.note(caller, action, target[:500], acting.get().address, result="403")
@@ -64,6 +66,12 @@ def check_key(caller: Principal, role: Role, reach: Reach) -> None:
         raise Forbidden("An operator makes keys of operators alone. Let an admin of the tenant make this one.")
     if reach.tenant != caller.tenant or not is_within(caller, reach):
         raise Forbidden("A key can be given no more than your own key has: its tenant, projects, user and role.")
+
+
+def check_end(caller: Principal, role: Role) -> None:
+    """Raise Forbidden for a key, or an invitation, with a role that the caller may not take away."""
+    if role == "operator" and not caller.may("operator"):
+        raise Forbidden("Who is operator is decided by operators. Let one of them end this.")
 
 
 def check_person(caller: Principal, tenant: str, *, operator: bool) -> None:

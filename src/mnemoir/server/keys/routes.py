@@ -22,7 +22,7 @@ from mnemoir.core.scope import Principal, Role
 from mnemoir.core.usage import Limits
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.says import has_right, says
-from mnemoir.server.keys.grants import Reach, check_key, is_within, note_refusals
+from mnemoir.server.keys.grants import Reach, check_end, check_key, is_within, note_refusals
 from mnemoir.server.rest import (
     Answer,
     Body,
@@ -65,7 +65,7 @@ class KeyBody(Body):
 class RotateBody(Body):
     """For how many hours the former key goes on."""
 
-    overlap_h: Annotated[float, Field(ge=0, le=_LONGEST_OVERLAP_H, allow_inf_nan=False, strict=False)] = 24
+    overlap_h: Annotated[float, Field(ge=0, le=_LONGEST_OVERLAP_H, allow_inf_nan=False)] = 24
 
 
 class May(JsonObject):
@@ -237,7 +237,9 @@ async def rotate(
 @says("manage", act=None)
 async def revoke(request: Request, site: SiteHere, key_id: str) -> Answer[KeyRecord]:
     caller = managing(request, site)
-    await _key(site.parts.access.api_keys, key_id, caller)
+    found = await _key(site.parts.access.api_keys, key_id, caller)
+    async with note_refusals(request, site, "keys.revoke", found.id):
+        check_end(caller, found.role)
     revoked = await asyncio.to_thread(site.parts.access.api_keys.revoke, key_id)
     [record] = await _records(site.parts.access.api_keys, revoked)
     return Answer(record)

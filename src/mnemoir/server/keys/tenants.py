@@ -8,6 +8,7 @@ from fastapi import Depends, Request
 from mnemoir.core.errors import Forbidden
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.says import says
+from mnemoir.server.keys.grants import note_refusals
 from mnemoir.server.keys.routes import managing
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, SiteHere
 
@@ -79,8 +80,9 @@ async def put_tenant(
     request: Request, site: SiteHere, body: Annotated[TenantBody, Depends(BodyOf(TenantBody))]
 ) -> Answer[TenantList]:
     caller = managing(request, site)
-    if not caller.may("operator"):
-        raise Forbidden("Tenants are managed by an operator, such as the admin key (ADMIN_API_KEY).")
+    async with note_refusals(request, site, "tenants.put", body.name):
+        if not caller.may("operator"):
+            raise Forbidden("Tenants are managed by an operator, such as the admin key (ADMIN_API_KEY).")
     await asyncio.to_thread(
         site.parts.access.tenants.put,
         body.name,

@@ -58,10 +58,12 @@ class ListedMemory(MemoryRecord):
 class Hit(MemoryRecord):
     """A memory with its score, 0 to 1; `signals` holds each stage's own score on request.
 
-    `likely` is false for one that has nothing in common with the query and was found since the user has few.
+    `likely` is false for one that has nothing in common with the query and was found since the user has few. One that
+    `fits` shares a content word with the query, or is near to it by itself; others came along.
     """
 
     score: float
+    fits: bool
     likely: NotRequired[Literal[False]]
     signals: NotRequired[dict[str, float]]
 
@@ -124,7 +126,8 @@ class AddAnswer(JsonObject):
     `known` names memories that said already what was to be added; it is left out when there are none.
     With `dry_run` the changes are those that it would make; `plan_id` applies them, null without any.
     `proposed` waits for a review; `dropped_proposals` older ones had to go for it. `left_out` counts what was found
-    and may not be stored, by the reason: `secret`, `too_long`, `too_many`, `cut_off`, `empty`.
+    and may not be stored, by the reason: `secret`, `too_long`, `too_many`, `cut_off`, `empty`. `ignored` names the
+    roles of messages that nothing is learned from, since nobody knows whose words they are.
     """
 
     results: list[AppliedChange]
@@ -137,6 +140,7 @@ class AddAnswer(JsonObject):
     proposed: NotRequired[list[Proposed]]
     dropped_proposals: NotRequired[int]
     left_out: NotRequired[dict[str, int]]
+    ignored: NotRequired[list[str]]
 
 
 class Turn(JsonObject):
@@ -292,6 +296,7 @@ def _hit_json(hit: FoundMemory, *, explain: bool) -> Hit:
     found: Hit = {
         **memory_json(hit.memory),
         "score": hit.score,
+        "fits": hit.fits,
         "likely": False,
         "signals": dict(hit.signals),
     }

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, mod
 
 from mnemoir.core.clock import from_text, to_text
 from mnemoir.core.ids import MemoryId, ProposalId, new_memory_id
-from mnemoir.core.memories import Kind, Memory, Origin, origin_of_role
+from mnemoir.core.memories import KNOWN_ROLES, Kind, Memory, Origin, origin_of_role
 from mnemoir.core.proposals import Proposal
 from mnemoir.core.retention import MOST_DAYS
 from mnemoir.core.scope import entity_name
@@ -23,6 +23,7 @@ from mnemoir.server.rest import (
     Body,
     Instant,
     LocalInstant,
+    TimeZone,
     UserId,
     name_of,
     not_blank,
@@ -39,7 +40,15 @@ MOST_IDS = 200
 LONGEST_WORDS = 1000
 _LONGEST_PROMPT = 50_000
 _TEXT_PARTS = ("text", "input_text", "output_text")
+_OTHER_ROLE_NAMES = {"human": "user", "ai": "assistant", "model": "assistant"}  # of LangChain and Gemini
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+
+
+def _role(raw: str) -> str:
+    """The role by the name that OpenAI's protocol has for it; a role of no protocol as it is."""
+    small = raw.strip().lower()
+    known = _OTHER_ROLE_NAMES.get(small, small)
+    return known if known in KNOWN_ROLES else raw
 
 
 def _day(raw: str) -> str:
@@ -80,19 +89,30 @@ SearchLimit = Annotated[int, BeforeValidator(_limit, json_schema_input_type=int)
 
 
 class MessageBody(Body):
-    """One message; its `name`, `timestamp` and `metadata` override those of the request."""
+    """One message; its `name`, `timestamp` and `metadata` override those of the request.
 
-    role: Annotated[str, Field(min_length=1, max_length=64)]
-    content: Annotated[str, BeforeValidator(_joined_text, json_schema_input_type=str | list[dict[str, Any]])]
+    The roles `human`, `ai` and `model` are `user` and `assistant`. An answer that only calls tools has no `content`.
+    """
+
+    role: Annotated[str, Field(min_length=1, max_length=64), AfterValidator(_role)]
+    content: Annotated[
+        str | None, BeforeValidator(_joined_text, json_schema_input_type=str | list[dict[str, Any]] | None)
+    ] = None
     name: Annotated[str | None, Field(max_length=256)] = None
     timestamp: LocalInstant | None = None
     metadata: dict[str, Any] | None = None
+
+    @model_validator(mode="after")
+    def _some_content(self) -> "MessageBody":
+        if self.content is None and self.role != "assistant":
+            raise ValueError("content must be a string or a list of parts; only an assistant's message may have none")
+        return self
 
     def turn(self) -> Turn:
         """This body in fact memory's type."""
         return Turn(
             role=self.role,
-            text=self.content,
+            text=self.content or "",
             speaker=(self.name or "").strip() or None,
             said_at=self.timestamp,
             metadata=self.metadata,
@@ -122,6 +142,12 @@ class AddBody(Body):
     include_usage: bool | None = False
     dry_run: bool = False
     origin: Literal["person"] | None = None
+
+    @property
+    def ignored_roles(self) -> list[str]:
+        """The roles that nothing is learned from since nobody knows whose words they are, in order."""
+        learned = self.infer is not False
+        return list(dict.fromkeys(one.role for one in self.messages if learned and one.role not in KNOWN_ROLES))
 
     def request(self, receipt: Receipt | None, zone: str | None = None) -> AddRequest:
         """This body in fact memory's type. `zone` is the time zone where the body names none."""
@@ -277,6 +303,7 @@ class SettingsBody(Body):
     piiModels: PiiAction | None = None
     memoriesDays: Days | None = None
     historyDays: Days | None = None
+    timeZone: TimeZone | None = None
     deletedDays: Days | None = None
 
 

@@ -25,6 +25,7 @@ from mnemoir.server.door.routing import RouteAsSent
 from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import project_in
 from mnemoir.server.memories.answers import Event, KnownMemory, Proposed, proposed_json
+from mnemoir.server.memories.forget_requests import asks_to_forget
 from mnemoir.server.rest import Answer, JsonObject, Routes, Site, SiteHere
 
 router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
@@ -47,7 +48,7 @@ class LearnedFrom(JsonObject):
     """What was learned from a turn. `change_id` is what can be undone, `undone_by` the undo; null for none.
 
     `known` are memories that said it already, `proposed` what waits for a review. `error` is why it is to be tried
-    again, or was given up.
+    again, or was given up. `asks_to_forget`: the person asked to have something forgotten, which no model can do.
     """
 
     state: Annotated[
@@ -63,24 +64,30 @@ class LearnedFrom(JsonObject):
     memories: list[LearnedMemory]
     known: list[KnownMemory]
     proposed: list[Proposed]
+    asks_to_forget: bool
 
 
 @router.get("/messages/{message_id}/learned", summary="What was learned from the turn that ends with a message")
 @says("read")
 async def learned(site: SiteHere, scope: OwnerHere, id: str, message_id: MessageId) -> Answer[LearnedFrom]:
     async with holding(site, scope, id) as own:
-        uids = await asyncio.to_thread(_uids, own, id, message_id)
-    return Answer(await _learned_from(site, scope.owner, uids) if uids else _nothing("none"))
+        uids, asks = await asyncio.to_thread(_turn, own, id, message_id)
+    told = await _learned_from(site, scope.owner, uids) if uids else _nothing("none")
+    return Answer({**told, "asks_to_forget": asks})
 
 
-def _uids(own: OwnConversations, id: str, message_id: int) -> list[str]:
-    """The uid of the message; of an answer that was cut also that of its question, from which alone was learned."""
+def _turn(own: OwnConversations, id: str, message_id: int) -> tuple[list[str], bool]:
+    """The uid of the message, and whether its question asks to forget something.
+
+    Of an answer that was cut, also the uid of its question, from which alone was learned.
+    """
     stored = own.manager.get_message(id, message_id)
     if stored is None:
         raise MessageNotFoundError(f"The conversation {id[:80]!r} has no message {message_id}.")
-    was_cut = stored.finish_reason == "length" and stored.parent_id not in (None, ROOT)
-    question = own.manager.get_message(id, stored.parent_id) if was_cut and stored.parent_id else None
-    return [one.uid for one in (stored, question) if one is not None and one.uid is not None]
+    question = own.manager.get_message(id, stored.parent_id) if stored.parent_id not in (None, ROOT) else None
+    asks = question is not None and question.message.role == "user" and asks_to_forget(question.message.text)
+    sources = (stored, question if stored.finish_reason == "length" else None)
+    return [one.uid for one in sources if one is not None and one.uid is not None], asks
 
 
 async def _learned_from(site: Site, scope: Scope, uids: Sequence[str]) -> LearnedFrom:
@@ -123,6 +130,7 @@ async def _learned_in_change(change: LoggedChange, scope: Scope, store: MemorySt
         "memories": [await _memory(row, scope, store, is_undone=is_undone) for row in rows],
         "known": [],
         "proposed": [],
+        "asks_to_forget": False,
     }
 
 
@@ -160,4 +168,5 @@ def _nothing(state: LearnedState) -> LearnedFrom:
         "memories": [],
         "known": [],
         "proposed": [],
+        "asks_to_forget": False,
     }

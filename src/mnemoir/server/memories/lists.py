@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Literal
 
-from fastapi import Query, Request
+from fastapi import Query
 from pydantic import BeforeValidator
 
 from mnemoir.conversations.users import OwnConversations
@@ -153,10 +153,8 @@ async def list_of_user(
 @router.get("/{memory_id:path}/details", summary="One memory with its sources, its history and when it decays")
 @says("read")
 async def details(
-    request: Request, site: SiteHere, project: ProjectHere, memory_id: str, user: UserQuery = None
-) -> Answer[MemoryDetails] | Answer[MemoryPage]:
-    if not request.scope["raw_path"].endswith(b"/details"):  # the slash was encoded: it is part of a user's name
-        return await page_of(site, project, f"{memory_id}/details")
+    site: SiteHere, project: ProjectHere, memory_id: str, user: UserQuery = None
+) -> Answer[MemoryDetails]:
     scope = await _owner_of(site, project, MemoryId(memory_id), only_user(user))
     memory, visible = (
         await _stored_memory(site, scope, MemoryId(memory_id)),

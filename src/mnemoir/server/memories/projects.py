@@ -74,7 +74,10 @@ class RetentionAnswer(JsonObject):
 
 
 class ProjectSettingsAnswer(JsonObject):
-    """A project's settings; the server's values where it has none of its own. Days of 0 keep for ever."""
+    """A project's settings; the server's values where it has none of its own. Days of 0 keep for ever.
+
+    `timeZone` null is the zone of the server's clock.
+    """
 
     memoryEnabled: bool
     decayDays: float
@@ -86,6 +89,7 @@ class ProjectSettingsAnswer(JsonObject):
     memoriesDays: int
     historyDays: int
     deletedDays: int
+    timeZone: str | None
     retention: RetentionAnswer
 
 
@@ -174,6 +178,7 @@ async def settings(site: SiteHere, project: ProjectHere) -> Answer[ProjectSettin
             "memoriesDays": kept["memories_days"],
             "historyDays": kept["history_days"],
             "deletedDays": kept["deleted_days"],
+            "timeZone": own.time_zone or site.parts.settings.memory.time_zone,
             "retention": {"own": _days(own_days), "otherwise": _days(otherwise)},
         }
     )
@@ -194,6 +199,7 @@ async def change_settings(
         "memoriesDays": "memories_days",
         "historyDays": "history_days",
         "deletedDays": "deleted_days",
+        "timeZone": "time_zone",
     }
     changed = {names.get(field, field): value for field, value in body.model_dump(exclude_unset=True).items()}
     async with site.settings_change:

@@ -6,6 +6,7 @@ is logged and counted itself.
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -45,7 +46,7 @@ from mnemoir.server.memories.lists import (
     page_of,
     refuse_conditions,
 )
-from mnemoir.server.memories.narrowing import NarrowingHere
+from mnemoir.server.memories.narrowing import InvalidFilter, NarrowingHere
 from mnemoir.server.rest import (
     Answer,
     BodyOf,
@@ -60,8 +61,6 @@ from mnemoir.server.rest import (
 from mnemoir.settings.access import COST_OF_INFERENCE
 
 router = Routes(prefix="/api/memories", tags=["memories"])
-
-_HISTORY = b"/history"
 
 
 class HistoryAnswer(JsonObject):
@@ -131,10 +130,8 @@ async def delete_all(
 @router.get("/{memory_id:path}/history", summary="What happened to a memory, oldest first")
 @says("read")
 async def history(
-    request: Request, site: SiteHere, project: ProjectHere, memory_id: str, user: UserQuery = None
-) -> Answer[HistoryAnswer] | Answer[MemoryPage]:
-    if not request.scope["raw_path"].endswith(_HISTORY):  # the slash was encoded: it belongs to a user's name
-        return await page_of(site, project, f"{memory_id}/history")
+    site: SiteHere, project: ProjectHere, memory_id: str, user: UserQuery = None
+) -> Answer[HistoryAnswer]:
     facts, asked = site.parts.memory.facts, only_user(user)
     found = asked or await facts.user_of(project, MemoryId(memory_id))
     if found is not None and asked is None:
@@ -180,17 +177,25 @@ async def add_memories(
     include_usage: bool = False,
 ) -> AddAnswer:
     """The changes made by adding the messages; `key` is the idempotency key, `zone` the header's time zone."""
+    answer = await _add(site, project, body, key, zone=zone, include_usage=include_usage)
+    ignored = body.ignored_roles
+    return {**answer, "ignored": ignored} if ignored else answer
+
+
+async def _add(
+    site: Site, project: Project, body: AddBody, key: str | None, *, zone: str | None, include_usage: bool
+) -> AddAnswer:
     scope = owner(project, body.user_id, agent_id=body.agent_id, app_id=body.app_id, run_id=body.run_id)
     quotas = site.parts.chats.quotas
+    site.parts.memory.facts.text_bound.check_request(body.request(None))
     if body.infer is not False:
         quotas.budget(scope)
-    else:
-        site.parts.memory.facts.text_bound.check_turns([message.content for message in body.messages])
     await quotas.check(scope, *OF_MEMORY)  # before a model is asked
     wants_usage = include_usage or body.include_usage is True
+    request = body.request(None if body.dry_run else _receipt(key, body, scope), zone)
+    request = replace(request, zone=request.zone or await site.zone_of_user(scope))
     if body.dry_run:
-        return await _plan_addition(site, scope, body, body.request(None, zone), include_usage=wants_usage)
-    request = body.request(_receipt(key, body, scope), zone)
+        return await _plan_addition(site, scope, body, request, include_usage=wants_usage)
     if body.async_mode:
         return await _add_later(site, scope, request)
     with site.parts.chats.times.write.record_duration():
@@ -219,6 +224,8 @@ async def _plan_addition(
 async def search_memories(site: Site, project: Project, body: SearchBody, at: datetime | None = None) -> SearchAnswer:
     """The memories relevant to the question, now or at the time that the body or the query names."""
     part = body.narrowing()
+    if body.at is not None and at not in (None, body.at):
+        raise InvalidFilter("The body and the query name two times as `at`. Send one.", field="at")
     scope = owner(project, body.user_id, **part.ids)
     facts = site.parts.memory.facts
     among = body.list_filter(await facts.visible(scope, at=body.at or at), part.metadata)

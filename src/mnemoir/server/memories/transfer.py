@@ -15,7 +15,7 @@ from starlette.responses import Response, StreamingResponse
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import Memory
+from mnemoir.core.memories import Memory, size_of_metadata
 from mnemoir.core.proposals import Proposal
 from mnemoir.core.scope import Scope, entity_name
 from mnemoir.core.text import size_of
@@ -60,7 +60,7 @@ class ImportPlan(JsonObject):
 
 
 class LongLine(JsonObject):
-    """A line of an import whose text is too long: its number from 1, its id if it has one, and the text's bytes."""
+    """A line of an import whose text or metadata are too long: its number from 1, its id if any, and their bytes."""
 
     line: int
     id: str | None
@@ -161,13 +161,14 @@ async def _plan_import(
 
 
 def _without_long(lines: Sequence[_NumberedLine], bound: TextBound) -> tuple[list[_Line], list[LongLine]]:
-    """The lines whose text may come in, and the others."""
+    """The lines whose text and metadata may come in, and the others."""
     kept: list[_Line] = []
     too_long: list[LongLine] = []
     for number, line in lines:
         record = line[2].memory if isinstance(line[2], Proposal) else line[2]
-        if isinstance(record, Memory) and not bound.holds(record.text):
-            too_long.append({"line": number, "id": record.id or None, "size_bytes": size_of(record.text)})
+        if isinstance(record, Memory) and not bound.holds_memory(record):
+            size_bytes = size_of(record.text) + size_of_metadata(record.metadata)
+            too_long.append({"line": number, "id": record.id or None, "size_bytes": size_bytes})
         else:
             kept.append(line)
     return kept, too_long

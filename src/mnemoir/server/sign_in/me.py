@@ -1,4 +1,4 @@
-"""`/api/me/…`: what people who signed in change themselves: password, recovery codes and sessions."""
+"""`/api/me…`: what people who signed in change themselves: time zone, password, recovery codes and sessions."""
 
 import asyncio
 from typing import Annotated
@@ -10,9 +10,9 @@ from mnemoir.core.clock import to_text
 from mnemoir.core.errors import InvalidRequest, Unauthorized
 from mnemoir.core.users import User, password
 from mnemoir.server.door.says import says
-from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere
+from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere, TimeZone
 from mnemoir.server.sign_in.passkeys import AnswerBody, passkey_site
-from mnemoir.server.sign_in.shapes import Password, kept_out
+from mnemoir.server.sign_in.shapes import Password, Person, kept_out, person_json
 from mnemoir.server.sign_in.ways import confirmed_user, signed_in_user, try_name
 
 router = Routes(prefix="/api/me", tags=["sign-in"])
@@ -23,6 +23,12 @@ class NewPasswordBody(Body):
 
     old: Password | None = None
     new: Password
+
+
+class MeBody(Body):
+    """What you say of yourself. `time_zone` is where you live, for "tomorrow"; null takes it back."""
+
+    time_zone: TimeZone | None
 
 
 class ConfirmBody(Body):
@@ -53,6 +59,15 @@ class RecoveryCodes(JsonObject):
     """Ten codes, each of which signs you in once. They are shown this once."""
 
     recovery_codes: list[str]
+
+
+@router.patch("", summary="Change what you say of yourself: your time zone")
+@says("any")
+async def change_me(
+    request: Request, site: SiteHere, body: Annotated[MeBody, Depends(BodyOf(MeBody))]
+) -> Answer[Person]:
+    user = signed_in_user(request).user
+    return kept_out(person_json(await asyncio.to_thread(site.parts.access.users.set_time_zone, user, body.time_zone)))
 
 
 @router.put("/password", summary="Change your password; your other sessions end", status_code=204)

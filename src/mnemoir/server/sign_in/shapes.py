@@ -38,6 +38,7 @@ class Person(JsonObject):
     memory_user: str | None
     projects: list[str] | None
     configs: list[str] | None
+    time_zone: str | None
 
 
 class SignedInAnswer(JsonObject):
@@ -58,6 +59,7 @@ def person_json(user: User) -> Person:
         "memory_user": user.grant.memory_user,
         "projects": names_json(user.grant.projects),
         "configs": names_json(user.grant.configs),
+        "time_zone": user.time_zone,
     }
 
 

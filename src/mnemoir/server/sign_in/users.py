@@ -16,7 +16,7 @@ from mnemoir.core.scope import Principal, Role
 from mnemoir.core.users import Grant, Invitation, User
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.says import says
-from mnemoir.server.keys.grants import check_invitation, check_person, invites_only_new, note_refusals
+from mnemoir.server.keys.grants import check_end, check_invitation, check_person, invites_only_new, note_refusals
 from mnemoir.server.rest import (
     Answer,
     Body,
@@ -48,7 +48,7 @@ class InvitationBody(Body):
     projects: Names | None = None
     configs: Names | None = None
     tenant: str | None = None
-    expires_in_days: Annotated[float, Field(gt=0, le=_MOST_DAYS, strict=False, allow_inf_nan=False)] = 7
+    expires_in_days: Annotated[float, Field(gt=0, le=_MOST_DAYS, allow_inf_nan=False)] = 7
 
 
 class UserBody(Body):
@@ -228,6 +228,8 @@ async def withdraw(request: Request, site: SiteHere, invitation_id: str) -> Resp
     known = next((one for one in found if one.id == invitation_id), None)
     if known is None:
         raise NotFound(f"There is no open invitation {invitation_id[:64]!r} here.", code="invitation_not_found")
+    async with note_refusals(request, site, "invitations.withdraw", known.id):
+        check_end(caller, "operator" if is_operator(known.grant) else known.grant.role)
     await asyncio.to_thread(site.parts.access.users.withdraw, known)
     return Response(None, 204)
 

@@ -97,12 +97,14 @@ def _health(parts: Parts) -> Health:
 
 
 async def _unhealthy(request: Request, site: SiteHere, *, writes: bool = False) -> Answer[Unhealthy] | None:
-    """The answer when the storage fails; None when it works.
+    """The answer when the storage fails, or the file of keys is gone; None when both work.
 
-    Each folder was written to in the last second; with `writes` it is now, and the keys of encryption are looked for.
+    Each folder and the database was written to in the last second; with `writes` they are now, and the keys of
+    encryption are looked for.
     """
     try:
         await site.parts.memory.store.check()
+        site.parts.access.file.look()
         if not writes:
             await site.parts.chats.stock.check_recent_writes()
         else:

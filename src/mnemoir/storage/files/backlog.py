@@ -29,6 +29,7 @@ from mnemoir.storage.sql.engine import Engine, Sql
 
 Filled = Sequence[tuple[Unembedded, IndexEntry]]
 
+_NUMBER_BYTES = 2  # of a stored vector
 _log = structlog.get_logger(__name__)
 
 
@@ -75,6 +76,38 @@ class Backlog:
             if entry.model == model:
                 of_project[project_of(unembedded.scope)].append((unembedded, entry))
         return sum([await self._put(project, entries) for project, entries in of_project.items()])
+
+    async def forget_other_lengths(self, model: str, length: int) -> int:
+        """Forget the vectors of the model, if the oldest has another length. Must not be cancelled (`Unbroken`)."""
+        await self._sync()
+        oldest = await self._db.read(None, lambda sql: index_table.oldest_with_vector(sql, model))
+        if oldest is None or await self._length_of(oldest) in (None, length):
+            return 0
+        projects = list(await self._db.read(None, index_table.synced_stamps))
+        return sum([await self._forget_vectors(name, model) for name in projects])
+
+    async def _length_of(self, wanted: Wanted) -> int | None:
+        project = self._open[wanted.project]
+        contents = await self._db.read(None, lambda sql: current(project, sql))
+        row = contents.by_key.get(wanted.key)
+        vector = None if row is None else row.search.entry.vector
+        return None if vector is None else len(vector) // _NUMBER_BYTES
+
+    async def _forget_vectors(self, name: Project, model: str) -> int:
+        project = self._open[name]
+        async with project.writing:
+            contents = await self._db.read(None, lambda sql: current(project, sql))
+            rows = {key: row for key, row in contents.by_key.items() if row.search.entry.model == model}
+            entries = {key: _without_vector(row.search.entry) for key, row in rows.items()}
+
+            def put(sql: Sql) -> None:
+                number = index_table.enter(sql, name)
+                index_table.put(sql, number, [(row.memory, entries[key]) for key, row in rows.items()])
+
+            if rows:
+                await self._db.write(None, put)
+                project.publish(contents.with_entries(entries))
+        return len(rows)
 
     async def _put(self, name: Project, filled: Filled) -> int:
         project = self._open[name]
@@ -187,3 +220,8 @@ def _reads_the_same(contents: Contents, unembedded: Unembedded) -> bool:
 
 def _key(unembedded: Unembedded) -> Key:
     return unembedded.scope.user, unembedded.memory_id
+
+
+def _without_vector(entry: IndexEntry) -> IndexEntry:
+    """The entry without its vector of the embedding model; those of other spaces are kept."""
+    return replace(entry, model=None, vector=None, token_ids=None, token_codes=None)

@@ -194,6 +194,12 @@ def without_vector(
     ]
 
 
+def oldest_with_vector(sql: Sql, model: str) -> Wanted | None:
+    """The oldest entry with a vector of the model; None without one."""
+    row = sql.row(_QUERIES["oldest_with_vector"], model=model)
+    return None if row is None else Wanted(project=Project(tenant=row[0], project=row[1]), key=(row[2], row[3]))
+
+
 def backlog(sql: Sql, model: str, *, space: str | None = None) -> tuple[int, int]:
     """(memories without a vector of the model, all memories); of a further `space`, vectors to be made, and all."""
     missing, total = sql.row(_QUERIES["space_backlog" if space else "backlog"], space=space, model=model)

@@ -5,7 +5,7 @@ import operator
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import Memory, has_members
+from mnemoir.core.memories import Memory, has_members, size_of_metadata
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import holds, size_of
 from mnemoir.ports.memory_store import ListCursor, ListFilter, OwnerSummary, Project
@@ -58,8 +58,12 @@ def owners_of(project: Project, contents: Contents) -> list[OwnerSummary]:
 
 
 def sizes_of(contents: Contents) -> Mapping[str, int]:
-    """The bytes of the texts of each user."""
-    return {user: sum(size_of(row.memory.text) for row in held.rows) for user, held in contents.by_user.items()}
+    """The bytes of the texts and metadata of each user."""
+    return {user: sum(map(_size_of_row, held.rows)) for user, held in contents.by_user.items()}
+
+
+def _size_of_row(row: Row) -> int:
+    return size_of(row.memory.text) + size_of_metadata(row.memory.metadata)
 
 
 def _conditions(wanted: ListFilter, learned: Collection[MemoryId]) -> list[Condition]:

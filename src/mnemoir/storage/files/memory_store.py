@@ -333,6 +333,10 @@ class FileMemoryStore:
         """Store vectors of texts that have not changed since; how many were stored."""
         return await self._unbroken.run(self._backlog.put(model, filled))
 
+    async def forget_other_lengths(self, model: str, length: int) -> int:
+        """Forget the vectors of `model`, if they have another length; how many there were."""
+        return await self._unbroken.run(self._backlog.forget_other_lengths(model, length))
+
     async def backlog(self, model: str) -> tuple[int, int]:
         """(texts without a vector of `model`, all texts)."""
         return await self._backlog.count(model)

@@ -80,6 +80,7 @@ def _load(place: Folder) -> ProjectSettings:
         memories_days=_whole(members.get("memoriesDays")),
         history_days=_whole(members.get("historyDays")),
         deleted_days=_whole(members.get("deletedDays")),
+        time_zone=_text(members.get("timeZone")),
     )
 
 
@@ -115,6 +116,7 @@ def _merged_members(members: dict[str, Any], settings: ProjectSettings) -> dict[
         "memoriesDays": settings.memories_days,
         "historyDays": settings.history_days,
         "deletedDays": settings.deleted_days,
+        "timeZone": settings.time_zone,
     }
     unset = {name for name, value in ours.items() if value is None}
     return {name: value for name, value in (members | ours).items() if name not in unset}
@@ -122,6 +124,10 @@ def _merged_members(members: dict[str, Any], settings: ProjectSettings) -> dict[
 
 def _boolean(value: object) -> bool | None:
     return value if isinstance(value, bool) else None
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def _one_of(allowed: Sequence[Allowed], value: object) -> Allowed | None:

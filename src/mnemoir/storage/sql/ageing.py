@@ -51,10 +51,11 @@ def _ids(sql: Sql, query: str, before: datetime | None, limit: int) -> list[int 
 
 
 class Stamp(StrEnum):
-    """What is noted with its time: a clock that is trusted, and a pruning of conversations."""
+    """What is noted with its time: a clock that is trusted, a pruning of conversations, and a try to write."""
 
     CLOCK = "clock"
     PRUNED = "pruned"
+    PROBED = "probed"
 
 
 class SqlStamps:

@@ -83,12 +83,13 @@ class SqlApiKeys:
         limits: Limits,
         replaces: str | None = None,
         overlap_until: datetime | None = None,
-        refuse: Callable[[ApiKey], None] = lambda replaced: None,
+        refuse: Callable[[ApiKey, ApiKey | None], None] = lambda replaced, successor: None,
         note: Note,
     ) -> None:
         """Store a new key, and its tenant if that is new; the key that it `replaces` ends at `overlap_until`.
 
-        `refuse` may raise for the latter as it is then, so that of several at once one replaces it.
+        `refuse` may raise for the latter as it is then, and for the successor that it has, so that of several at once
+        one replaces it.
         """
         values = {
             "id": key.id,
@@ -105,8 +106,8 @@ class SqlApiKeys:
         }
 
         def put_key(sql: Sql) -> None:
-            if replaces is not None and (replaced := sql.row(_QUERIES["key"], id=replaces)) is not None:
-                refuse(_key_of(replaced[:-1]))
+            if replaces is not None and (replaced := _key_in(sql, replaces)) is not None:
+                refuse(replaced, None if replaced.replaced_by is None else _key_in(sql, replaced.replaced_by))
             note(sql)
             sql.run(_QUERIES["enter_tenant"], name=key.tenant, now=to_text(key.created_at))
             sql.run(_QUERIES["put_key"], **values)
@@ -211,6 +212,11 @@ class SqlApiKeys:
     def _row(self, key_id: str) -> Sequence[Any] | None:
         row: Sequence[Any] | None = self._file.read(lambda sql: sql.row(_QUERIES["key"], id=key_id))
         return row
+
+
+def _key_in(sql: Sql, key_id: str) -> ApiKey | None:
+    row = sql.row(_QUERIES["key"], id=key_id)
+    return None if row is None else _key_of(row[:-1])
 
 
 def _key_of(row: Sequence[Any]) -> ApiKey:

@@ -16,12 +16,13 @@ from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import IndexEntry
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import CONTEXT_MESSAGES, context_of
-from mnemoir.ports.memory_store import Unembedded, VectorBacklog
+from mnemoir.ports.memory_store import MainVectors, Unembedded
 from mnemoir.storage.sql.engine import Engine, Sql, owner_values, queries
-from mnemoir.storage.sql.rows import Entries, replace_terms, replace_vectors
+from mnemoir.storage.sql.rows import Entries, replace_terms, replace_vectors, vector_length
 
 _QUERIES = {**queries("search"), **queries("changes")}
 Filled = Sequence[tuple[Unembedded, IndexEntry]]
+_FORGOTTEN_AT_ONCE = 500  # rows of a transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,44 @@ class SqlBacklog:
         return await self._db.read(None, lambda sql: _backlog(sql, model, self._vectors))
 
 
-_: type[VectorBacklog] = SqlBacklog  # checked, never run
+class SqlMainVectors(SqlBacklog):
+    """The port for the vectors of the embedding model."""
+
+    def __init__(self, db: Engine) -> None:
+        super().__init__(db, MAIN)
+
+    async def forget_other_lengths(self, model: str, length: int) -> int:
+        """Forget the vectors of the model, if they have another length; how many there were."""
+        if await self._db.read(None, lambda sql: _length_of(sql, model)) in (None, length):
+            return 0
+        forgotten = 0
+        while count := await self._db.write(None, lambda sql: _forget_vectors(sql, model)):
+            forgotten += count
+        return forgotten
+
+
+_: type[MainVectors] = SqlMainVectors  # checked, never run
+
+
+def _length_of(sql: Sql, model: str) -> int | None:
+    """The length of the model's oldest vector that can be read; None without one."""
+    for scope_id, seq in sql.rows(_QUERIES["embedded_with"], model=model, limit=_FORGOTTEN_AT_ONCE):
+        with suppress(KeyUnavailable):
+            return vector_length(sql.within(scope_id), seq)
+    return None
+
+
+def _forget_vectors(sql: Sql, model: str) -> int:
+    """Have the vectors of some rows made anew; how many. Those whose key is not there stay."""
+    by_scope: dict[int, list[tuple[int, IndexEntry]]] = {}
+    for scope_id, seq in sql.rows(_QUERIES["embedded_with"], model=model, limit=_FORGOTTEN_AT_ONCE):
+        by_scope.setdefault(scope_id, []).append((seq, IndexEntry(terms=b"")))
+    forgotten = 0
+    for scope_id, entries in by_scope.items():
+        with suppress(KeyUnavailable):
+            _put_of_scope(sql.within(scope_id), entries, MAIN)
+            forgotten += len(entries)
+    return forgotten
 
 
 def _without_vector(sql: Sql, model: str, limit: int, vectors: Vectors) -> list[Unembedded]:

@@ -39,7 +39,7 @@ from mnemoir.ports.memory_store import (
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.storage.sql import lists
 from mnemoir.storage.sql.ageing import old_in
-from mnemoir.storage.sql.backlogs import MAIN, TERMS, SqlBacklog
+from mnemoir.storage.sql.backlogs import TERMS, SqlBacklog, SqlMainVectors
 from mnemoir.storage.sql.change_log import change_from, change_of, changes_before, last_change_of
 from mnemoir.storage.sql.commit import Commit, history_of_memory, preview, removed_memory
 from mnemoir.storage.sql.engine import Engine, Sql, enter_scope, queries
@@ -54,7 +54,7 @@ _QUERIES = queries("memories")
 _MOST_ROWS = 2**62  # SQLite takes any 64-bit number; a caller's may be larger
 
 
-class SqlMemoryStore(SqlBacklog):
+class SqlMemoryStore(SqlMainVectors):
     """`db` is the caller's, who closes it after this store. `packs` are of its rows.
 
     `note_pending` is called when a text was stored without a vector, `note_waiting` with the name of a further space
@@ -73,7 +73,7 @@ class SqlMemoryStore(SqlBacklog):
         of_all_facts: Collection[str] = (),
         room: Room = any_room,
     ) -> None:
-        super().__init__(db, MAIN)
+        super().__init__(db)
         self.terms = SqlBacklog(db, TERMS)
         self.of_all_times = _RowsOfAllTimes(db)
         self._note_waiting = note_waiting

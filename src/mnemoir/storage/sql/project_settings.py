@@ -51,8 +51,8 @@ class SqlProjectSettings:
             row = sql.row(_QUERIES["load_settings"], **asdict(project))
             if row is None:
                 return ProjectSettings()
-            enabled, decay_days, search_limit, prompt, review, pii_facts, pii_messages, pii_models, *days = row
-            memories_days, history_days, deleted_days = days
+            enabled, decay_days, search_limit, prompt, review, pii_facts, pii_messages, pii_models, *others = row
+            memories_days, history_days, deleted_days, time_zone = others
             return ProjectSettings(
                 memory_enabled=None if enabled is None else bool(enabled),
                 decay_days=decay_days,
@@ -65,6 +65,7 @@ class SqlProjectSettings:
                 memories_days=memories_days,
                 history_days=history_days,
                 deleted_days=deleted_days,
+                time_zone=time_zone,
             )
 
         return await self._db.read(None, stored_settings)

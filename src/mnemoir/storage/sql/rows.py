@@ -24,6 +24,7 @@ NOWHERE: frozenset[str] = frozenset()
 _QUERIES = queries("changes")
 Entries = Sequence[tuple[int, IndexEntry]]  # by `seq`
 Values = dict[str, Value]
+_NUMBER_BYTES = 2  # of a stored vector
 _ENTRY = ("terms", "terms_by", "model", "vector", "token_ids")
 _VECTOR = ("space", "part", "model", "vector")
 _NOT_OF_STATE = frozenset(("id", "text", "user"))
@@ -260,6 +261,12 @@ def replace_terms(sql: Sql, entries: Entries) -> Entries:
 def _put_vector(sql: Sql, seq: int, vector: Values) -> None:
     place = f"{seq} {vector['space']!s} {vector['part']!s}"  # that an encrypted vector is bound to
     sql.run(_QUERIES["put_vector"], seq=seq, place=place, **vector)
+
+
+def vector_length(sql: Sql, seq: int) -> int | None:
+    """The number of numbers in the vector of a memory; None without one."""
+    vector = (_entry_of(sql, seq) or {}).get("vector")
+    return len(vector) // _NUMBER_BYTES if isinstance(vector, bytes) else None
 
 
 def _entry_of(sql: Sql, seq: int) -> Values | None:

@@ -159,6 +159,21 @@ class SqlUsers:
 
         self._file.write(replace_password)
 
+    def set_time_zone(self, user_id: str, time_zone: str | None, note: Note) -> None:
+        """Set the time zone of a user, None for none."""
+
+        def put_time_zone(sql: Sql) -> None:
+            sql.run(_QUERIES["set_time_zone"], id=user_id, time_zone=time_zone)
+            note(sql)
+
+        self._file.write(put_time_zone)
+
+    def time_zone_of_memory(self, tenant: str, memory_user: str) -> str | None:
+        """The time zone of the first user with these memories who has one; None without."""
+        names = {"tenant": tenant, "memory_user": memory_user}
+        row = self._file.read(lambda sql: sql.row(_QUERIES["time_zone_of_memory"], **names))
+        return None if row is None else str(row[0])
+
     def rehash(self, user_id: str, former: str, hash: str) -> None:
         """Replace the hash of the same password, unless the password was changed meanwhile."""
         self._file.write(lambda sql: sql.run(_QUERIES["swap_password"], id=user_id, former=former, password=hash))
@@ -317,7 +332,7 @@ def _grant_of(row: Sequence[Any]) -> Grant:
 
 
 def _user_of(row: Sequence[Any]) -> User:
-    id, name, *granted, created, by, disabled, seen, password, passkeys = row
+    id, name, *granted, created, by, disabled, seen, password, passkeys, time_zone = row
     return User(
         id=id,
         name=name,
@@ -328,6 +343,7 @@ def _user_of(row: Sequence[Any]) -> User:
         last_seen_at=time_or_none(seen),
         has_password=password is not None,
         passkeys=passkeys,
+        time_zone=time_zone,
     )
 
 

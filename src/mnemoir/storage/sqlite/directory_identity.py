@@ -20,7 +20,6 @@ from mnemoir.core.data_directory import (
     CONVERSATIONS,
     DATABASE_FILE,
     IDENTITY_FILE,
-    RUNS_FILE,
     SESSIONS_FILE,
     TOMBSTONES_FILE,
 )
@@ -30,7 +29,6 @@ from mnemoir.storage.sqlite.shared_file import hold_folder_lock
 from mnemoir.storage.sqlite.transactions import storage_errors
 
 _ID = re.compile(r"[0-9a-f]{32}")
-_LEFT_BY_A_SERVER = (RUNS_FILE, TOMBSTONES_FILE)  # made behind the id, and without one of their own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +42,10 @@ class _Known:
 class DirectoryIdentity:
     """Thread-safe and blocking; reads the file once. Every method raises StorageUnavailable."""
 
-    def __init__(self, data_dir: Path) -> None:
+    def __init__(self, data_dir: Path, conversations: Path | None = None) -> None:
+        """`conversations` is the folder of conversations where it lies elsewhere."""
         self.path = data_dir / IDENTITY_FILE
+        self._conversations = conversations or data_dir / CONVERSATIONS
         self._lock = threading.Lock()
         self._known: _Known | None = None
 
@@ -70,19 +70,18 @@ class DirectoryIdentity:
 
     @property
     def remains(self) -> Path | None:
-        """Something in the directory that a server left, whether the file is there or not; None for nothing."""
-        left = (self.path.with_name(name) for name in _LEFT_BY_A_SERVER)
-        belonging = (path for path, _ in self._belongings())
-        return next(belonging, next((path for path in left if path.exists()), None))
+        """Something of the directory that a server left, whether the file is there or not; None for nothing."""
+        tombstones = self.path.with_name(TOMBSTONES_FILE)  # they have no id of their own
+        return next((path for path, _ in self._belongings()), tombstones if tombstones.exists() else None)
 
     @property
     def id_in_remains(self) -> str | None:
-        """The id that a database in the directory belongs to, whether the file is there or not; None for none."""
+        """The id that a database of the directory belongs to, whether the file is there or not; None for none."""
         return next((belonging.directory for _, belonging in self._belongings()), None)
 
     def _belongings(self) -> Iterator[tuple[Path, Belonging]]:
-        root = self.path.parent
-        for path in (root / DATABASE_FILE, root / ACCESS_FILE, *sorted((root / CONVERSATIONS).rglob(SESSIONS_FILE))):
+        own = (self.path.with_name(name) for name in (DATABASE_FILE, ACCESS_FILE))
+        for path in (*own, *sorted(self._conversations.glob(f"*/*/{SESSIONS_FILE}"))):
             with suppress(StorageUnavailable):  # other checks name what is wrong with it
                 if (belonging := read_belonging(path)) is not None:
                     yield path, belonging

@@ -4,8 +4,8 @@ What comes is told by its first bytes, never by its label: events, JSON lines, o
 whole answer becomes the events that its stream would have had. Each protocol adds how it reads one object.
 
 What cannot be read ends the answer with an error, so that no answer with a hole is shown as complete. Only what
-carries no answer is skipped: comments, empty data, pings. Each frame is decoded once; everything odd is looked at
-only where the decoder refuses the frame.
+carries no answer is skipped: comments, empty data, null, pings. Each frame is decoded once; everything odd is looked
+at only where the decoder refuses the frame.
 """
 
 import re
@@ -20,7 +20,7 @@ from mnemoir.core.errors import ProviderError, ProviderInvalidOutput
 from mnemoir.core.events import Gathering, ModelEvent, Note, Reply, as_events
 from mnemoir.wire import upstream
 from mnemoir.wire.second_reading import Mended, Seam, read_again
-from mnemoir.wire.stream_readers import NamedEvent, NdjsonReader, SseReader
+from mnemoir.wire.stream_readers import NamedEvent, NdjsonReader, SseReader, is_ping
 
 Form = Literal["events", "lines", "object", "page", "text"]
 
@@ -30,6 +30,8 @@ _FIELDS = (b"data:", b"event:", b"error:", b"retry:", b"id:", b":")
 _ALONE = re.compile(rb"\{[ \t\r]*\n")  # the first line of an object that is written over several lines
 _BEGUN_ALONE = re.compile(rb"\{[ \t\r]*")
 _HAS_FIELDS = re.compile(rb"^(?:data|event|error):", re.MULTILINE)
+_FRONT = re.compile(rb"(?:\xef\xbb\xbf|data:|\s)*+")  # what some servers write once more before a frame
+_DONE = b"[done]"
 _LONGEST_BRACE_LINE = 1024  # a brace and blanks: a flood of them is a line, which has a limit
 _MOST_OF_TEXT = 64 * 1024
 _MOST_NOTES = 8
@@ -38,8 +40,8 @@ _MOST_NOTES = 8
 class AnswerReader(ABC):
     """Reads one answer; `finished` is True once it is complete.
 
-    `media_type` is the label of the body; it only decides about a body without a single byte, and about one line
-    without `done` in a protocol of lines.
+    `media_type` is the label of the body; it only decides about a body without a single byte, about one line without
+    `done` in a protocol of lines, and by its charset about bytes that are no UTF-8.
     """
 
     streams_lines: ClassVar[bool] = False
@@ -136,7 +138,8 @@ class AnswerReader(ABC):
         """Append what an event with a name of its own holds; one named `error` is an error."""
         if event.name == b"error":
             raise upstream.error_in_body(upstream.error_value(event.data))
-        self._take_frames((event.data,), events)
+        if not is_ping(event.name) or event.data.lstrip().startswith(b"{"):
+            self._take_frames((event.data,), events)
 
     # --- the form of the body
 
@@ -219,16 +222,26 @@ class AnswerReader(ABC):
         try:
             body = orjson.loads(data)
         except orjson.JSONDecodeError:
-            mended = read_again(data)
+            mended = read_again(upstream.in_utf8(data, self.media_type))
             if mended is None:
-                if _HAS_FIELDS.search(data):
-                    self._frames = self._sse_reader()
+                self._frames = self._frames_within(data)
+                if self._frames is not None:
                     self._take_frames(self._frames.feed(data), events)
                 return
             body = mended.value
         said = as_events(self.read_whole(self._object(body, data, mended)))
         events += said if mended is None else self._seam.join(said, mended)
         self.finished = True
+
+    def _frames_within(self, data: bytes) -> SseReader | NdjsonReader | None:
+        """The reader of a body that began like an object and is a stream; None for one that is none."""
+        if _HAS_FIELDS.search(data):
+            return self._sse_reader()
+        first, _, rest = data.partition(b"\n")
+        try:
+            return NdjsonReader() if rest.strip() and isinstance(orjson.loads(first), dict) else None
+        except orjson.JSONDecodeError:
+            return None
 
     def _unreadable_body(self) -> ProviderInvalidOutput:
         data = bytes(self._body[:_MOST_OF_TEXT])
@@ -258,8 +271,24 @@ class AnswerReader(ABC):
             except ProviderInvalidOutput as exc:
                 self._unreadable(exc, events)
 
+    def _take_done(self, events: list[ModelEvent]) -> None:
+        done: list[ModelEvent] = []
+        self.read_done(done)
+        events += self._seam.join(done, None)
+
+    def _take_scalar(self, body: object, frame: bytes, events: list[ModelEvent]) -> None:
+        """Pass over null and pings; a text may be the end."""
+        text = body.encode() if isinstance(body, str) else b""
+        if text.lower() == _DONE:
+            self._take_done(events)
+        elif body not in (None, "") and not is_ping(text):
+            self._unreadable(upstream.not_an_object(frame), events)
+
     def _take_object(self, body: Any, frame: bytes, mended: Mended | None, events: list[ModelEvent]) -> None:
-        """Read an object that is none, that was mended, or that may hold the other half of a character."""
+        """Read a value that is no object, that was mended, or that may hold the other half of a character."""
+        if not isinstance(body, dict | list):
+            self._take_scalar(body, frame, events)
+            return
         said: list[ModelEvent] = []
         try:
             self.read_frame(self._object(body, frame, mended), said)
@@ -273,15 +302,16 @@ class AnswerReader(ABC):
         if isinstance(frame, NamedEvent):
             self.read_named(frame, events)
             return
-        text = frame.strip()
-        if not text:
+        text = frame[match.end() if (match := _FRONT.match(frame)) else 0 :].rstrip()
+        if not text or text.startswith(b":") or is_ping(text):
             return
-        if text == b"[DONE]":
-            done: list[ModelEvent] = []
-            self.read_done(done)
-            events += self._seam.join(done, None)
+        if text.lower() == _DONE:
+            self._take_done(events)
             return
-        mended = read_again(frame)
+        if not frame.lstrip(_SPACE).startswith(text):
+            self._take_frames((text,), events)
+            return
+        mended = read_again(upstream.in_utf8(frame, self.media_type))
         if mended is not None:
             self._take_object(mended.value, frame, mended, events)
         elif b"\n" in frame and self._form == "events":  # events that no blank line divides

@@ -1,4 +1,6 @@
-"""The ids of an answer's tool calls: text, one for each call, and none of two calls."""
+"""The ids and arguments of an answer's tool calls: text, and no id of two calls."""
+
+import orjson
 
 from mnemoir.core.ids import new_call_id
 from mnemoir.wire import upstream
@@ -11,6 +13,14 @@ def read_call_id(value: object) -> str | None:
     return upstream.text_or_none(value, "a call id") or None
 
 
+MOST_CALLS = 1024  # of one answer
+
+
+def read_arguments(value: object) -> str | None:
+    """The arguments of a call as text; some servers send the object itself. Raises ProviderInvalidOutput."""
+    return orjson.dumps(value).decode() if isinstance(value, dict) else upstream.text_or_none(value, "call arguments")
+
+
 class CallIds:
     """Gives each call of one answer its id."""
 
@@ -18,7 +28,12 @@ class CallIds:
         self._taken: set[str] = set()
 
     def take(self, given: str | None) -> str:
-        """The given id; where there is none, or a call of this answer has it already, one that no other call has."""
+        """The given id; where there is none, or a call of this answer has it already, one that no other call has.
+
+        Raises ProviderInvalidOutput for a flood of calls.
+        """
+        if len(self._taken) >= MOST_CALLS:
+            raise upstream.unusable(f"more than {MOST_CALLS} tool calls")
         call_id = given if given and given not in self._taken else new_call_id()
         self._taken.add(call_id)
         return call_id

@@ -4,15 +4,15 @@ Servers number and name calls in many ways: without an index, without an id, all
 each call gets one index and one id of its own, and each piece belongs to one call.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import orjson
 
 from mnemoir.core.events import ToolCallPart
 from mnemoir.core.messages import Extra, ToolCall
 from mnemoir.wire import upstream
-from mnemoir.wire.answers.call_ids import CallIds, read_call_id
+from mnemoir.wire.answers.call_ids import MOST_CALLS, CallIds, read_arguments, read_call_id
 from mnemoir.wire.openai_messages import extra_of_call
 
 
@@ -28,11 +28,12 @@ class _Piece:
     extra: Extra | None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Call:
     """A call that has begun; `given_id` is the id that the server gave it."""
 
     index: int
+    order: int  # among the calls of the answer
     given_id: str | None = None
     name: str | None = None
     has_told_id: bool = False
@@ -55,6 +56,7 @@ class CallPieces:
     def __init__(self) -> None:
         self._calls: list[_Call] = []
         self._ids = CallIds()
+        self._taken: set[int] = set()  # indexes
         self._by_id: dict[str, _Call] = {}  # the newest call of each of the server's ids
         self._by_index: dict[int, _Call] = {}  # the newest call on each of the server's indexes
 
@@ -81,9 +83,17 @@ class CallPieces:
             id=call_id, name=piece.name, arguments=piece.arguments, custom=piece.custom, extra=piece.extra
         )
 
-    def read(self, part: object) -> ToolCallPart:
-        """One piece of a stream. Raises ProviderInvalidOutput for a member of a wrong type."""
-        piece = _read_piece(part)
+    def read_pieces(self, parts: Sequence[object]) -> Iterator[ToolCallPart]:
+        """The pieces in one object of a stream. Raises ProviderInvalidOutput for a member of a wrong type."""
+        before = len(self._calls)
+        for part in parts:
+            yield self._read(_read_piece(part), before)
+
+    def _read(self, piece: _Piece, before: int) -> ToolCallPart:
+        """One piece; `before` is the number of calls that had begun before the object it stands in."""
+        call = self._candidate(piece)
+        if call is not None and call.order < before and _repeats(call, piece):
+            piece = replace(piece, arguments="")
         call = self._call(piece) or self._begin(piece.index)
         self._know(call, piece)
         name = self._new_name(call, piece)
@@ -140,10 +150,12 @@ class CallPieces:
         return piece.name.removeprefix(call.name)
 
     def _begin(self, index: int | None) -> _Call:
-        taken = {call.index for call in self._calls}
-        free = index if index is not None and index not in taken else max(taken, default=-1) + 1
-        call = _Call(index=free)
+        free = index if index is not None and index not in self._taken else max(self._taken, default=-1) + 1
+        self._taken.add(free)
+        call = _Call(index=free, order=len(self._calls))
         self._calls.append(call)
+        if len(self._calls) > MOST_CALLS:
+            raise upstream.unusable(f"more than {MOST_CALLS} tool calls")
         return call
 
     def _know(self, call: _Call, piece: _Piece) -> None:
@@ -154,6 +166,14 @@ class CallPieces:
         if piece.call_id is not None:
             self._by_id[piece.call_id] = call
             call.given_id = call.given_id or piece.call_id
+
+
+def _repeats(call: _Call, piece: _Piece) -> bool:
+    """True for a piece that holds all of its call once more, as some servers send it behind the pieces."""
+    if not piece.arguments.startswith("{") or piece.arguments != "".join(call.arguments) or not call.is_whole:
+        return False
+    is_named = piece.name is not None
+    return not is_named or (piece.name == call.name and piece.call_id is not None and piece.call_id == call.given_id)
 
 
 def _goes_on(call: _Call, piece: _Piece) -> bool:
@@ -172,14 +192,11 @@ def _read_piece(part: object) -> _Piece:
     custom = part.get("type") == "custom" or part.get("custom") is not None
     called = part.get("custom" if custom else "function")
     name = upstream.text_or_none(upstream.member(called, "name"), "a function name") or None
-    arguments = upstream.member(called, "input" if custom else "arguments")
-    if isinstance(arguments, dict):
-        arguments = orjson.dumps(arguments).decode()
     return _Piece(
         index=upstream.index_or_none(part.get("index")),
         call_id=read_call_id(part.get("id")),
         name=name,
-        arguments=upstream.text_or_none(arguments, "call arguments") or "",
+        arguments=read_arguments(upstream.member(called, "input" if custom else "arguments")) or "",
         custom=custom,
         extra=extra_of_call(part),
     )

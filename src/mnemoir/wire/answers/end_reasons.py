@@ -21,13 +21,13 @@ _STEMS: Sequence[tuple[Meaning, str]] = (
     (
         "content_filter",
         "filter|safety|recitation|sensitive|moderat|blocked|blocklist|prohibited|spii|refus|guardrail|toxic|censor"
-        "|policy|violation|inappropriate|flagged|^language$|unsupported_language",
+        "|policy|violation|inappropriate|flagged|unsafe|harmful|copyright|illegal|^language$|unsupported_language",
     ),
     (
         "broken",
         "error|abort|cancel|fail|network|connection|insufficient|resource|time|rate_limit|too_many|disconnect"
-        "|interrupt|incomplete|overload|unavailable|crash|exception|malformed|unexpected|unloaded|kill|terminated"
-        "|shut|closed|dropped|preempt|evict|quota|out_of_memory|reject|denied|invalid|expired|partial|reset|lost",
+        "|interrupt|incomplete|overload|unavailable|crash|exception|malformed|unexpected|unloaded|killed|terminated"
+        "|shut|closed|dropped|preempt|evict|quota|out_of_memory|(?:^|_)oom(?:_|$)|reject|denied|invalid|expired|partial|reset|lost|unauthori|forbidden|billing|died|dead|stall",
     ),
     ("length", "length|max_|maxtokens|maximum|limit|truncat|context|budget|too_long|overflow|exceed"),
     ("tool_calls", "tool|function"),

@@ -13,21 +13,25 @@ from mnemoir.wire.members import Json
 _OF_BEHIND = "x_groq"
 """An object with members of the server behind the protocol, which may hold the error that a stream broke off with."""
 _WELL = frozenset({0, 200, "0", "200", "ok", "success"})
-_CODES = ("code", "status", "status_code", "error_code", "errorCode")
-_WORDS = ("message", "msg", "detail", "error_msg", "errorMessage", "error_message", "Message", "fault")
+_CODES = ("code", "status", "status_code", "statusCode", "error_code", "errorCode")
+_WORDS = (
+    *("message", "msg", "detail", "error_msg", "errorMessage", "error_message", "Message", "fault"),
+    *("err", "errmsg", "errMsg", "error_description", "exception"),
+)
 _DETAILS = ("detail", "fault")
 _STATUS_OF_BASE = "base_resp"
 """An object with a status, which is not 0 for an error, beside the answer or in its place."""
+_TOLD = frozenset({"error", "errors", "object", _OF_BEHIND, _STATUS_OF_BASE})
 
 
 def raise_error_of(*holders: object) -> None:
     """Raise the error that one of these objects holds: an object of an answer, its choice, its message.
 
-    The shapes: `error`, a list of `errors`, that of a server behind, and `object: "error"`. None of them counts where
-    it is null or empty.
+    The shapes: `error`, a list of `errors`, that of a server behind, `object: "error"`, and a status that is not 0.
+    None of them counts where it is null or empty.
     """
     for holder in holders:
-        if not isinstance(holder, Mapping):
+        if not isinstance(holder, dict) or _TOLD.isdisjoint(holder):
             continue
         if holder.get("error") or holder.get("object") == "error":
             raise upstream.error_in_body(holder)
@@ -36,14 +40,16 @@ def raise_error_of(*holders: object) -> None:
             raise upstream.error_in_body(holder)
         if upstream.member(behind, "error"):
             raise upstream.error_in_body(behind)
+        base = holder.get(_STATUS_OF_BASE)
+        if isinstance(base, Mapping) and base.get("status_code"):
+            raise upstream.error_in_body({"message": base.get("status_msg"), "code": base["status_code"]})
 
 
 def raise_error_in_place(body: Json) -> None:
     """Raise the error that an object without an answer is: also one with nothing but words, such as a `detail`."""
     raise_error_of(body)
-    base = body.get(_STATUS_OF_BASE)
-    if isinstance(base, Mapping) and base.get("status_code"):
-        raise upstream.error_in_body({"message": base.get("status_msg"), "code": base["status_code"]})
+    if any(_is_refusal(body.get(name)) for name in _CODES):
+        raise upstream.error_in_body(body)
     if not _says_well(body) and any(_are_words(name, body.get(name)) for name in _WORDS):
         raise upstream.error_in_body(body)
 
@@ -51,6 +57,11 @@ def raise_error_in_place(body: Json) -> None:
 def _says_well(body: Json) -> bool:
     """True where the words beside say that all is well."""
     return any(_is_well(body.get(name)) for name in _CODES) or body.get("success") is True
+
+
+def _is_refusal(code: Any) -> bool:
+    """True for a status of HTTP that says no."""
+    return isinstance(code, int) and not isinstance(code, bool) and 400 <= code < 600
 
 
 def _is_well(code: Any) -> bool:

@@ -1,173 +1,36 @@
-"""The answers of OpenAI's Responses API, whole and streamed.
+"""The streams of OpenAI's Responses API.
 
 Servers send a text in pieces, whole at the end of its part, of its item or of the response, or all of that. Whatever
 was not told yet is told when it comes whole.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
-from mnemoir.core.events import (
-    Finished,
-    FinishReason,
-    ModelEvent,
-    Refusal,
-    Reply,
-    Text,
-    Thinking,
-    ToolCallPart,
-    Usage,
-)
-from mnemoir.core.messages import ToolCall
+from mnemoir.core.events import Finished, ModelEvent, Refusal, Reply, Text, Thinking, ToolCallPart
 from mnemoir.wire import upstream
 from mnemoir.wire.answers import answer_reader
-from mnemoir.wire.answers.call_ids import CallIds, read_call_id
-from mnemoir.wire.answers.end_reasons import read_reason
+from mnemoir.wire.answers.call_ids import MOST_CALLS, CallIds, read_arguments
 from mnemoir.wire.answers.error_shapes import raise_error_in_place, raise_error_of
+from mnemoir.wire.answers.openai_responses_output import (
+    CALLS,
+    Called,
+    Place,
+    Speech,
+    begin_of,
+    read_call,
+    read_part,
+    read_reply,
+    reason_of,
+    said_in,
+    text_of,
+    usage_of,
+)
 from mnemoir.wire.answers.told_texts import ToldTexts
 from mnemoir.wire.members import Json
 from mnemoir.wire.stream_readers import NamedEvent
 
-CALLS: Mapping[object, str] = {"function_call": "arguments", "custom_tool_call": "input"}
-"""Items that call a tool, with the member that holds the arguments."""
-
-_Speech = type[Text] | type[Refusal] | type[Thinking]
-_Place = tuple[object, str, int]
-"""An item, `content` or `summary` within it, and the number of the part."""
-
-_PARTS: Mapping[object, tuple[_Speech, str]] = {
-    "output_text": (Text, "text"),
-    "text": (Text, "text"),
-    "refusal": (Refusal, "refusal"),
-    "reasoning_text": (Thinking, "text"),
-    "summary_text": (Thinking, "text"),
-}
-"""Parts of items, with what they become and the member that holds the text."""
-
-
-# --- whole
-
-
-def read_reply(body: Json) -> Reply:
-    """The answer. Raises the error the body holds, or ProviderInvalidOutput when it holds no answer at all."""
-    raise_error_of(body)
-    output = body.get("output")
-    if not isinstance(body.get("status"), str) or not isinstance(output, list):
-        raise_error_in_place(body)
-        raise upstream.unusable("no status or no output")
-    said, ids = _said_in(output), CallIds()
-    reason = _reason(body, has_calls=bool(said.calls))
-    if not said.is_answer and reason == "stop":
-        raise upstream.unusable("no message in its output")
-    return Reply(
-        text=said.of(Text),
-        reason=reason,
-        tool_calls=tuple(call.with_id(ids.take(call.given_id)) for call in said.calls),
-        thinking=said.of(Thinking),
-        refusal=said.of(Refusal),
-        usage=_usage(body),
-    )
-
-
-@dataclass(slots=True, kw_only=True, eq=False)
-class _Called:
-    """A call of an item; `given_id` is the server's, `index` the one in the stream."""
-
-    name: str
-    arguments: str
-    custom: bool
-    given_id: str | None
-    index: int = 0
-
-    def with_id(self, call_id: str) -> ToolCall:
-        return ToolCall(id=call_id, name=self.name, arguments=self.arguments, custom=self.custom)
-
-
-@dataclass(slots=True)
-class _Said:
-    """What an output says: pieces of each kind with their places within the item, and calls."""
-
-    pieces: list[tuple[_Speech, _Place, str]] = field(default_factory=list)
-    calls: list[_Called] = field(default_factory=list)
-    has_message: bool = False
-
-    @property
-    def is_answer(self) -> bool:
-        """True for a message, even an empty one, and for calls."""
-        return self.has_message or bool(self.calls)
-
-    def of(self, kind: _Speech) -> str:
-        """The text of one kind; each part of a summary begins a line."""
-        return "".join(_begin_of(place) + text for of, place, text in self.pieces if of is kind)
-
-
-def _begin_of(place: _Place) -> str:
-    _, name, n = place
-    return "\n" if name == "summary" and n else ""
-
-
-def _said_in(output: Sequence[object]) -> _Said:
-    said = _Said()
-    for item in output:
-        kind = upstream.member(item, "type")
-        if kind in CALLS:
-            said.calls.append(_read_call(item))
-        elif kind in ("message", "reasoning"):
-            said.has_message = said.has_message or kind == "message"
-            for name in ("summary", "content"):
-                parts = upstream.member(item, name)
-                for n, part in enumerate(parts if isinstance(parts, list) else ()):
-                    said.pieces += ((kind_of_text, (None, name, n), text) for kind_of_text, text in _read_part(part))
-    return said
-
-
-def _read_part(part: object) -> Iterator[tuple[_Speech, str]]:
-    found = _PARTS.get(upstream.member(part, "type"))
-    text = upstream.text_or_none(upstream.member(part, found[1]), "a part") if found else None
-    if found and text:
-        yield found[0], text
-
-
-def _read_call(item: object) -> _Called:
-    name, kind = upstream.member(item, "name"), upstream.member(item, "type")
-    if not isinstance(name, str) or not name:
-        raise upstream.unusable("a function call without a name")
-    arguments = upstream.text_or_none(upstream.member(item, CALLS[kind]), "call arguments")
-    return _Called(
-        name=name,
-        arguments=arguments or "",
-        custom=kind == "custom_tool_call",
-        given_id=read_call_id(upstream.member(item, "call_id")),
-    )
-
-
-def _reason(body: Json, *, has_calls: bool) -> FinishReason:
-    """The reason of the end. Raises FailedAnswer for a response that failed, was cancelled or is still made."""
-    status = body.get("status")
-    if status == "incomplete":
-        why = read_reason(upstream.member(body.get("incomplete_details"), "reason"))
-        return "length" if why in (None, "stop") else why
-    reason = read_reason(status or "completed")
-    if reason is None:
-        raise upstream.ended_early()
-    return "tool_calls" if has_calls and reason == "stop" else reason
-
-
-def _usage(body: Json) -> Usage:
-    usage = body.get("usage")
-    details = upstream.member(usage, "input_tokens_details")
-    return Usage(
-        input_tokens=upstream.count(upstream.member(usage, "input_tokens")),
-        output_tokens=upstream.count(upstream.member(usage, "output_tokens")),
-        cached_tokens=upstream.count(upstream.member(details, "cached_tokens")),
-        reasoning_tokens=upstream.count(
-            upstream.member(upstream.member(usage, "output_tokens_details"), "reasoning_tokens")
-        ),
-    )
-
-
-# --- streams
+__all__ = ["CALLS", "AnswerReader", "read_reply"]
 
 
 class AnswerReader(answer_reader.AnswerReader):
@@ -178,8 +41,8 @@ class AnswerReader(answer_reader.AnswerReader):
         self._told = ToldTexts()
         self._has_message = False
         self._ids = CallIds()
-        self._calls: list[_Called] = []
-        self._calls_by_item: dict[object, _Called] = {}
+        self._calls: list[Called] = []
+        self._calls_by_item: dict[object, Called] = {}
         self._nameless: set[object] = set()  # items with arguments of a call that has not begun
 
     def read_frame(self, body: dict[str, Any], events: list[ModelEvent]) -> None:
@@ -195,13 +58,15 @@ class AnswerReader(answer_reader.AnswerReader):
             events += _EVENTS[kind](self, body)
         elif kind is None:
             raise_error_in_place(body)
+        else:
+            raise_error_of(body)
 
     def read_named(self, event: NamedEvent, events: list[ModelEvent]) -> None:
         """See the base class. The name of an event stands within it, too, and an error without one is told by it."""
-        said = upstream.error_value(event.data) if event.name == b"error" else None
-        if said is not None and upstream.member(said, "type") != "error":
-            raise upstream.error_in_body(said)
-        self._take_frames((event.data,), events)
+        if event.name == b"error" and upstream.member(upstream.error_value(event.data), "type") == "error":
+            self._take_frames((event.data,), events)
+        else:
+            super().read_named(event, events)
 
     def read_whole(self, body: dict[str, Any]) -> Reply:
         """See the base class."""
@@ -222,7 +87,7 @@ class AnswerReader(answer_reader.AnswerReader):
             kind, name = _PIECES[event["type"]]
             place = _place_of(event, name)
             if not self._told.knows(kind, place):
-                text = _begin_of(place) + text
+                text = begin_of(place) + text
             self._has_message = self._has_message or kind is not Thinking
             self._told.add(kind, place, text)
             yield kind(text)
@@ -231,12 +96,12 @@ class AnswerReader(answer_reader.AnswerReader):
         """Read the end of a text, or of a part, which holds all of it."""
         name, part_type = _WHOLES[event["type"]]
         part = event.get("part") if part_type is None else {**event, "type": part_type}
-        yield from self._rest(_place_of(event, name), _read_part(part))
+        yield from self._rest(_place_of(event, name), read_part(part))
 
-    def _rest(self, place: _Place, said: Iterable[tuple[_Speech, str]]) -> Iterator[ModelEvent]:
+    def _rest(self, place: Place, said: Iterable[tuple[Speech, str]]) -> Iterator[ModelEvent]:
         for kind, text in said:
             self._has_message = self._has_message or kind is not Thinking
-            rest = self._told.rest(kind, place, _begin_of(place) + text)
+            rest = self._told.rest(kind, place, begin_of(place) + text)
             yield from (kind(rest),) if rest else ()
 
     # --- items
@@ -245,12 +110,12 @@ class AnswerReader(answer_reader.AnswerReader):
         kind = upstream.member(event.get("item"), "type")
         self._has_message = self._has_message or kind == "message"
         if kind in CALLS:
-            yield self._begin(_item_of(event), _read_call(event.get("item")))
+            yield self._begin(_item_of(event), read_call(event.get("item")))
 
     def _item_end(self, event: Json) -> Iterator[ModelEvent]:
         """Read a finished item, which servers that send no pieces send whole."""
         item = _item_of(event)
-        said = _said_in((event.get("item"),))
+        said = said_in((event.get("item"),))
         self._has_message = self._has_message or said.has_message
         for kind, (_, name, n), text in said.pieces:
             yield from self._rest((item, name, n), ((kind, text),))
@@ -260,13 +125,15 @@ class AnswerReader(answer_reader.AnswerReader):
     def _arguments(self, event: Json) -> Iterator[ModelEvent]:
         """Read a piece of arguments, or all of them at their end."""
         item = _item_of(event)
-        call = self._calls_by_item.get(item)
+        call = self._calls_by_item.get(text_of(event.get("item_id"))) or self._calls_by_item.get(item)
         if call is None:
             self._nameless.add(item)
+            if len(self._nameless) > MOST_CALLS:
+                raise upstream.unusable("arguments of calls without a name")
             return
         kind = "custom_tool_call" if call.custom else "function_call"
         piece = upstream.text_or_none(event.get("delta"), "a delta")
-        whole = upstream.text_or_none(event.get(CALLS[kind]), "call arguments")
+        whole = read_arguments(event.get(CALLS[kind]))
         if whole is not None:
             piece = self._told.rest(("arguments", call.index), None, whole)
         elif piece:
@@ -274,22 +141,23 @@ class AnswerReader(answer_reader.AnswerReader):
         if piece:
             yield ToolCallPart(index=call.index, arguments=piece, custom=call.custom)
 
-    def _begin(self, item: object, called: _Called) -> ToolCallPart:
+    def _begin(self, item: object, called: Called) -> ToolCallPart:
         called.index = len(self._calls)
         self._calls.append(called)
-        self._calls_by_item[item] = called
-        self._nameless.discard(item)
+        self._calls_by_item |= {item: called} | ({called.item_id: called} if called.item_id else {})
+        self._nameless -= {item, called.item_id}
         call_id = self._ids.take(called.given_id)
         return ToolCallPart(index=called.index, id=call_id, name=called.name, custom=called.custom)
 
-    def _find(self, item: object, given_id: str | None) -> _Called | None:
-        """The call of an item; where items have no places, that of the id."""
-        if item is not None and item in self._calls_by_item:
-            return self._calls_by_item[item]
-        by_id = (call for call in self._calls if given_id is not None and call.given_id == given_id)
-        return next(by_id, None) if item is None else None
+    def _find(self, item: object, given_id: str | None) -> Called | None:
+        """The call of an item; where items have no places, or several have one, that of the id."""
+        call = self._calls_by_item.get(item) if item is not None else None
+        if call is not None and (given_id is None or call.given_id in (None, given_id)):
+            return call
+        by_id = (one for one in self._calls if given_id is not None and one.given_id == given_id)
+        return next(by_id, None) if item is None or call is not None else None
 
-    def _call_end(self, call: _Called | None, item: object, called: _Called) -> Iterator[ModelEvent]:
+    def _call_end(self, call: Called | None, item: object, called: Called) -> Iterator[ModelEvent]:
         """Tell what is new of a whole call."""
         if call is None:
             call = called
@@ -308,22 +176,22 @@ class AnswerReader(answer_reader.AnswerReader):
         raise_error_of(response)
         response = {"status": event["type"].removeprefix("response."), **response}
         output = response.get("output")
-        said = _said_in(output if isinstance(output, list) else ())
+        said = said_in(output if isinstance(output, list) else ())
         self._has_message = self._has_message or said.has_message
         for kind in (Thinking, Text, Refusal):
             rest = self._told.rest_of_all(kind, said.of(kind))
             yield from (kind(rest),) if rest else ()
         yield from self._calls_of(said.calls)
-        reason = _reason(response, has_calls=bool(self._calls))
+        reason = reason_of(response, has_calls=bool(self._calls))
         if self._nameless:
             raise upstream.unusable("a function call without a name")
         if not self._has_message and not self._calls and reason == "stop":
             raise upstream.unusable("no message in its output")
         self.finished = True
-        yield _usage(response)
+        yield usage_of(response)
         yield Finished(reason=reason)
 
-    def _calls_of(self, whole: Sequence[_Called]) -> Iterator[ModelEvent]:
+    def _calls_of(self, whole: Sequence[Called]) -> Iterator[ModelEvent]:
         """Tell what is new of all calls. One that has begun is known by its id, or without an id by its name."""
         open_calls = list(self._calls)
         for called in whole:
@@ -352,16 +220,15 @@ def _item_of(event: Json) -> object:
     index = event.get("output_index")
     if isinstance(index, int):
         return index
-    item_id = event.get("item_id") or upstream.member(event.get("item"), "id")
-    return item_id if isinstance(item_id, str) else None
+    return text_of(event.get("item_id")) or text_of(upstream.member(event.get("item"), "id"))
 
 
-def _place_of(event: Json, name: str) -> _Place:
+def _place_of(event: Json, name: str) -> Place:
     index = event.get(f"{name}_index")
     return _item_of(event), name, index if isinstance(index, int) else 0
 
 
-_PIECES: Mapping[str, tuple[_Speech, str]] = {
+_PIECES: Mapping[str, tuple[Speech, str]] = {
     "response.output_text.delta": (Text, "content"),
     "response.refusal.delta": (Refusal, "content"),
     "response.reasoning_text.delta": (Thinking, "content"),

@@ -8,6 +8,7 @@ digests are kept: an answer may be long.
 from collections import defaultdict
 from hashlib import blake2b
 
+_MOST_PLACES = 4096  # all further texts share one
 _MOST_PENDING = 16 * 1024  # characters, before they become part of the digests
 
 
@@ -42,6 +43,8 @@ class ToldTexts:
 
     def add(self, kind: object, place: object, text: str) -> None:
         """Note a piece of a text."""
+        if self._open != (kind, place) and len(self._by_place) >= _MOST_PLACES:
+            place = place if (kind, place) in self._by_place else None
         if self._open != (kind, place) or self._pending_size > _MOST_PENDING:
             self._flush()
             self._open = kind, place
@@ -58,6 +61,8 @@ class ToldTexts:
         It is "" where what was told is not the beginning of the whole.
         """
         self._flush()
+        if len(self._by_place) >= _MOST_PLACES and (kind, place) not in self._by_place:
+            place = None
         is_own = (kind, place) in self._by_place
         digest = blake2b(_bytes(whole)).digest()
         if is_own:
@@ -66,7 +71,8 @@ class ToldTexts:
             rest = ""
         else:
             rest = self._unsettled[kind].behind(whole)
-        self._settled.add((kind, digest))
+        if len(self._settled) < _MOST_PLACES:
+            self._settled.add((kind, digest))
         self._by_place[kind, place] = mark = _Mark()
         mark.add(whole)
         self._all[kind].add(rest)

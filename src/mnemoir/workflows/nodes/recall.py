@@ -49,7 +49,9 @@ class Recall(Node[NodeProperties]):
             return
         turn = step.run.turn
         turn.messages[:] = with_recalled_lines(turn.messages, lines)
-        step.trace.memories = [RecalledMemory(text=line.text_with_origin, id=line.id) for line in lines]
+        step.trace.memories = [
+            RecalledMemory(text=line.text_with_origin, id=line.id, fits=line.fits) for line in lines
+        ]
         step.output = "\n".join(line.text_with_origin for line in lines)
         skipped = [MemorySkipped(reason="off")] if turn.trace.memory_skipped == "off" else []
         yield [*skipped, MemoriesRecalled(count=len(lines), degraded=degraded)]

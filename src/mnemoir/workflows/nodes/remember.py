@@ -4,9 +4,12 @@ The node itself derives no memories. It stores a durable job, which survives a r
 `memory.background`. So it may run before the answer is closed, and delays the client by less than a millisecond.
 """
 
-from mnemoir.core.clock import to_text
+from datetime import UTC
+
+from mnemoir.core.clock import to_local_text
 from mnemoir.core.events import Text
 from mnemoir.core.runs import WrittenMemory
+from mnemoir.core.zones import zone_by_name
 from mnemoir.memory.facts.extract.acknowledging import acknowledgement
 from mnemoir.ports.memory_service import ChatTurn
 from mnemoir.workflows.node import NodeProperties, ValueNode
@@ -33,14 +36,15 @@ class Remember(ValueNode[NodeProperties]):
         if await memory.allowance(turn.caller.scope) is None:
             turn.trace.memory_skipped = turn.trace.memory_skipped or "off"
             return ""
-        stored = turn.caller.recorded
+        stored, zone = turn.caller.recorded, turn.caller.zone
         said = ChatTurn(
             user_text=turn.user_text,
             answer=answer,
-            said_at=to_text(self.services.clock()),
+            said_at=to_local_text(self.services.clock().astimezone(zone_by_name(zone) if zone else UTC)),
             user_uid=stored.question_uid if stored else None,
             answer_uid=stored.answer_uid if stored else None,
             outside=outside_texts(turn.chat.request.messages, memory.learn_from),
+            zone=zone,
             context=texts_before(turn.chat.request.messages),
         )
         job = await memory.keep(turn.caller, said)
@@ -60,5 +64,7 @@ class Remember(ValueNode[NodeProperties]):
         is_offline = is_own and self.services.own_model().provider == "offline"
         if not (is_open and is_offline) or turn.chat.request.output is not None:
             return
-        if sentence := acknowledgement(await self.services.memory.foreseen(turn.user_text)):
+        caller = turn.caller
+        facts = await self.services.memory.foreseen(caller.scope, turn.user_text, caller.zone)
+        if sentence := acknowledgement(facts):
             await turn.say([Text(f"\n\n{sentence}")])

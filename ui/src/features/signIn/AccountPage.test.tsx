@@ -67,3 +67,28 @@ test('a person sees what is stored for them, and nobody else, beside the quotas'
   expect(await screen.findByRole('row', { name: /mira\s*Memories\s*25\s*100/ })).toBeVisible();
   expect(screen.queryByRole('row', { name: /all of default/ })).toBeNull();
 });
+
+test('a person says where they live, and takes it back', async () => {
+  const told: unknown[] = [];
+  signedInLongAgo([]);
+  const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const mira = { id: 'u_1', name: 'Mira', tenant: 'default', role: 'write' as const, operator: false };
+  const rest = { memory_user: 'mira', projects: null, configs: null };
+  let zone: string | null = null;
+  server.use(
+    http.get('*/api/auth', () =>
+      HttpResponse.json({ ...NOBODY, has_users: true, user: { ...mira, ...rest, time_zone: zone } }),
+    ),
+    http.patch('*/api/me', async ({ request }) => {
+      const body = (await request.json()) as { time_zone: string | null };
+      told.push(body.time_zone);
+      zone = body.time_zone;
+      return HttpResponse.json({ ...mira, ...rest, time_zone: zone });
+    }),
+  );
+  renderAt('/account', <AccountPage />);
+  await userEvent.click(await screen.findByRole('button', { name: `Use ${here}` }));
+  await userEvent.click(await screen.findByRole('button', { name: 'Forget it' }));
+  expect(await screen.findByRole('button', { name: `Use ${here}` })).toBeVisible();
+  expect(told).toEqual([here, null]);
+});

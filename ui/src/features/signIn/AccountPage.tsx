@@ -11,6 +11,7 @@ import { Passkeys } from './Passkeys';
 import { PasswordForm } from './PasswordForm';
 import { RecoveryCodes } from './RecoveryCodes';
 import { Sessions } from './Sessions';
+import { TimeZone } from './TimeZone';
 
 /** What people who signed in change themselves: how they sign in, and where they are signed in. */
 export function AccountPage() {
@@ -33,6 +34,9 @@ export function AccountPage() {
             </Section>
             <Section title="Recovery codes" hint="For the day on which you have neither password nor passkey.">
               <NewCodes askAgain={again} />
+            </Section>
+            <Section title="Time zone" hint="In which days such as “tomorrow” are read, from other apps too.">
+              <TimeZone />
             </Section>
             <Section title="Sessions" hint="The browsers in which you are signed in.">
               <Sessions />

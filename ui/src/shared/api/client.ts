@@ -4,6 +4,7 @@ import { apiKey, reportMissingKey } from './key';
 import { pathSerializer } from './paths';
 import type { paths } from './schema';
 import { sessionToken } from './session';
+import { zoneHere } from './zone';
 
 /** Where this server is, without a final slash: the page's <base>, which the server fills in. */
 export const serverUrl = document.baseURI.replace(/[?#].*$/, '').replace(/\/$/, '');
@@ -39,7 +40,7 @@ async function reportRefusal(response: Response, sent: Headers): Promise<void> {
 }
 
 /** The header with the person's time zone, in which the server reads "tomorrow". */
-const zoneHeader = (): [string, string] => ['X-Timezone', Intl.DateTimeFormat().resolvedOptions().timeZone];
+const zoneHeader = (): [string, string] => ['X-Timezone', zoneHere()];
 
 const CREDENTIALS = ['Authorization', 'X-Mnemoir-CSRF'];
 

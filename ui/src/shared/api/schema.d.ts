@@ -188,7 +188,8 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /** Change what you say of yourself: your time zone */
+        patch: operations["change_me_api_me_patch"];
         trace?: never;
     };
     "/api/keys": {
@@ -2721,7 +2722,8 @@ export interface components {
          *     `known` names memories that said already what was to be added; it is left out when there are none.
          *     With `dry_run` the changes are those that it would make; `plan_id` applies them, null without any.
          *     `proposed` waits for a review; `dropped_proposals` older ones had to go for it. `left_out` counts what was found
-         *     and may not be stored, by the reason: `secret`, `too_long`, `too_many`, `cut_off`, `empty`.
+         *     and may not be stored, by the reason: `secret`, `too_long`, `too_many`, `cut_off`, `empty`. `ignored` names the
+         *     roles of messages that nothing is learned from, since nobody knows whose words they are.
          */
         AddAnswer: {
             /** Results */
@@ -2748,6 +2750,8 @@ export interface components {
             left_out?: {
                 [key: string]: number;
             };
+            /** Ignored */
+            ignored?: string[];
         };
         /**
          * AddedMessages
@@ -4160,7 +4164,8 @@ export interface components {
          * Hit
          * @description A memory with its score, 0 to 1; `signals` holds each stage's own score on request.
          *
-         *     `likely` is false for one that has nothing in common with the query and was found since the user has few.
+         *     `likely` is false for one that has nothing in common with the query and was found since the user has few. One that
+         *     `fits` shares a content word with the query, or is near to it by itself; others came along.
          */
         Hit: {
             /** Id */
@@ -4200,6 +4205,8 @@ export interface components {
             origin?: "user" | "assistant" | "tool" | "document" | "import" | "api" | "person";
             /** Score */
             score: number;
+            /** Fits */
+            fits: boolean;
             /**
              * Likely
              * @constant
@@ -4544,7 +4551,7 @@ export interface components {
          * @description What was learned from a turn. `change_id` is what can be undone, `undone_by` the undo; null for none.
          *
          *     `known` are memories that said it already, `proposed` what waits for a review. `error` is why it is to be tried
-         *     again, or was given up.
+         *     again, or was given up. `asks_to_forget`: the person asked to have something forgotten, which no model can do.
          */
         LearnedFrom: {
             /**
@@ -4565,6 +4572,8 @@ export interface components {
             known: components["schemas"]["KnownMemory"][];
             /** Proposed */
             proposed: components["schemas"]["Proposed"][];
+            /** Asks To Forget */
+            asks_to_forget: boolean;
         };
         /**
          * LearnedMemory
@@ -4704,7 +4713,7 @@ export interface components {
         };
         /**
          * LongLine
-         * @description A line of an import whose text is too long: its number from 1, its id if it has one, and the text's bytes.
+         * @description A line of an import whose text or metadata are too long: its number from 1, its id if any, and their bytes.
          */
         LongLine: {
             /** Line */
@@ -5320,6 +5329,8 @@ export interface components {
             projects: string[] | null;
             /** Configs */
             configs: string[] | null;
+            /** Time Zone */
+            time_zone: string | null;
         };
         /**
          * Problem
@@ -5371,6 +5382,8 @@ export interface components {
         /**
          * ProjectSettingsAnswer
          * @description A project's settings; the server's values where it has none of its own. Days of 0 keep for ever.
+         *
+         *     `timeZone` null is the zone of the server's clock.
          */
         ProjectSettingsAnswer: {
             /** Memoryenabled */
@@ -5405,6 +5418,8 @@ export interface components {
             historyDays: number;
             /** Deleteddays */
             deletedDays: number;
+            /** Timezone */
+            timeZone: string | null;
             retention: components["schemas"]["RetentionAnswer"];
         };
         /**
@@ -5636,12 +5651,16 @@ export interface components {
         /**
          * RecalledMemory
          * @description A memory read by a node; `id` is "" for text not stored as a memory, such as a turn waiting for extraction.
+         *
+         *     One that `fits` has something in common with the question by itself; others were given along.
          */
         RecalledMemory: {
             /** Text */
             text: string;
             /** Id */
             id: string;
+            /** Fits */
+            fits: boolean;
         };
         /**
          * RecoveryCodes
@@ -7502,9 +7521,9 @@ export interface components {
              */
             role: "system" | "developer" | "user" | "assistant" | "tool";
             /** Content */
-            content: string | {
+            content?: string | {
                 [key: string]: unknown;
-            }[];
+            }[] | null;
             /** Name */
             name?: string | null;
             /** Timestamp */
@@ -7718,6 +7737,14 @@ export interface components {
             } | null;
         };
         /**
+         * MeBody
+         * @description What you say of yourself. `time_zone` is where you live, for "tomorrow"; null takes it back.
+         */
+        MeBody: {
+            /** Time Zone */
+            time_zone: string | null;
+        };
+        /**
          * MergeBody
          * @description `POST /api/memories/merge`: `keep` stays, with the text `memory` or its own; the other `ids` are deleted.
          */
@@ -7734,14 +7761,16 @@ export interface components {
         /**
          * MessageBody
          * @description One message; its `name`, `timestamp` and `metadata` override those of the request.
+         *
+         *     The roles `human`, `ai` and `model` are `user` and `assistant`. An answer that only calls tools has no `content`.
          */
         MessageBody: {
             /** Role */
             role: string;
             /** Content */
-            content: string | {
+            content?: string | {
                 [key: string]: unknown;
-            }[];
+            }[] | null;
             /** Name */
             name?: string | null;
             /** Timestamp */
@@ -8183,6 +8212,8 @@ export interface components {
             memoriesDays?: number | null;
             /** Historydays */
             historyDays?: number | null;
+            /** Timezone */
+            timeZone?: string | null;
             /** Deleteddays */
             deletedDays?: number | null;
         };
@@ -8669,6 +8700,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Me"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    change_me_api_me_patch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MeBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Person"];
                 };
             };
             /** @description An error, with its code */

@@ -23,6 +23,14 @@ export function useChangePassword(askAgain: AskAgain) {
   );
 }
 
+/** Says where the person lives, whose days their other apps are then read in; null takes it back. */
+export function useSetTimeZone() {
+  return useChange(
+    (zone: string | null) => unwrap(client.PATCH('/api/me', { body: { time_zone: zone } })),
+    [['auth']],
+  );
+}
+
 /** Does what the server allows only for ten minutes after its user showed who they are, and asks them where need be. */
 async function confirmed<Done>(change: () => Promise<Done>, askAgain: AskAgain): Promise<Done> {
   try {

@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from mnemoir.core.clock import from_text, to_text
-from mnemoir.core.ids import new_memory_id
+from mnemoir.core.ids import MemoryId, new_memory_id
 from mnemoir.core.memories import Memory, Origin
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import CONTEXT_MESSAGES, LONGEST_CONTEXT, content_hash, context_of, estimate_tokens, take_down
@@ -23,7 +23,6 @@ from mnemoir.memory.facts.reading.blocks import learnable
 from mnemoir.ports.embedding import Passage
 
 _READ_ROLES = frozenset({"user", "assistant"})
-_UNSAID_ROLES = frozenset({"system", "developer"})
 _ONE_SPELL = timedelta(hours=24)
 _MOST_AHEAD = timedelta(hours=24)  # of the clock: what a wrong time zone makes
 _MOST_BEFORE = 20  # turns among which the last two that can be read are looked for
@@ -36,7 +35,7 @@ _TURN_TOKENS = 12  # role, quotes and braces around a turn in the prompt
 
 def turns_without_recall(turns: Sequence[Turn]) -> list[Turn]:
     """All turns without recalled text; empty turns and instructions are left out."""
-    cleaned = (replace(turn, text=_clean(turn.text)) for turn in turns if turn.role not in _UNSAID_ROLES)
+    cleaned = (replace(turn, text=_clean(turn.text)) for turn in turns if turn.may_be_kept)
     return [turn for turn in cleaned if turn.text.strip()]
 
 
@@ -186,8 +185,13 @@ _OVERLAP = 800  # characters; longer than the longest clause that the offline mo
 
 
 def messages(scope: Scope, request: AddRequest, now: datetime) -> list[Memory]:
-    """The request's turns as memories, in order; instructions and empty turns are left out."""
-    return [_message(scope, request, turn, now) for turn in turns_without_recall(request.turns)]
+    """The request's turns as memories, in order; instructions and empty turns are left out.
+
+    Lists order memories of one time by their ids, so those of one request ascend.
+    """
+    turns = turns_without_recall(request.turns)
+    ids = sorted(new_memory_id() for _ in turns)
+    return [_message(id, scope, request, turn, now) for id, turn in zip(ids, turns, strict=True)]
 
 
 def passages(kept: Sequence[Memory], before: Sequence[Memory]) -> list[Passage]:
@@ -204,17 +208,15 @@ def past(said_at: datetime | None, now: datetime) -> datetime:
     return min(said_at, now) if said_at else now
 
 
-def _message(scope: Scope, request: AddRequest, turn: Turn, now: datetime) -> Memory:
+def _message(id: MemoryId, scope: Scope, request: AddRequest, turn: Turn, now: datetime) -> Memory:
     said_at = to_text(past(turn.said_at or request.said_at, now))
-    own = {**(request.metadata or {}), **(turn.metadata or {})}
-    unset = request.metadata is None and turn.metadata is None
     return Memory(
-        id=new_memory_id(),
+        id=id,
         text=turn.text,
         user=scope.user,
         created_at=said_at,
         updated_at=said_at,
-        metadata=None if unset else own,
+        metadata=request.metadata_of(turn),
         kind="message",
         agent=scope.agent,
         app=scope.app,

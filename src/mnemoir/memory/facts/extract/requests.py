@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from mnemoir.core.errors import Conflict, MemoryTooLong, NotFound
+from mnemoir.core.errors import Conflict, MemoryTooLong, NotFound, TooLarge
 from mnemoir.core.events import Usage
 from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import FOREIGN, Applied, Hit, Memory, Origin, origin_of_role
+from mnemoir.core.memories import FOREIGN, Applied, Hit, Memory, Origin, origin_of_role, size_of_metadata
 from mnemoir.core.proposals import Proposal
 from mnemoir.core.text import estimate_tokens, size_of
 from mnemoir.ports.memory_store import Receipt, RedeemedReceipt
@@ -16,7 +16,9 @@ from mnemoir.ports.project_settings import Quarantine, Reviewed
 
 MOST_FACTS = 100  # of one add; an answer with more is a model failure
 MOST_CHARACTERS = 2000  # of one fact
-MOST_AT_ONCE = 2**20  # bytes of all texts that one request keeps word for word
+MOST_AT_ONCE = 2**20  # bytes of all texts that one request keeps word for word, with their metadata
+MOST_METADATA_KIB = 16  # of one memory that comes in
+_INSTRUCTING_ROLES = frozenset({"system", "developer"})
 NOTHING_FOUND = "nothing_found"  # the reason kept with the receipt of an add that had nothing to remember
 
 
@@ -34,6 +36,11 @@ class Turn:
     def origin(self) -> Origin:
         """Whose words they are, if they are kept word for word."""
         return origin_of_role(self.role)
+
+    @property
+    def may_be_kept(self) -> bool:
+        """Whether it is kept word for word, unless it is empty; instructions are not."""
+        return self.role not in _INSTRUCTING_ROLES
 
     @property
     def message_uid(self) -> str | None:
@@ -80,6 +87,12 @@ class AddRequest:
     is_by_hand: bool = False
     context: Sequence[Turn] = ()
     zone: str | None = None
+
+    def metadata_of(self, turn: Turn) -> Mapping[str, Any] | None:
+        """The metadata of a turn that is kept word for word: those of the request, and its own over them."""
+        if self.metadata is None and turn.metadata is None:
+            return None
+        return {**(self.metadata or {}), **(turn.metadata or {})}
 
     @property
     def session(self) -> str | None:
@@ -153,6 +166,10 @@ class TextBound:
         """Whether a text is short enough."""
         return size_of(text) <= self.most_kib * 1024
 
+    def holds_memory(self, memory: Memory) -> bool:
+        """Whether a memory's text and metadata are short enough."""
+        return self.holds(memory.text) and size_of_metadata(memory.metadata) <= MOST_METADATA_KIB * 1024
+
     def check(self, text: str, field: str = "memory") -> None:
         """Raise MemoryTooLong for a text that is too long."""
         if not self.holds(text):
@@ -162,11 +179,30 @@ class TextBound:
                 field=field,
             )
 
-    def check_turns(self, texts: Sequence[str]) -> None:
-        """Raise MemoryTooLong where one text that is to be kept word for word, or all together, are too long."""
-        for number, text in enumerate(texts):
-            self.check(text, f"messages.{number}.content")
-        if (total := sum(map(size_of, texts))) > MOST_AT_ONCE:
+    def check_metadata(self, metadata: Mapping[str, Any] | None, field: str = "metadata") -> None:
+        """Raise TooLarge (`metadata_too_large`) for more metadata than a memory may have that comes in."""
+        if (size := size_of_metadata(metadata)) > MOST_METADATA_KIB * 1024:
+            raise TooLarge(
+                f"{field} has {size:,} bytes, and that of one memory may have {MOST_METADATA_KIB * 1024:,}. Keep "
+                "what is long in a text or a file, and name it here.",
+                code="metadata_too_large",
+                field=field,
+            )
+
+    def check_request(self, request: AddRequest) -> None:
+        """Raise MemoryTooLong or TooLarge where a memory that may be made of a request, or all of it, is too long.
+
+        Turns that are not kept may be of any length.
+        """
+        self.check_metadata(request.metadata)
+        total = 0
+        for number, turn in enumerate(() if request.infer else request.turns):
+            if turn.may_be_kept:
+                metadata, field = request.metadata_of(turn), f"messages.{number}"
+                self.check_metadata(metadata, f"{field}.metadata")
+                self.check(turn.text, f"{field}.content")
+                total += size_of(turn.text) + size_of_metadata(metadata)
+        if total > MOST_AT_ONCE:
             raise MemoryTooLong(
                 f"The messages are memories of {total:,} bytes together, and one request may bring {MOST_AT_ONCE:,}. "
                 "Send them in several requests.",

@@ -22,6 +22,7 @@ from mnemoir.core.memories import (
     Restore,
     Unchanged,
     Update,
+    size_of_metadata,
 )
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
@@ -62,6 +63,8 @@ class Curation:
             raise _change_conflict(memory_id)
         if edit.text is not None and edit.text != memory.text:
             self._bound.check(edit.text)
+        if edit.metadata is not UNCHANGED and edit.metadata != memory.metadata:
+            self._bound.check_metadata(edit.metadata)
         text = memory.text if edit.text is None else await self._personal.text(scope, edit.text)
         reason = "confirmed" if text == memory.text else "edit"
         return await self._rewrite(scope, memory, text, reason=reason, metadata=edit.metadata)
@@ -138,6 +141,9 @@ class Curation:
             entry=await self._entry(text) if is_new else _UNCHANGED,
             reason=reason,
             metadata=metadata,
+            more_metadata_bytes=0
+            if metadata is UNCHANGED
+            else size_of_metadata(metadata) - size_of_metadata(memory.metadata),
             origin="person" if is_new else UNCHANGED,
             as_of=_renewed_at(memory),
         )

@@ -56,8 +56,8 @@ SELECT DISTINCT memory_id FROM history
    AND source_id IN (SELECT id FROM sources WHERE scope_id = :scope_id AND session = :session);
 
 -- name: bytes_by_user
--- The bytes of the texts of current memories of each user of a tenant, as they are stored; by looking at all.
-SELECT s.user, sum(octet_length(m.text))
+-- The bytes of texts and metadata of current memories of each user of a tenant, as they are stored; by looking at all.
+SELECT s.user, sum(octet_length(m.text) + coalesce(octet_length(m.metadata), 0))
   FROM scopes AS s CROSS JOIN memories AS m ON m.scope_id = s.id AND m.valid_to IS NULL
  WHERE s.tenant = :tenant
  GROUP BY s.user;

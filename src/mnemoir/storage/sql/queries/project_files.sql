@@ -98,6 +98,12 @@ SELECT p.tenant, p.project, i.user, i.memory_id
  WHERE i.model IS NOT :model AND i.project_number NOT IN (SELECT value FROM json_each(:passed_over))
  ORDER BY i.number LIMIT :limit;
 
+-- name: oldest_with_vector
+-- The oldest entry with a vector of the model; at most one row, from index file_index_by_model.
+SELECT p.tenant, p.project, i.user, i.memory_id
+  FROM file_index AS i JOIN file_projects AS p ON p.number = i.project_number
+ WHERE i.model = :model ORDER BY i.number LIMIT 1;
+
 -- name: counts
 -- How many projects and users have entries, and how many entries there are; from the unique key.
 SELECT count(DISTINCT project_number), count(*), coalesce(sum(entries), 0)

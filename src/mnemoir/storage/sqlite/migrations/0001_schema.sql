@@ -266,6 +266,7 @@ CREATE TABLE project_settings (
     memories_days INTEGER,
     history_days INTEGER,
     deleted_days INTEGER,
+    time_zone TEXT,
     PRIMARY KEY (tenant, project)
 ) STRICT;
 

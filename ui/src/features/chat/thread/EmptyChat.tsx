@@ -11,6 +11,7 @@ import { change, useSettings } from '@/shared/settings/settings';
 import { writeDraft } from '../composer/drafts';
 import classes from './EmptyChat.module.css';
 import { MemoryChoice } from './MemoryChoice';
+import { TimeZoneOffer } from './TimeZoneOffer';
 import type { Talk } from './useTalk';
 
 const TELLING = 'I am a vegetarian and allergic to nuts. Please remember that.';
@@ -36,6 +37,7 @@ export function EmptyChat({ talk }: { talk: Talk }) {
           </Text>
         )}
         {mayWrite && <MemoryChoice />}
+        {mayWrite && <TimeZoneOffer />}
         {health?.llm === 'missing' && <NoModel />}
         {mayWrite && (
           <Stack gap="xs">

@@ -10,6 +10,7 @@ import { ChatPage } from '../ChatPage';
 const LEARNED = '*/api/conversations/diet/messages/2/learned';
 const NOTHING: LearnedFrom = {
   ...{ state: 'none', error: null, change_id: null, undone_by: null, memories: [], known: [], proposed: [] },
+  asks_to_forget: false,
 };
 const vegetarian = { id: 'mem_1', event: 'ADD' as const, memory: 'Is vegetarian', previous_memory: null };
 const nuts = { ...vegetarian, id: 'mem_2', memory: 'Allergic to nuts' };
@@ -30,6 +31,14 @@ test('what was learned stands below its answer as soon as it is known', async ()
   expect(await screen.findByText(/^Learned:/)).toHaveTextContent('Learned: Is vegetarian · Allergic to nuts Undo');
   expect(screen.getByRole('link', { name: 'Is vegetarian' })).toHaveAttribute('href', '/memories?id=mem_1');
 });
+
+test.each(['none', 'nothing'] as const)(
+  'whoever asks to forget something is led to the memories: %s',
+  async state => {
+    answered({ ...NOTHING, state, asks_to_forget: true });
+    expect(await screen.findByRole('link', { name: 'Forget a memory' })).toHaveAttribute('href', '/memories');
+  },
+);
 
 test('it can be undone there, and that undone', async () => {
   const asked: string[] = [];

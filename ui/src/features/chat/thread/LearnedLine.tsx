@@ -25,7 +25,7 @@ export function LearnedLine({ message, place }: { message: Message; place: Place
   const { data: learned } = useLearned(place, message.id, isInSight && message.uid !== null);
   const [isNew, setNew] = useState(false);
   if (isOpen(learned) && !isNew) setNew(true);
-  if (!learned || learned.state === 'none') return null;
+  if (!learned || (learned.state === 'none' && !learned.asks_to_forget)) return null;
   const { state } = learned;
   const Icon = state === 'learned' || state === 'known' || isOpen(learned) ? TbBookmark : TbBookmarkOff;
   return (
@@ -36,6 +36,7 @@ export function LearnedLine({ message, place }: { message: Message; place: Place
         {learned.state === 'learned' && learned.proposed.length > 0 && <br />}
         {learned.proposed.length > 0 && <Proposed proposed={learned.proposed} />}
         <Taking learned={learned} place={place} messageId={message.id} />
+        {learned.asks_to_forget && <Forgetting />}
       </span>
     </div>
   );
@@ -61,6 +62,7 @@ function told(learned: LearnedFrom): ReactNode {
       );
     case 'undone':
       return 'Undone: nothing from this message is remembered.';
+    case 'none':
     case 'proposed':
       return null; // said behind it
     case 'known':
@@ -139,6 +141,19 @@ function Listed({ children }: { children: [string, ReactNode][] }) {
       {shown}
     </Fragment>
   ));
+}
+
+/** What a chat cannot do for a person who asks to have something forgotten. */
+function Forgetting() {
+  return (
+    <>
+      {' '}
+      A chat forgets no memory.{' '}
+      <Link className={classes.memory} to="/memories">
+        Forget a memory
+      </Link>
+    </>
+  );
 }
 
 interface TakingProps {

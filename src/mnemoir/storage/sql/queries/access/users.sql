@@ -1,6 +1,7 @@
 -- part: columns
 u.id, u.name, u.tenant, u.role, u.is_operator, u.memory_user, u.projects, u.configs, u.created_at, u.created_by,
-       u.disabled_at, u.last_seen_at, u.password, (SELECT count(*) FROM passkeys AS p WHERE p.user = u.id)
+       u.disabled_at, u.last_seen_at, u.password, (SELECT count(*) FROM passkeys AS p WHERE p.user = u.id),
+       u.time_zone
 
 -- part: invited
 i.id, i.name, i.tenant, i.role, i.is_operator, i.memory_user, i.projects, i.configs, i.created_at, i.created_by,
@@ -46,6 +47,17 @@ UPDATE users
    SET role = :role, is_operator = :is_operator, memory_user = :memory_user, projects = :projects, configs = :configs,
        disabled_at = :disabled_at
  WHERE id = :id;
+
+-- name: set_time_zone
+-- Set the time zone of a user, NULL for none.
+UPDATE users SET time_zone = :time_zone WHERE id = :id;
+
+-- name: time_zone_of_memory
+-- The time zone of the oldest user of a tenant who has one and whose memories are a memory user's; at most one row.
+SELECT u.time_zone
+  FROM users AS u
+ WHERE u.tenant = :tenant AND u.memory_user = :memory_user AND u.time_zone IS NOT NULL
+ ORDER BY u.created_at, u.id LIMIT 1;
 
 -- name: set_password
 -- Set the hash of a user's password.

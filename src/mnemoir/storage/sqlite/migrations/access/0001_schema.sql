@@ -59,7 +59,8 @@ CREATE TABLE users (
     created_at TEXT NOT NULL,
     created_by TEXT NOT NULL,
     disabled_at TEXT,
-    last_seen_at TEXT
+    last_seen_at TEXT,
+    time_zone TEXT
 ) STRICT;
 
 CREATE INDEX users_of_tenant ON users (tenant, created_at, id);

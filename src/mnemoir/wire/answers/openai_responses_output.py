@@ -1,0 +1,161 @@
+"""The output of OpenAI's Responses API: what a whole answer says, as one object or at the end of a stream.
+
+An output list starts with the model's first step, often a `reasoning` item: only items of known types are read.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from mnemoir.core.events import FinishReason, Refusal, Reply, Text, Thinking, Usage
+from mnemoir.core.messages import ToolCall
+from mnemoir.wire import upstream
+from mnemoir.wire.answers.call_ids import CallIds, read_arguments, read_call_id
+from mnemoir.wire.answers.end_reasons import read_reason
+from mnemoir.wire.answers.error_shapes import raise_error_in_place, raise_error_of
+from mnemoir.wire.members import Json
+
+CALLS: Mapping[object, str] = {"function_call": "arguments", "custom_tool_call": "input"}
+"""Items that call a tool, with the member that holds the arguments."""
+
+Speech = type[Text] | type[Refusal] | type[Thinking]
+Place = tuple[object, str, int]
+"""An item, `content` or `summary` within it, and the number of the part."""
+
+_PARTS: Mapping[object, tuple[Speech, str]] = {
+    "output_text": (Text, "text"),
+    "text": (Text, "text"),
+    "refusal": (Refusal, "refusal"),
+    "reasoning_text": (Thinking, "text"),
+    "summary_text": (Thinking, "text"),
+}
+"""Parts of items, with what they become and the member that holds the text."""
+
+
+def read_reply(body: Json) -> Reply:
+    """The answer. Raises the error the body holds, or ProviderInvalidOutput when it holds no answer at all."""
+    raise_error_of(body)
+    output = body.get("output")
+    if not isinstance(body.get("status"), str) or not isinstance(output, list):
+        raise_error_in_place(body)
+        raise upstream.unusable("no status or no output")
+    said, ids = said_in(output), CallIds()
+    reason = reason_of(body, has_calls=bool(said.calls))
+    if not said.is_answer and reason == "stop":
+        raise upstream.unusable("no message in its output")
+    return Reply(
+        text=said.of(Text),
+        reason=reason,
+        tool_calls=tuple(call.with_id(ids.take(call.given_id)) for call in said.calls),
+        thinking=said.of(Thinking),
+        refusal=said.of(Refusal),
+        usage=usage_of(body),
+    )
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Called:
+    """A call of an item; `given_id` is the server's, `index` the one in the stream, `item_id` the one of the item."""
+
+    name: str
+    arguments: str
+    custom: bool
+    given_id: str | None
+    item_id: str | None
+    index: int = 0
+
+    def with_id(self, call_id: str) -> ToolCall:
+        """The call by the id that it has in this answer."""
+        return ToolCall(id=call_id, name=self.name, arguments=self.arguments, custom=self.custom)
+
+
+@dataclass(slots=True)
+class Said:
+    """What an output says: pieces of each kind with their places within the item, and calls."""
+
+    pieces: list[tuple[Speech, Place, str]] = field(default_factory=list)
+    calls: list[Called] = field(default_factory=list)
+    has_message: bool = False
+
+    @property
+    def is_answer(self) -> bool:
+        """True for a message, even an empty one, and for calls."""
+        return self.has_message or bool(self.calls)
+
+    def of(self, kind: Speech) -> str:
+        """The text of one kind; each part of a summary begins a line."""
+        return "".join(begin_of(place) + text for of, place, text in self.pieces if of is kind)
+
+
+def begin_of(place: Place) -> str:
+    """What stands before a text: each part of a summary but the first begins a line."""
+    _, name, n = place
+    return "\n" if name == "summary" and n else ""
+
+
+def said_in(output: Sequence[object]) -> Said:
+    """What the items of an output say. Raises ProviderInvalidOutput for a call or a text that cannot be used."""
+    said = Said()
+    for item in output:
+        kind = upstream.member(item, "type")
+        if kind in CALLS:
+            said.calls.append(read_call(item))
+        elif kind in ("message", "reasoning"):
+            said.has_message = said.has_message or kind == "message"
+            for name in ("summary", "content"):
+                parts = upstream.member(item, name)
+                for n, part in enumerate(parts if isinstance(parts, list) else ()):
+                    said.pieces += ((kind_of_text, (None, name, n), text) for kind_of_text, text in read_part(part))
+    return said
+
+
+def read_part(part: object) -> Iterator[tuple[Speech, str]]:
+    """The text of a part, and what it becomes; nothing for a part without text, or of an unknown type."""
+    found = _PARTS.get(upstream.member(part, "type"))
+    text = upstream.text_or_none(upstream.member(part, found[1]), "a part") if found else None
+    if found and text:
+        yield found[0], text
+
+
+def read_call(item: object) -> Called:
+    """A call of a tool. Raises ProviderInvalidOutput for one without a name."""
+    name, kind = upstream.member(item, "name"), upstream.member(item, "type")
+    if not isinstance(name, str) or not name:
+        raise upstream.unusable("a function call without a name")
+    return Called(
+        name=name,
+        arguments=read_arguments(upstream.member(item, CALLS[kind])) or "",
+        custom=kind == "custom_tool_call",
+        given_id=read_call_id(upstream.member(item, "call_id")),
+        item_id=text_of(upstream.member(item, "id")),
+    )
+
+
+def text_of(value: object) -> str | None:
+    """A text, such as an id; None for anything else."""
+    return value if isinstance(value, str) else None
+
+
+def reason_of(body: Json, *, has_calls: bool) -> FinishReason:
+    """The reason of the end. Raises FailedAnswer for a response that failed, was cancelled or is still made."""
+    status = body.get("status")
+    if status == "incomplete":
+        why = read_reason(upstream.member(body.get("incomplete_details"), "reason"))
+        return "length" if why in (None, "stop") else why
+    reason = read_reason(status or "completed")
+    if reason is None:
+        raise upstream.ended_early()
+    return "tool_calls" if has_calls and reason == "stop" else reason
+
+
+def usage_of(body: Json) -> Usage:
+    """The counts of a response."""
+    usage = body.get("usage")
+    details = upstream.member(usage, "input_tokens_details")
+    return Usage(
+        input_tokens=upstream.count(upstream.member(usage, "input_tokens")),
+        output_tokens=upstream.count(upstream.member(usage, "output_tokens")),
+        cached_tokens=upstream.count(upstream.member(details, "cached_tokens")),
+        reasoning_tokens=upstream.count(
+            upstream.member(upstream.member(usage, "output_tokens_details"), "reasoning_tokens")
+        ),
+    )
