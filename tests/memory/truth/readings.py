@@ -31,6 +31,12 @@ A minha vizinha disse: Moro em Braga.
 O meu irmão escreveu: Odeio azeitonas.
 Mijn buurvrouw zei: Ik woon in Gent.
 Mijn broer schreef: Ik haat olijven.
+My mother always told me: I am proud of my garden.
+Grandpa's motto: I love whisky.
+According to Tom: I am vegan.
+He goes: I live in Rome
+My colleague wrote me this:|I work at Siemens.|I live in Rome.
+Zitat: Ich bin ein Berliner
 """
 
 FRAMED = """
@@ -60,6 +66,12 @@ Faz de conta que és médico. Moro em Braga. Tenho 45 anos.
 Neste jogo sou um elfo. Moro em Valfenda.
 Laten we een rollenspel doen. Ik woon in Gent. Ik ben 45 jaar.
 In dit spel ben ik een elf. Ik woon in Rivendel.
+Let's do a roleplay where I'm a king and live in a castle. I have three sons.
+You're the interviewer and I'm the candidate. I work at Contoso.
+I'm the king of Sweden, jk
+I am 200 years old lmao
+Imagina que soy médico. Vivo en Sevilla.
+Stel je voor dat ik dokter ben. Ik woon in Gent.
 """
 
 RECALLED = """
@@ -85,6 +97,9 @@ Memórias:|- Moro em Braga
 Contexto de conversas anteriores:|- Moro em Braga
 Herinneringen:|- Ik woon in Gent
 Context:|- Ik woon in Gent
+## Memory|I live in Rome
+Previously you mentioned:|I live in Rome
+Here's what I know about you:|- I live in Rome
 """
 
 PASTED = """
@@ -95,6 +110,8 @@ De : Bob|Objet : Salut||J'habite à Nice.
 Para: mí|Asunto: Hola||Vivo en Sevilla.
 Da: Bob|Oggetto: Ciao||Vivo a Roma.
 Van: Bob|Onderwerp: Hoi||Ik woon in Gent.
+---------- Forwarded message ---------|From: Bob|I live in Rome
+On Mon, Jan 5, Bob wrote:|> I live in Rome
 """
 
 OWN = {
@@ -137,6 +154,15 @@ OWN = {
     "I'm allergic to nuts. Not kidding.": "Allergic to nuts",
     "My new favourite colour is red.": "Favourite colour is red",
     "What is for lunch?||I live in Graz.": "Lives in Graz",
+    "I always say: I love my job and I live in Graz.": "Lives in Graz",
+    "Guess what: I live in Graz now!": "Lives in Graz",
+    "Update: I work at Bosch.": "Works at Bosch",
+    "My address: I live in Graz.": "Lives in Graz",
+    "Context: I work at Bosch.": "Works at Bosch",
+    "For context, I live in Graz.": "Lives in Graz",
+    "No joke, I have ten cats.": "Has ten cats",
+    "I wrote: I live in Graz.": "Lives in Graz",
+    "Name's Alex.": "Name is Alex",
     "Ich habe gesagt: Ich wohne in Graz.": "Ich wohne in Graz",
     "Meine Ärztin sagt, ich habe Asthma.": "Ich habe Asthma",
     "Ich spiele in einer Band.": "Ich spiele in einer Band",

@@ -6,7 +6,7 @@ from mnemoir.memory.facts import AddRequest, Turn
 from mnemoir.memory.facts.extract.conversation import turns_for_extraction
 from mnemoir.providers.llm.offline.extract import extract
 from tests.each_case import check_each
-from tests.memory.truth.conftest import MIRA
+from tests.memory.truth.conftest import DAY, MIRA
 from tests.memory.truth.readings import FRAMED, NO_NAMES, OWN, PASTED, RECALLED, REPAIRED, REPORTED
 
 
@@ -87,3 +87,28 @@ async def test_of_several_names_the_one_who_is_the_user_counts(live, said, user,
 )
 def test_a_sign_behind_a_letter_belongs_to_it(said):
     assert learned(said) == [f"Blood type is {said.rstrip('.').rpartition(' ')[2]}"]
+
+
+@pytest.mark.parametrize(
+    ("told", "later", "kept"),
+    [
+        ("I live in Paris", "No wait, Lyon.", ["Lives in Lyon"]),
+        ("I have two cats", "Sorry, three.", ["Has three cats"]),
+        ("My name is Jon", "I mean John", ["Name is Jon"]),
+        ("I live in Paris. My sister lives in Rome.", "No wait, Lyon.", ["Lives in Paris", "Sister lives in Rome"]),
+        ("I love tea", "No wait, Lyon.", ["Loves tea"]),
+    ],
+)
+async def test_a_repair_in_the_next_turn_goes_to_the_one_fact_that_it_fits(live, told, later, kept):
+    life = live()
+    await life.tell(told)
+    life.clock.now -= DAY
+    await life.tell(later)
+    assert await life.now() == kept
+
+
+async def test_a_repair_after_a_day_repairs_nothing(live):
+    life = live()
+    await life.tell("I live in Paris")
+    await life.tell("No wait, Lyon.")
+    assert await life.now() == ["Lives in Paris"]

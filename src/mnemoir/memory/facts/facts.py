@@ -23,6 +23,7 @@ from mnemoir.memory.facts.decide.confidence import with_certainty
 from mnemoir.memory.facts.decide.conflicts import conflicts
 from mnemoir.memory.facts.decide.decay import visible_now
 from mnemoir.memory.facts.decide.personal import FactPolicy
+from mnemoir.memory.facts.decide.repairing import repaired_fact
 from mnemoir.memory.facts.decide.resemblance import NEAR, Duplicates, duplicate_groups
 from mnemoir.memory.facts.decide.wordings import each_once, wordings_of_one
 from mnemoir.memory.facts.extract.conversation import (
@@ -46,6 +47,7 @@ from mnemoir.memory.facts.extract.requests import (
     earlier_result,
     unknown_memory,
 )
+from mnemoir.memory.facts.reading.repairs import is_repair
 from mnemoir.memory.facts.review.instructions import SUSPECTED, is_suspected
 from mnemoir.memory.facts.review.quarantine import gives_orders, looked_through
 from mnemoir.memory.facts.review.queue import Review
@@ -62,6 +64,7 @@ from mnemoir.search.indexing import Indexing
 from mnemoir.search.recall import Question, Recall, SearchResult
 
 MOST_COMPARED = 10_000
+_MOST_REPAIRED = 20  # facts of an add of which one may be repaired
 _MOST_WORDINGS = 200  # hits that are looked at for others
 
 
@@ -227,7 +230,7 @@ class Facts:
         model = self._model()
         exchange = Exchange(model, partial(self._used, scope))
         request = replace(request, zone=self._zone_of(project, request.zone))
-        facts = await self._read_facts(exchange, turns, foreign, request, project.extraction_prompt)
+        facts = await self._read_facts(scope, exchange, turns, foreign, request, project.extraction_prompt)
         if not facts:
             empty = await self._store_empty_result(scope, request, exchange.usage)
             return replace(empty, left_out=exchange.left_out)
@@ -242,6 +245,7 @@ class Facts:
 
     async def _read_facts(
         self,
+        scope: Scope,
         exchange: Exchange,
         turns: Sequence[Turn],
         foreign: Sequence[Turn],
@@ -252,6 +256,7 @@ class Facts:
         when = Speaking(said_at=request.said_at, zone=request.zone)
         before = replace(when, context=request.context)
         found = await self._read(exchange, extraction_policy(prompt), turns, before) if turns else []
+        found = found or await self._repairs(scope, turns, request.said_at)
         facts = await asyncio.to_thread(with_certainty, found, turns)
         known = {content_hash(fact.text) for fact in facts}
         for turn in foreign:
@@ -261,6 +266,16 @@ class Facts:
             known |= {content_hash(fact.text) for fact in fresh}
             facts += [replace(fact, origin=turn.origin, is_suspected=is_suspected) for fact in fresh]
         return facts[:MOST_FACTS]
+
+    async def _repairs(self, scope: Scope, turns: Sequence[Turn], said_at: datetime | None) -> list[Statement]:
+        """The fact of the user's last add that a turn repairs ("No wait, Lyon."), with its new value; [] for none."""
+        said = [turn.text for turn in turns if turn.role == "user"]
+        if len(said) != 1 or not is_repair(said[0]):
+            return []
+        visible = await self.visible(scope)
+        newest = await self._store.page(scope, visible, limit=_MOST_REPAIRED)
+        text = repaired_fact(newest, said[0], visible.now)
+        return [Statement(text, said_at)] if text else []
 
     async def _read(self, exchange: Exchange, policy: str, turns: Sequence[Turn], when: Speaking) -> list[Statement]:
         return await extract(exchange, policy, turns, now=self._clock(), settings=self._defaults, when=when)

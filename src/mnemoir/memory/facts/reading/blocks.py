@@ -21,7 +21,8 @@ _BELOW = (
     r"(?:\n[^\S\n]*\S[^\n]*|\n[^\S\n]*(?=\n[^\S\n]*(?:[-*•]|\d+[.)])\s))*"  # to a blank line with no list behind it
 )
 _HEADED = re.compile(  # a line that ends in a colon or goes on behind it, and the lines below it
-    rf"^[^\S\n]*(?:[-*#•>]+[^\S\n]*)*(?P<heading>[^\n:]{{1,160}}):(?P<same>[^\n]*)(?P<lines>{_BELOW})",
+    rf"^[^\S\n]*(?:[-*#•>]+[^\S\n]*)*(?P<heading>[^\n:]{{1,160}}):[^\n]*(?P<lines>{_BELOW})"
+    rf"|^#{{1,6}}[^\S\n]+(?P<title>[^\n:]{{1,160}})(?P<below>{_BELOW})",
     re.MULTILINE,
 )
 # a request for a title or a summary, with the chat it is about
@@ -43,13 +44,13 @@ def learnable(text: str) -> str:
 
 def _own_block(block: re.Match[str]) -> str:
     """The block; nothing of it where its heading says that it was recalled, or speaks of the user."""
-    heading = without_accents(block["heading"].replace("’", "'")).strip(" \t*_#")
+    heading = without_accents((block["heading"] or block["title"]).replace("’", "'")).strip(" \t*_#")
     is_of_user = bool(_heading("user").search(heading))
     is_recalled = is_of_user or bool(_heading("recalled").search(heading))
     is_own = bool(_heading("own").match(heading)) and not _heading("others").search(heading)
     if not is_recalled or (is_own and not is_of_user):
         return block[0]
-    is_list = bool(block["lines"]) or is_of_user
+    is_list = bool(block["lines"] or block["below"]) or is_of_user
     return "" if is_list else block[0]
 
 

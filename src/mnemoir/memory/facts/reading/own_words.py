@@ -64,7 +64,10 @@ _SPEAKER = re.compile(  # a line of a chat between people: "[12:03] Anna: ..."
 )
 _MAIL = re.compile(  # the head of a mail, behind which somebody writes
     r"(?:^[^\S\n]*(?:From|To|Cc|Subject|Date|Sent|Reply-To|Von|An|Betreff|Datum|Gesendet|De|À|Objet|Envoyé|Para|Asunto|"
-    r"Fecha|Enviado|Da|Oggetto|Data|Inviato|Assunto|Van|Aan|Onderwerp|Verzonden)[^\S\n]?:[^\n]*(?:\n|\Z)){2,}",
+    r"Fecha|Enviado|Da|Oggetto|Data|Inviato|Assunto|Van|Aan|Onderwerp|Verzonden)[^\S\n]?:[^\n]*(?:\n|\Z)){2,}|"
+    r"^[^\S\n]*-{2,}[^\S\n]*(?:forwarded|original message|weitergeleitet|ursprüngliche nachricht|message transféré|"
+    r"message d'origine|mensaje (?:reenviado|original)|messaggio (?:inoltrato|originale)|doorgestuurd|"
+    r"mensagem (?:encaminhada|original)|oorspronkelijk bericht)",
     re.IGNORECASE | re.MULTILINE,
 )
 _PERSONA = re.compile(

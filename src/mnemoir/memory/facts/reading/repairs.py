@@ -34,6 +34,16 @@ def repair(text: str) -> str:
     return "".join((*kept, text[at:]))
 
 
+def is_repair(text: str) -> bool:
+    """True for a turn that takes back what was said before it: "No wait, Lyon."."""
+    return bool(_lone_repair().match(aligned_text(text)))
+
+
+@cache
+def _lone_repair() -> re.Pattern[str]:
+    return re.compile(rf"\s*(?:{_words()})[,:]?\s+(?:{_NAME}|{_NUMBER})[\s.!]*$", re.IGNORECASE)
+
+
 @cache
 def _words() -> str:
     table = tomllib.loads((files(__package__) / "repairs.toml").read_text(encoding="utf-8"))

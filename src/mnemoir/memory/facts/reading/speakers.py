@@ -16,8 +16,9 @@ from mnemoir.memory.facts.reading.persons import about, subject_words
 _INTRODUCTION = re.compile(r"(?P<who>[^:,\n]{1,120}?)\s*[:,]\s*(?=\S)")
 _HEADING = re.compile(r"(?P<who>[^:\n]{1,120}):\s*$")
 _TO_WHOM = (
-    r"(?:\s+(?:to\s+)?(?:me|us|him|her|them|you|mir|uns|ihm|ihr|dir|mich|moi|nous|lui|que|that|dass|che|dat|mij|ons|hem|"
-    r"today|yesterday|once|always|heute|gestern|hier|ayer|ieri|ontem|gisteren))*"
+    r"(?:\s+(?:to\s+)?(?:me|us|him|her|them|you|mir|uns|ihm|ihr|dir|mich|moi|nous|lui|que|that|dass|che|dat|mij|ons|"
+    r"hem|this|these|the following|back|folgendes|ceci|esto|questo|isto|dit|today|yesterday|once|always|heute|"
+    r"gestern|hier|ayer|ieri|ontem|gisteren))*"
 )
 _EDGES = " \t.,:;!?\"'*_()[]-–—…"
 _IMPERSONAL = re.compile(r"(?:it|es|das|this|that|there|cela|ca|eso|esto|questo|isso|het|dat)\b", re.IGNORECASE)

@@ -43,7 +43,10 @@ _DOES_NOT = (
 # identity and changes in it: names, origins, moves, ended habits, and everything after "I am"
 BEING = table(
     # who it is
-    (r"my (?:full |first |real )?name is (?:actually |spelled |spelt |written )*(?P<name>[^,]+?)(?:,.*)?", naming),
+    (
+        r"(?:my )?(?:full |first |real )?name is (?:actually |spelled |spelt |written )*(?P<name>[^,]+?)(?:,.*)?",
+        naming,
+    ),
     (r"I am (?:called|known as|named) (?P<name>.+)", naming),
     (
         r"(?:please |you can |just |everyone |everybody |people |friends |my friends |always |from now on )*"
