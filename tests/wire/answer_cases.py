@@ -12,7 +12,7 @@ from tests.wire.answers_of_frames import odd_frames, odd_lines, odd_parts
 from tests.wire.answers_of_holes import holes
 from tests.wire.answers_of_others import kobold, ollama, responses, text_completions
 from tests.wire.answers_of_reports import REPORTED
-from tests.wire.answers_of_responses import odd_responses, whole_texts
+from tests.wire.answers_of_responses import odd_responses, other_shapes, whole_texts
 
 CASES: Sequence[Case] = (
     *STREAMS,
@@ -28,6 +28,7 @@ CASES: Sequence[Case] = (
     *errors(),
     *whole_texts(),
     *odd_responses(),
+    *other_shapes(),
     *by_index(),
     *by_place(),
     *odd_frames(),
