@@ -29,7 +29,7 @@ from mnemoir.core.messages import Route
 from mnemoir.wire import upstream
 from mnemoir.wire.answers.answer_reader import AnswerReader
 from mnemoir.wire.answers.end_reasons import finish_reason, is_end, read_reason
-from mnemoir.wire.answers.error_shapes import raise_error_in_place, raise_error_of
+from mnemoir.wire.answers.error_shapes import raise_error_in_place, raise_error_of, raise_lost_words
 from mnemoir.wire.members import Json, unread
 from mnemoir.wire.openai_shapes import Head, OpenAIErrorBody, read_usage, write_usage
 
@@ -370,6 +370,8 @@ class ChunkReader(AnswerReader):
             read_reason(reason_of(choice))
             raise
         if within is not None or beside is not None:
+            if len(events) == place:
+                raise_lost_words(within, beside)
             events[place:] = self._passed_before(within, beside, events[place:])
         if self._reason is not None:
             self._go_on(events[place:], has_reason=bool(reason_of(choice)))
