@@ -12,19 +12,7 @@ from typing import Any, Literal
 import orjson
 
 from mnemoir.core.errors import InvalidRequest, MnemoirError, ProviderError, ProviderInvalidOutput, RateLimited
-from mnemoir.core.events import (
-    Alternative,
-    Event,
-    Finished,
-    FinishReason,
-    ModelEvent,
-    Passed,
-    Refusal,
-    Text,
-    Thinking,
-    ToolCallPart,
-    Usage,
-)
+from mnemoir.core.events import Alternative, Event, Finished, FinishReason, ModelEvent, Note, Passed, Text, Usage
 from mnemoir.core.messages import Route
 from mnemoir.wire import upstream
 from mnemoir.wire.answers.answer_reader import AnswerReader
@@ -42,7 +30,6 @@ _OF_ANSWERS_AND_ERRORS = _OF_ANSWERS | {"error"}  # an error of null, which some
 _OF_CHOICES = frozenset({"index", "message", "delta", "text", "finish_reason"})
 _OTHER_REASON = "finishReason"
 _CUTTING = ("length", "content_filter")  # reasons that explain a call without its end
-_SPEECH = (Text, Thinking, Refusal, ToolCallPart)
 _OF_PLAIN_CHOICES = _OF_CHOICES | {"logprobs"}
 
 
@@ -381,7 +368,7 @@ class ChunkReader(AnswerReader):
 
     def _go_on(self, events: Sequence[ModelEvent], *, has_reason: bool) -> None:
         """Take words behind a reason: that was no end, and what could not be read before them is a hole."""
-        if any(isinstance(event, _SPEECH) for event in events):
+        if not all(isinstance(event, Passed | Note) for event in events):
             self._goes_on = True
             self.check_hole()
         elif has_reason:
