@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tests.wire.answer_kit import BROKEN_OFF, DONE, UNREADABLE, Case, Verdict, called, chunk, lines, sse
+from tests.wire.answer_kit import BROKEN_OFF, DONE, UNREADABLE, Case, Verdict, as_json, called, chunk, lines, sse
 
 _DAMAGE = b'{"choices": [{"index": 0, "delta": {"content": "not'
 
@@ -74,6 +74,15 @@ def _holes_of_calls() -> Iterator[Case]:
     yield case("by the model", as_made, chunk(piece), chunk({}, "tool_calls"), DONE)
     by_length = Verdict(calls=as_made.calls, reason="length")
     yield case("by a limit", by_length, chunk(piece), chunk({}, "length"))
+    empty = {"index": 1, "id": "b", "function": {"name": "", "arguments": ""}}
+    good = {"index": 0, "id": "a", "function": {"name": "w", "arguments": "{}"}}
+    for calls, verdict in (([good, empty], called(("w", "{}"))), ([empty], UNREADABLE)):
+        said = {"tool_calls": calls}
+        yield case(f"nothing of {len(calls)}", verdict, chunk(said), chunk({}, "tool_calls"), DONE)
+        body = as_json({"choices": [{"message": said, "finish_reason": "tool_calls"}]})
+        yield Case(
+            protocol="openai-chat", name=f"an empty call of {len(calls)}", body=body, verdict=verdict, reach="reader"
+        )
     custom = {"index": 0, "id": "a", "type": "custom", "custom": {"name": "w", "input": "SELECT"}}
     yield case("free text", called(("w", "SELECT")), chunk({"tool_calls": [custom]}), DONE)
 

@@ -27,6 +27,11 @@ class _Piece:
     custom: bool
     extra: Extra | None
 
+    @property
+    def is_empty(self) -> bool:
+        """True for neither a name nor arguments."""
+        return self.name is None and not self.arguments
+
 
 @dataclass(slots=True, eq=False)
 class _Call:
@@ -58,6 +63,7 @@ class CallPieces:
         self._calls: list[_Call] = []
         self._ids = CallIds()
         self._taken: set[int] = set()  # indexes
+        self._empty: dict[int | None, str | None] = {}  # ids of calls that have nothing else yet, by their indexes
         self._by_id: dict[str, _Call] = {}  # the newest call of each of the server's ids
         self._by_index: dict[int, _Call] = {}  # the newest call on each of the server's indexes
 
@@ -73,12 +79,16 @@ class CallPieces:
 
     def check(self) -> None:
         """Raise ProviderInvalidOutput for a call that names no function."""
-        if any(call.name is None for call in self._calls):
+        if any(call.name is None for call in self._calls) or (self._empty and not self._calls):
             raise _nameless()
 
     def read_all(self, parts: Sequence[object]) -> tuple[ToolCall, ...]:
-        """The whole calls of an answer. Raises ProviderInvalidOutput for one that cannot be used."""
-        return tuple(self._read_whole(_read_piece(part)) for part in parts if part is not None)
+        """The whole calls of an answer. Raises ProviderInvalidOutput for one that cannot be used.
+
+        One with neither a name nor arguments, which some servers send beside others, is left out.
+        """
+        pieces = [_read_piece(part) for part in parts if part is not None]
+        return tuple(map(self._read_whole, [piece for piece in pieces if not piece.is_empty] or pieces))
 
     def _read_whole(self, piece: _Piece) -> ToolCall:
         if piece.name is None:
@@ -93,7 +103,14 @@ class CallPieces:
         """The pieces in one object of a stream. Raises ProviderInvalidOutput for a member of a wrong type."""
         before = len(self._calls)
         for part in parts:
-            yield self._read(_read_piece(part), before)
+            piece = _read_piece(part)
+            if piece.is_empty and self._candidate(piece) is None:
+                if len(self._empty) < MOST_CALLS:
+                    self._empty[piece.index] = piece.call_id
+                continue
+            if piece.call_id is None and piece.index in self._empty:
+                piece = replace(piece, call_id=self._empty.pop(piece.index))
+            yield self._read(piece, before)
 
     def _read(self, piece: _Piece, before: int) -> ToolCallPart:
         """One piece; `before` is the number of calls that had begun before the object it stands in."""
@@ -124,7 +141,7 @@ class CallPieces:
         call = self._candidate(piece)
         if call is None or piece.name is None:
             return call
-        if call.is_whole:
+        if call.is_whole and call.name is not None:
             is_next = bool(piece.arguments.strip()) or piece.index is None or piece.name != call.name
             return None if is_next else call
         if piece.call_id is not None and piece.call_id == call.given_id:
