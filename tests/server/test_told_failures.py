@@ -1,5 +1,7 @@
 """What a client is told of an answer is what is recorded of it: a failure leaves a failed run and nothing learned."""
 
+from typing import Any
+
 import orjson
 import pytest
 
@@ -39,7 +41,11 @@ async def test_a_call_that_an_ollama_client_cannot_get_is_recorded_as_a_failure(
     llm.rule(lambda asked: bool(now), lambda asked: now[0])
     for n, arguments in enumerate(UNFIT):
         now[:] = [answer_with(arguments, stream=stream)]
-        said = {"model": "x", "messages": [{"role": "user", "content": "I am allergic to nuts."}], "tools": [TOOL]}
+        said: dict[str, Any] = {
+            "model": "x",
+            "messages": [{"role": "user", "content": "I am allergic to nuts."}],
+            "tools": [TOOL],
+        }
         said |= {"stream": stream, "user": "mira", "memoryEnabled": True, "conversation_id": f"tea-{n}"}
         answer = await server.ask("POST", CHATS, said, x_user_id="mira", x_memory="on")
         assert b"not a JSON object" in answer.body, (arguments, answer.body)

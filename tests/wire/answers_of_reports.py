@@ -26,7 +26,7 @@ from tests.wire.answer_kit import (
 _W = ("w", '{"c":1}')
 
 
-def _call(arguments: str | None = '{"c":1}', name: str | None = "w", **members: Any) -> dict[str, Any]:
+def _call(arguments: Any = '{"c":1}', name: str | None = "w", **members: Any) -> dict[str, Any]:
     function = {"name": name, "arguments": arguments}
     return {**members, "function": {one: value for one, value in function.items() if value is not None}}
 
@@ -289,7 +289,7 @@ _OLLAMA: Mapping[str, tuple[bytes, Verdict, str]] = {
         "unauthorized",
     ),
     "two calls alike": (
-        lines(*({"message": {"content": "", "tool_calls": [_call({"c": 1})]}, "done": one} for one in (False, True))),  # type: ignore[arg-type]
+        lines(*({"message": {"content": "", "tool_calls": [_call({"c": 1})]}, "done": one} for one in (False, True))),
         called(_W, _W),
         "",
     ),

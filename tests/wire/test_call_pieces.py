@@ -55,11 +55,11 @@ CASES: dict[str, tuple[list[dict[str, Any]], list[tuple[Any, ...]]]] = {
                 piece(0, "c", "w", '{"d": 1}'),
                 piece(0, "d", "w"),
             ),
-            *(piece(0, "e", "w", "}"), piece(0, "f", "w", "\n"), piece(0, "g", "w")),
+            *(piece(0, "e", "w", "}"), piece(0, "f", "w", "\n")),
         ],
         [
             *((0, "a", "w", '{"c'), (0, None, None, '": '), (0, None, None, '{"d": 1}'), (0, None, None, "")),
-            *((0, None, None, "}"), (0, None, None, "\n"), (0, None, None, "")),
+            *((0, None, None, "}"), (0, None, None, "\n")),
         ],
     ),
     "calls of one function on one index, each whole before the next": (
@@ -107,6 +107,18 @@ CASES: dict[str, tuple[list[dict[str, Any]], list[tuple[Any, ...]]]] = {
     "an index that grows with each piece of one call": (
         [piece(0, "a", "w", "{"), piece(1, "a", "w", '"c":'), piece(2, "a", "w", "1}")],
         [(0, "a", "w", "{"), (0, None, None, '"c":'), (0, None, None, "1}")],
+    ),
+    "a second call of one name whose arguments follow": (
+        [piece(0, "a", "w", "{}"), piece(0, "b", "w"), piece(0, None, None, "{}")],
+        [(0, "a", "w", "{}"), (1, "b", "w", ""), (1, None, None, "{}")],
+    ),
+    "a second call by the same id whose arguments follow": (
+        [piece(0, "a", "w", "{}"), piece(0, "a", "v"), piece(0, None, None, "{}")],
+        [(0, "a", "w", "{}"), (1, "made", "v", ""), (1, None, None, "{}")],
+    ),
+    "id and name once more without an index": (
+        [piece(None, "a", "w", "{}"), piece(None, "a", "w", "")],
+        [(0, "a", "w", "{}"), (0, None, None, "")],
     ),
     "id and name once more behind the whole": (
         [piece(0, "a", "w", "{}"), piece(0, "a", "w", "")],

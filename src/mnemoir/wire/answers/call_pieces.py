@@ -142,8 +142,9 @@ class CallPieces:
         if call is None or piece.name is None:
             return call
         if call.is_whole and call.name is not None:
-            is_next = bool(piece.arguments.strip()) or piece.index is None or piece.name != call.name
-            return None if is_next else call
+            is_same = piece.call_id == call.given_id if piece.call_id is not None else piece.index is not None
+            is_rest = piece.arguments.isspace() or (is_same and not piece.arguments)
+            return call if is_rest and piece.name == call.name else None
         if piece.call_id is not None and piece.call_id == call.given_id:
             return call if piece.index is None or self._is_at(call, piece.index) or _goes_on(call, piece) else None
         if call.name is None:
