@@ -9,10 +9,10 @@ from tests.wire.answers_of_choices import by_index, by_place
 from tests.wire.answers_of_ends import ends
 from tests.wire.answers_of_errors import errors
 from tests.wire.answers_of_frames import odd_frames, odd_lines, odd_parts
-from tests.wire.answers_of_holes import holes
+from tests.wire.answers_of_holes import holes, lost_words, reasons_without_done
 from tests.wire.answers_of_others import kobold, ollama, responses, text_completions
 from tests.wire.answers_of_reports import REPORTED
-from tests.wire.answers_of_responses import odd_responses, whole_texts
+from tests.wire.answers_of_responses import odd_responses, other_shapes, whole_texts
 
 CASES: Sequence[Case] = (
     *STREAMS,
@@ -25,9 +25,12 @@ CASES: Sequence[Case] = (
     *kobold(),
     *ends(),
     *holes(),
+    *lost_words(),
+    *reasons_without_done(),
     *errors(),
     *whole_texts(),
     *odd_responses(),
+    *other_shapes(),
     *by_index(),
     *by_place(),
     *odd_frames(),

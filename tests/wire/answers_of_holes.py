@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tests.wire.answer_kit import BROKEN_OFF, DONE, UNREADABLE, Case, Verdict, called, chunk, sse
+from tests.wire.answer_kit import BROKEN_OFF, DONE, UNREADABLE, Case, Verdict, as_json, called, chunk, lines, sse
 
 _DAMAGE = b'{"choices": [{"index": 0, "delta": {"content": "not'
 
@@ -74,9 +74,88 @@ def _holes_of_calls() -> Iterator[Case]:
     yield case("by the model", as_made, chunk(piece), chunk({}, "tool_calls"), DONE)
     by_length = Verdict(calls=as_made.calls, reason="length")
     yield case("by a limit", by_length, chunk(piece), chunk({}, "length"))
+    empty = {"index": 1, "id": "b", "function": {"name": "", "arguments": ""}}
+    good = {"index": 0, "id": "a", "function": {"name": "w", "arguments": "{}"}}
+    for calls, verdict in (([good, empty], called(("w", "{}"))), ([empty], UNREADABLE)):
+        said = {"tool_calls": calls}
+        yield case(f"nothing of {len(calls)}", verdict, chunk(said), chunk({}, "tool_calls"), DONE)
+        body = as_json({"choices": [{"message": said, "finish_reason": "tool_calls"}]})
+        yield Case(
+            protocol="openai-chat", name=f"an empty call of {len(calls)}", body=body, verdict=verdict, reach="reader"
+        )
     custom = {"index": 0, "id": "a", "type": "custom", "custom": {"name": "w", "input": "SELECT"}}
     yield case("free text", called(("w", "SELECT")), chunk({"tool_calls": [custom]}), DONE)
 
 
 def _piece(index: int, text: str, reason: str | None = None) -> Mapping[str, Any]:
     return {"choices": [{"index": index, "delta": {"content": text}, "finish_reason": reason}]}
+
+
+def lost_words() -> Iterator[Case]:
+    """Objects within a stream whose words stand where another protocol has them, or where none has."""
+    hi, you = Verdict(text="Hi you"), {"content": " you"}
+    for name, verdict, frame in (
+        ("words of llama.cpp", UNREADABLE, you),
+        ("words of Ollama's chat", UNREADABLE, {"message": you, "done": False}),
+        ("words of Ollama's generate", UNREADABLE, {"response": " you", "done": False}),
+        ("words of the Responses API", UNREADABLE, {"type": "response.output_text.delta", "delta": " you"}),
+        ("words in a choice", UNREADABLE, {"choices": [{"index": 0, **you}]}),
+        ("words in a delta, named text", UNREADABLE, {"choices": [{"index": 0, "delta": {"text": " you"}}]}),
+        ("words in an unknown part", UNREADABLE, {"choices": [{"index": 0, "delta": {"content": {"foo": " you"}}}]}),
+        ("words in a part, named content", hi, {"choices": [{"index": 0, "delta": {"content": [you]}}]}),
+        ("an empty place", Verdict(text="Hi"), {"content": "", "choices": []}),
+    ):
+        yield _within("openai-chat", name, verdict, frame)
+    spoken = chunk(you)
+    yield _within("koboldcpp", "a chunk", UNREADABLE, spoken)
+    yield _within("koboldcpp", "a text", UNREADABLE, {"text": " you"})
+    yield _within("openai-completions", "words in a choice", UNREADABLE, {"choices": [{"index": 0, **you}]})
+    yield _within("ollama-chat", "a line of generate", UNREADABLE, {"response": " you", "done": False})
+    yield _within("ollama-chat", "a chunk", UNREADABLE, spoken)
+    yield _within("ollama-chat", "a text in its message", hi, {"message": {"text": " you"}, "done": False})
+    yield _within("ollama-generate", "a text", UNREADABLE, {"text": " you", "done": False})
+    yield _within("ollama-generate", "a line of the chat", UNREADABLE, {"message": you, "done": False})
+    yield _within("openai-responses", "a chunk", UNREADABLE, spoken)
+    yield _within("openai-responses", "a piece without a type", UNREADABLE, {"delta": " you"})
+
+
+def _within(protocol: str, name: str, verdict: Verdict, frame: Mapping[str, Any]) -> Case:
+    """The frame behind the word `Hi`, and the end."""
+    reason = {"finish_reason": "stop"}
+    around: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
+        "openai-chat": (chunk({"content": "Hi"}), chunk({}, "stop")),
+        "openai-completions": ({"choices": [{"text": "Hi"}]}, {"choices": [{"text": "", **reason}]}),
+        "koboldcpp": ({"token": "Hi"}, {"token": "", **reason}),
+        "ollama-chat": ({"message": {"content": "Hi"}, "done": False}, {"done": True}),
+        "ollama-generate": ({"response": "Hi", "done": False}, {"response": "", "done": True}),
+        "openai-responses": (
+            {"type": "response.output_text.delta", "delta": "Hi"},
+            {"type": "response.completed", "response": {"status": "completed", "output": []}},
+        ),
+    }
+    begin, end = around[protocol]
+    body = lines(begin, frame, end) if protocol.startswith("ollama") else sse(begin, frame, end)
+    if protocol == "koboldcpp":
+        body = body.replace(b"data:", b"event: message\ndata:")
+    return Case(protocol=protocol, name=f"a hole: {name}", body=body, verdict=verdict, reach="reader")
+
+
+def reasons_without_done() -> Iterator[Case]:
+    """Ollama's reason of the end counts in the last line; one in every line is no end before that."""
+    for protocol, word in (("ollama-chat", "message"), ("ollama-generate", "response")):
+
+        def line(text: str, word: str = word, **members: object) -> Mapping[str, Any]:
+            return {word: {"content": text} if word == "message" else text, **members}
+
+        hi, cut = line("Hi", done=False), Verdict(text="Hi", reason="length")
+        for name, verdict, frames in (
+            ("false", cut, (hi, line("", done=False, done_reason="length"))),
+            ("missing", cut, (hi, line("", done_reason="length"))),
+            ("in a line before the last", BROKEN_OFF, (line("Hi", done_reason="stop"), hi)),
+            ("in each line", Verdict(text="HiHi"), (line("Hi", done_reason="stop"),) * 2),
+            ("an error", BROKEN_OFF, (hi, line("", done=False, done_reason="error"))),
+        ):
+            yield Case(
+                protocol=protocol, name=f"a reason and `done` is {name}", body=lines(*frames), verdict=verdict,
+                media_type="application/x-ndjson", reach="reader",
+            )  # fmt: skip

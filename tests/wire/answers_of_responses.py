@@ -130,3 +130,41 @@ def _case(name: str, body: bytes, verdict: Verdict, words: str = "", *, everywhe
         words=words,
         reach="all" if everywhere else "reader",
     )
+
+
+def other_shapes() -> Iterator[Case]:
+    """Texts that stand elsewhere than in a list of typed parts; an output of which nothing is known is no answer."""
+    text = {"type": "output_text", "text": "Hi"}
+    unknown = {"type": "output_image", "image_url": "x"}
+    message = {"type": "message", "role": "assistant"}
+    hi, empty = Verdict(text="Hi"), Verdict()
+    shapes: Mapping[str, tuple[Verdict, Mapping[str, Any]]] = {
+        "content as a text": (hi, {**message, "content": "Hi"}),
+        "content as a list of texts": (hi, {**message, "content": ["H", "i"]}),
+        "content as one part": (hi, {**message, "content": text}),
+        "a part without a type": (hi, {**message, "content": [{"text": "Hi"}]}),
+        "a text in an object": (hi, {**message, "content": [{**text, "text": {"value": "Hi", "annotations": []}}]}),
+        "an item without a type": (hi, {"role": "assistant", "content": [text]}),
+        "a bare part": (hi, text),
+        "a bare text of an unknown kind beside": (hi, {**message, "content": [text, unknown]}),
+        "no content": (empty, {**message, "content": None}),
+        "an empty text": (empty, {**message, "content": [{**text, "text": ""}]}),
+        "nothing but an unknown part": (UNREADABLE, {**message, "content": [unknown]}),
+    }
+    for name, (verdict, item) in shapes.items():
+        whole = {"status": "completed", "output": [item]}
+        label = "application/json"
+        yield Case(
+            protocol="openai-responses", name=f"whole: {name}", body=as_json(whole), verdict=verdict, media_type=label
+        )
+        begin = {"type": "response.output_item.added", "output_index": 0, "item": {**message, "content": []}}
+        end = {"type": "response.completed", "response": whole}
+        for frames in ((end,), (begin, {"type": "response.output_item.done", "output_index": 0, "item": item}, end)):
+            called = f"streamed, {len(frames)} frames: {name}"
+            yield Case(protocol="openai-responses", name=called, body=sse(*frames), verdict=verdict)
+    for name, piece in {
+        "a piece named text": {"type": "response.output_text.delta", "text": "Hi"},
+        "a piece of a text by its short name": {"type": "response.text.delta", "delta": "Hi"},
+    }.items():
+        end = {"type": "response.completed", "response": {"status": "completed", "output": []}}
+        yield Case(protocol="openai-responses", name=name, body=sse(piece, end), verdict=hi)

@@ -55,17 +55,23 @@ CASES: dict[str, tuple[list[dict[str, Any]], list[tuple[Any, ...]]]] = {
                 piece(0, "c", "w", '{"d": 1}'),
                 piece(0, "d", "w"),
             ),
-            *(piece(0, "e", "w", "}"), piece(0, "f", "w", "\n"), piece(0, "g", "w")),
+            *(piece(0, "e", "w", "}"), piece(0, "f", "w", "\n")),
         ],
         [
             *((0, "a", "w", '{"c'), (0, None, None, '": '), (0, None, None, '{"d": 1}'), (0, None, None, "")),
-            *((0, None, None, "}"), (0, None, None, "\n"), (0, None, None, "")),
+            *((0, None, None, "}"), (0, None, None, "\n")),
         ],
     ),
     "calls of one function on one index, each whole before the next": (
         [piece(0, "a", "w", "{"), piece(0, "b", "w", "}"), piece(0, "c", "w", "{"), piece(0, "d", "w", "}")],
         [(0, "a", "w", "{"), (0, None, None, "}"), (1, "c", "w", "{"), (1, None, None, "}")],
     ),
+    "whole arguments before the name": (
+        [piece(0, "a", None, '{"c": 1}'), piece(0, None, "w")],
+        [(0, "a", None, '{"c": 1}'), (0, None, "w", "")],
+    ),
+    "an empty call beside another": ([piece(0, "a", "w", "{}"), piece(1, "b", "")], [(0, "a", "w", "{}")]),
+    "an id alone, then its name": ([piece(0, "a"), piece(0, None, "w", "{}")], [(0, "a", "w", "{}")]),
     "another id without a name": (
         [piece(0, "a", "w", "{"), piece(0, "x", None, "}")],
         [(0, "a", "w", "{"), (0, None, None, "}")],
@@ -145,7 +151,7 @@ CASES: dict[str, tuple[list[dict[str, Any]], list[tuple[Any, ...]]]] = {
     ),
     "a name that comes late": (
         [piece(0), piece(0, None, "w", "{}")],
-        [(0, None, None, ""), (0, "made", "w", "{}")],
+        [(0, "made", "w", "{}")],
     ),
     "without indexes": (
         [piece(None, "a", "w", "{"), piece(None, None, None, "}"), piece(None, "b", "v", "{}")],

@@ -6,6 +6,7 @@ from mnemoir.core.events import ModelEvent, Note, Refusal, Text, Thinking
 from mnemoir.wire import upstream
 
 _TEXTS = (None, "text", "output_text")
+_OF_PARTS = frozenset({"type", "text", "value", "content", "annotations", "logprobs"})
 _THINKING = ("thinking", "reasoning", "reasoning_text", "reasoning_content")
 _THOUGHTS = ("thinking", "reasoning", "reasoning_content", "text", "summary", "content")
 _DEEPEST = 4  # a list of parts within a part
@@ -37,7 +38,10 @@ def _part(part: object) -> Iterator[ModelEvent]:
         raise upstream.unusable("a part that is not an object")
     kind = part.get("type")
     if kind in _TEXTS:
-        text = upstream.text_or_none(_value_of(part.get("text") or part.get("value")), "a part")
+        given = part.get("text") or part.get("value") or part.get("content")
+        text = upstream.text_or_none(_value_of(given), "a part")
+        if given is None and part.keys() - _OF_PARTS:
+            raise upstream.unusable("a part without a text")
         yield from (Text(text),) if text else ()
     elif kind in _THINKING:
         thought = next((words for name in _THOUGHTS if (words := _thinking_of(part.get(name), _DEEPEST))), "")

@@ -166,7 +166,7 @@ def _parts_of(body: Json) -> Parts | None:
         return None
     if not isinstance(message, Mapping):
         raise upstream.unusable("a message that is not an object")
-    return message.get("content"), message.get("thinking"), message.get("tool_calls")
+    return message.get("content") or message.get("text"), message.get("thinking"), message.get("tool_calls")
 
 
 # --- streams

@@ -13,7 +13,7 @@ from mnemoir.core.events import FinishReason, Note, Passed, Refusal, Reply, Text
 from mnemoir.core.messages import Extra, JsonSchema, Loading, ModelRequest, Route, Sampling
 from mnemoir.wire import members, upstream
 from mnemoir.wire.answers.call_ids import CallIds
-from mnemoir.wire.answers.end_reasons import finish_reason, is_unknown, read_reason
+from mnemoir.wire.answers.end_reasons import finish_reason, is_end, is_unknown, read_reason
 from mnemoir.wire.answers.error_shapes import raise_error_in_place
 from mnemoir.wire.content_parts import read_content
 from mnemoir.wire.json_output import ANY_OBJECT, is_closed
@@ -214,7 +214,7 @@ def read_reply_body(body: Json, parts: Parts | None) -> Reply:
         raise upstream.error_in_body(body)
     if parts is None:
         raise_error_in_place(body)
-    if body.get("done", True) is not True:
+    if body.get("done", True) is not True and not is_end(body.get("done_reason")):
         raise upstream.ended_early()
     if parts is None and read_reason(body.get("done_reason")) is None:
         raise upstream.no_answer("no message", body)

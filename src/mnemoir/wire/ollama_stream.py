@@ -28,7 +28,7 @@ from mnemoir.core.messages import ToolCall
 from mnemoir.wire import upstream
 from mnemoir.wire.answers.answer_reader import AnswerReader
 from mnemoir.wire.answers.call_ids import CallIds
-from mnemoir.wire.answers.end_reasons import finish_reason, read_reason
+from mnemoir.wire.answers.end_reasons import finish_reason, is_end, read_reason
 from mnemoir.wire.answers.error_shapes import raise_error_in_place
 from mnemoir.wire.content_parts import read_content
 from mnemoir.wire.members import Json
@@ -141,6 +141,7 @@ class LineReader(AnswerReader):
         self._line_count = 0
         self._has_answer = False
         self._tells_done = False
+        self._ending: Mapping[str, Any] | None = None  # the last line, where it has a reason and no `done`
 
     @property
     def is_one_object(self) -> bool:
@@ -169,6 +170,8 @@ class LineReader(AnswerReader):
             if done is None:
                 raise upstream.no_answer("no message", body)
         self._tells_done = self._tells_done or done is not None
+        reason = body.get("done_reason")
+        self._ending = body if reason and is_end(reason) else None
         if done is True:
             self._finish(body, events)
 
@@ -181,6 +184,9 @@ class LineReader(AnswerReader):
 
     def read_end(self, events: list[ModelEvent]) -> None:
         """See the base class."""
+        if self._ending is not None:
+            self._finish(self._ending, events)
+            return
         if self._line_count != 1 or self._tells_done or upstream.is_stream_label(self.media_type):
             raise upstream.ended_early()
         self._finish({}, events)

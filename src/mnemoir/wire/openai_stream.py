@@ -12,24 +12,12 @@ from typing import Any, Literal
 import orjson
 
 from mnemoir.core.errors import InvalidRequest, MnemoirError, ProviderError, ProviderInvalidOutput, RateLimited
-from mnemoir.core.events import (
-    Alternative,
-    Event,
-    Finished,
-    FinishReason,
-    ModelEvent,
-    Passed,
-    Refusal,
-    Text,
-    Thinking,
-    ToolCallPart,
-    Usage,
-)
+from mnemoir.core.events import Alternative, Event, Finished, FinishReason, ModelEvent, Note, Passed, Text, Usage
 from mnemoir.core.messages import Route
 from mnemoir.wire import upstream
 from mnemoir.wire.answers.answer_reader import AnswerReader
 from mnemoir.wire.answers.end_reasons import finish_reason, is_end, read_reason
-from mnemoir.wire.answers.error_shapes import raise_error_in_place, raise_error_of
+from mnemoir.wire.answers.error_shapes import raise_error_in_place, raise_error_of, raise_lost_words
 from mnemoir.wire.members import Json, unread
 from mnemoir.wire.openai_shapes import Head, OpenAIErrorBody, read_usage, write_usage
 
@@ -42,7 +30,6 @@ _OF_ANSWERS_AND_ERRORS = _OF_ANSWERS | {"error"}  # an error of null, which some
 _OF_CHOICES = frozenset({"index", "message", "delta", "text", "finish_reason"})
 _OTHER_REASON = "finishReason"
 _CUTTING = ("length", "content_filter")  # reasons that explain a call without its end
-_SPEECH = (Text, Thinking, Refusal, ToolCallPart)
 _OF_PLAIN_CHOICES = _OF_CHOICES | {"logprobs"}
 
 
@@ -372,6 +359,8 @@ class ChunkReader(AnswerReader):
             read_reason(reason_of(choice))
             raise
         if within is not None or beside is not None:
+            if len(events) == place:
+                raise_lost_words(within, beside)
             events[place:] = self._passed_before(within, beside, events[place:])
         if self._reason is not None:
             self._go_on(events[place:], has_reason=bool(reason_of(choice)))
@@ -381,7 +370,7 @@ class ChunkReader(AnswerReader):
 
     def _go_on(self, events: Sequence[ModelEvent], *, has_reason: bool) -> None:
         """Take words behind a reason: that was no end, and what could not be read before them is a hole."""
-        if any(isinstance(event, _SPEECH) for event in events):
+        if not all(isinstance(event, Passed | Note) for event in events):
             self._goes_on = True
             self.check_hole()
         elif has_reason:

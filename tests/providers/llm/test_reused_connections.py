@@ -146,6 +146,7 @@ async def test_a_body_that_is_torn_behind_the_reason_of_the_end_is_whole(
 ) -> None:
     async with model_on(session, RawServer(lambda connection, request: TORN[name], closes=True)) as model:
         assert text_of(await streamed(model)) == "Hi "
+        assert (await model.ask(REQUEST)).text == "Hi "  # of a server that streams whatever is asked for
 
 
 @pytest.mark.parametrize(
@@ -157,6 +158,8 @@ async def test_a_body_that_is_torn_without_a_reason_of_its_end_is_not(
     async with model_on(session, RawServer(lambda *_: in_chunks(*frames), closes=True)) as model:
         with pytest.raises(ProviderError):
             await streamed(model)
+        with pytest.raises(ProviderError):
+            await model.ask(REQUEST)
 
 
 @pytest.mark.real_time
@@ -171,9 +174,12 @@ async def test_one_object_in_a_torn_body_is_whole_and_half_of_one_is_not(session
         async with model_on(session, RawServer(lambda *_, torn=torn: torn, closes=True)) as model:
             if body == WHOLE:
                 assert (await model.ask(REQUEST)).text == "Hi"
+                assert text_of(await streamed(model)) == "Hi"
             else:
                 with pytest.raises(ProviderUnavailable, match="broke off"):
                     await model.ask(REQUEST)
+                with pytest.raises(ProviderUnavailable, match="broke off"):
+                    await streamed(model)
 
 
 @pytest.mark.parametrize("body", [WHOLE, sse(HI, END, DONE)], ids=["whole", "stream"])

@@ -116,10 +116,12 @@ class Answer:
         except zlib.error as exc:
             raise ProviderInvalidOutput(f"{self._endpoint.place} sent a compressed answer that is damaged.") from exc
 
-    async def whole(self, most_bytes: int | None = None) -> bytes:
-        """The whole body, or its first `most_bytes`. Raises as `pieces` does."""
+    async def whole(
+        self, most_bytes: int | None = None, is_whole: Callable[[bytes], bool] = lambda _: False
+    ) -> bytes:
+        """The whole body, or its first `most_bytes`. Raises as `pieces` does; one object is whole, too."""
         body = bytearray()
-        async for data in self.pieces(partial(_is_one_object, body)):
+        async for data in self.pieces(partial(_has_all, body, is_whole)):
             body += data
             if most_bytes is not None and len(body) >= most_bytes:
                 return bytes(body[:most_bytes])
@@ -151,16 +153,25 @@ class Exchange:
         self._headers = endpoint.headers()
         self._timeout = aiohttp.ClientTimeout(total=None, connect=connect_s, sock_connect=connect_s)
 
-    async def whole(self, path: str, body: object, read: Callable[[bytes, str], T], *, for_client: bool = False) -> T:
+    async def whole(
+        self,
+        path: str,
+        body: object,
+        read: Callable[[bytes, str], T],
+        *,
+        for_client: bool = False,
+        is_whole: Callable[[bytes, str], bool] = lambda *_: False,
+    ) -> T:
         """The whole body of the answer as `read` reads it, which gets its media type, too.
 
-        A failure that `read` finds in the body may be retried too.
+        A failure that `read` finds in the body may be retried too. A body whose connection breaks or falls silent is
+        read where it is one object, or `is_whole`.
         """
 
         async def once(started: float) -> T:
             answer, response = await self._begin(path, data, started)
             with closing(response):
-                given = await answer.whole()
+                given = await answer.whole(is_whole=lambda so_far: is_whole(so_far, answer.media_type))
             try:
                 return read(given, answer.media_type)
             except ProviderError as exc:
@@ -323,6 +334,10 @@ def _retry_after(value: str | None) -> float | None:
         return max(0.0, (parsedate_to_datetime(value) - utc_now()).total_seconds())
     except (ValueError, TypeError):
         return None
+
+
+def _has_all(body: bytearray, is_whole: Callable[[bytes], bool]) -> bool:
+    return _is_one_object(body) or is_whole(bytes(body))
 
 
 def _is_one_object(body: bytes | bytearray) -> bool:

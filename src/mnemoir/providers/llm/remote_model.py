@@ -1,14 +1,14 @@
 """The common base of all chat models behind HTTP; a dialect adds its paths and its functions of `wire`."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, nullcontext
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 import aiohttp
 import structlog
 
-from mnemoir.core.errors import ProviderRefused
+from mnemoir.core.errors import ProviderError, ProviderRefused
 from mnemoir.core.events import ModelEvent, Reply
 from mnemoir.core.messages import ModelRequest
 from mnemoir.ports.llm import Address, LastCalls
@@ -102,7 +102,7 @@ class RemoteModel:
                     ),
                 )
                 reader = dialect.new_reader(answer.media_type)
-                async with aclosing(answer.pieces(lambda: reader.is_reasoned)) as pieces:
+                async with aclosing(answer.pieces(lambda: reader.is_whole)) as pieces:
                     async for data in pieces:
                         events = reader.feed(data)
                         if events:
@@ -123,12 +123,20 @@ class RemoteModel:
         def read(data: bytes, media_type: str) -> Reply:
             return dialect.new_reader(media_type).read(data)
 
+        def is_whole(data: bytes, media_type: str) -> bool:
+            reader = dialect.new_reader(media_type)
+            with suppress(ProviderError):
+                reader.feed(data)
+            return reader.is_whole
+
         with self.last_calls.noting():
             async with self._call_limit:
                 return await self._ask_server(
                     body,
                     request,
-                    lambda body: self._exchange.whole(dialect.path, body, read, for_client=request.for_client),
+                    lambda body: self._exchange.whole(
+                        dialect.path, body, read, for_client=request.for_client, is_whole=is_whole
+                    ),
                 )
 
     async def _ask_server(

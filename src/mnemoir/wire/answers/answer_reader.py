@@ -119,6 +119,16 @@ class AnswerReader(ABC):
         """True when the reason of the end has come, behind which nothing unreadable can leave a hole."""
         return False
 
+    @property
+    def is_whole(self) -> bool:
+        """True when a connection that breaks or falls silent now takes nothing of the answer away."""
+        if self.failure is not None or self._form != "object":
+            return self.failure is None and (self.finished or self.is_reasoned)
+        try:
+            return isinstance(orjson.loads(self._body), dict)
+        except orjson.JSONDecodeError:
+            return False
+
     @abstractmethod
     def read_frame(self, body: dict[str, Any], events: list[ModelEvent]) -> None:
         """Append the events of one object of a stream. Raises ProviderError."""

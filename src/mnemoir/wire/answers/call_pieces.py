@@ -27,10 +27,15 @@ class _Piece:
     custom: bool
     extra: Extra | None
 
+    @property
+    def is_empty(self) -> bool:
+        """True for neither a name nor arguments."""
+        return self.name is None and not self.arguments
+
 
 @dataclass(slots=True, eq=False)
 class _Call:
-    """A call that has begun; `given_id` is the id that the server gave it, the first one where `has_many_ids`."""
+    """A call that has begun; `given_id` is the id that the server gave it."""
 
     index: int
     order: int  # among the calls of the answer
@@ -38,7 +43,6 @@ class _Call:
     name: str | None = None
     custom: bool = False
     has_told_id: bool = False
-    has_many_ids: bool = False
     arguments: list[str] = field(default_factory=list)  # none of them empty
 
     @property
@@ -59,6 +63,7 @@ class CallPieces:
         self._calls: list[_Call] = []
         self._ids = CallIds()
         self._taken: set[int] = set()  # indexes
+        self._empty: dict[int | None, str | None] = {}  # ids of calls that have nothing else yet, by their indexes
         self._by_id: dict[str, _Call] = {}  # the newest call of each of the server's ids
         self._by_index: dict[int, _Call] = {}  # the newest call on each of the server's indexes
 
@@ -74,12 +79,16 @@ class CallPieces:
 
     def check(self) -> None:
         """Raise ProviderInvalidOutput for a call that names no function."""
-        if any(call.name is None for call in self._calls):
+        if any(call.name is None for call in self._calls) or (self._empty and not self._calls):
             raise _nameless()
 
     def read_all(self, parts: Sequence[object]) -> tuple[ToolCall, ...]:
-        """The whole calls of an answer. Raises ProviderInvalidOutput for one that cannot be used."""
-        return tuple(self._read_whole(_read_piece(part)) for part in parts if part is not None)
+        """The whole calls of an answer. Raises ProviderInvalidOutput for one that cannot be used.
+
+        One with neither a name nor arguments, which some servers send beside others, is left out.
+        """
+        pieces = [_read_piece(part) for part in parts if part is not None]
+        return tuple(map(self._read_whole, [piece for piece in pieces if not piece.is_empty] or pieces))
 
     def _read_whole(self, piece: _Piece) -> ToolCall:
         if piece.name is None:
@@ -94,7 +103,14 @@ class CallPieces:
         """The pieces in one object of a stream. Raises ProviderInvalidOutput for a member of a wrong type."""
         before = len(self._calls)
         for part in parts:
-            yield self._read(_read_piece(part), before)
+            piece = _read_piece(part)
+            if piece.is_empty and self._candidate(piece) is None:
+                if len(self._empty) < MOST_CALLS:
+                    self._empty[piece.index] = piece.call_id
+                continue
+            if piece.call_id is None and piece.index in self._empty:
+                piece = replace(piece, call_id=self._empty.pop(piece.index))
+            yield self._read(piece, before)
 
     def _read(self, piece: _Piece, before: int) -> ToolCallPart:
         """One piece; `before` is the number of calls that had begun before the object it stands in."""
@@ -125,10 +141,10 @@ class CallPieces:
         call = self._candidate(piece)
         if call is None or piece.name is None:
             return call
-        if call.is_whole:
+        if call.is_whole and call.name is not None:
             is_same = piece.call_id == call.given_id if piece.call_id is not None else piece.index is not None
-            is_same = (is_same and not piece.arguments) or (call.has_many_ids and not piece.arguments.strip())
-            return call if is_same and piece.name == call.name else None
+            is_rest = piece.arguments.isspace() or (is_same and not piece.arguments)
+            return call if is_rest and piece.name == call.name else None
         if piece.call_id is not None and piece.call_id == call.given_id:
             return call if piece.index is None or self._is_at(call, piece.index) or _goes_on(call, piece) else None
         if call.name is None:
@@ -178,7 +194,6 @@ class CallPieces:
             self._by_index.setdefault(call.index, call)
         if piece.call_id is not None:
             self._by_id[piece.call_id] = call
-            call.has_many_ids |= call.given_id not in (None, piece.call_id)
             call.given_id = call.given_id or piece.call_id
 
 

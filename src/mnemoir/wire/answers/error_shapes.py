@@ -21,6 +21,13 @@ _WORDS = (
 _DETAILS = ("detail", "fault")
 _STATUS_OF_BASE = "base_resp"
 """An object with a status, which is not 0 for an error, beside the answer or in its place."""
+_PLACES = frozenset(
+    {
+        *("content", "text", "response", "output_text", "delta", "token", "tok", "parts", "output"),
+        *("results", "candidates", "choice", "choices"),
+    }
+)
+"""Members in which servers of any protocol put the words of an answer."""
 _TOLD = frozenset({"error", "errors", "object", _OF_BEHIND, _STATUS_OF_BASE})
 
 
@@ -52,6 +59,18 @@ def raise_error_in_place(body: Json) -> None:
         raise upstream.error_in_body(body)
     if not _says_well(body) and any(_are_words(name, body.get(name)) for name in _WORDS):
         raise upstream.error_in_body(body)
+    raise_lost_words(body)
+
+
+def raise_lost_words(*holders: Json | None) -> None:
+    """Raise ProviderInvalidOutput where one of these objects, of which nothing was read, has words of an answer."""
+    for holder in holders:
+        if holder is not None and upstream.member(holder.get("message"), "content"):
+            raise upstream.no_answer("a message of another protocol", holder)
+        if holder is not None and not _PLACES.isdisjoint(holder):
+            for name in _PLACES.intersection(holder):
+                if holder[name] and isinstance(holder[name], str | list | Mapping):
+                    raise upstream.no_answer(f"words in a place that is not known, {name!r}", holder)
 
 
 def _says_well(body: Json) -> bool:

@@ -16,6 +16,7 @@ from mnemoir.wire.answers.openai_responses_output import (
     CALLS,
     Called,
     Place,
+    Said,
     Speech,
     begin_of,
     read_call,
@@ -41,6 +42,7 @@ class AnswerReader(answer_reader.AnswerReader):
         super().__init__(media_type)
         self._told = ToldTexts()
         self._has_message = False
+        self._has_begun = self._has_unread = False  # a message, and one of nothing but parts that are not known
         self._ids = CallIds()
         self._calls: list[Called] = []
         self._calls_by_item: dict[object, Called] = {}
@@ -50,7 +52,7 @@ class AnswerReader(answer_reader.AnswerReader):
         """See the base class."""
         kind = body.get("type")
         if kind == "response.output_text.delta":
-            text = upstream.text_or_none(body.get("delta"), "a delta")
+            text = upstream.text_or_none(body.get("delta") or body.get("text"), "a delta")
             if text:
                 self._has_message = True
                 self._told.add(Text, _place_of(body, "content"), text)
@@ -109,7 +111,7 @@ class AnswerReader(answer_reader.AnswerReader):
 
     def _item_start(self, event: Json) -> Iterator[ModelEvent]:
         kind = type_of(event.get("item"))
-        self._has_message = self._has_message or kind == "message"
+        self._has_begun = self._has_begun or kind == "message"
         if kind in CALLS:
             yield self._begin(_item_of(event), read_call(event.get("item")))
 
@@ -117,11 +119,15 @@ class AnswerReader(answer_reader.AnswerReader):
         """Read a finished item, which servers that send no pieces send whole."""
         item = _item_of(event)
         said = said_in((event.get("item"),))
-        self._has_message = self._has_message or said.has_message
+        self._note(said)
         for kind, (_, name, n), text in said.pieces:
             yield from self._rest((item, name, n), ((kind, text),))
         for called in said.calls:
             yield from self._call_end(self._find(item, called.given_id), item, called)
+
+    def _note(self, said: Said) -> None:
+        self._has_message = self._has_message or said.has_message
+        self._has_unread = self._has_unread or said.has_unread
 
     def _arguments(self, event: Json) -> Iterator[ModelEvent]:
         """Read a piece of arguments, or all of them at their end."""
@@ -178,7 +184,7 @@ class AnswerReader(answer_reader.AnswerReader):
         response = {"status": event["type"].removeprefix("response."), **response}
         output = response.get("output")
         said = said_in(output if isinstance(output, list) else ())
-        self._has_message = self._has_message or said.has_message
+        self._note(said)
         for kind in (Thinking, Text, Refusal):
             rest = self._told.rest_of_all(kind, said.of(kind))
             yield from (kind(rest),) if rest else ()
@@ -186,7 +192,8 @@ class AnswerReader(answer_reader.AnswerReader):
         reason = reason_of(response, has_calls=bool(self._calls))
         if self._nameless:
             raise upstream.unusable("a function call without a name")
-        if not self._has_message and not self._calls and reason == "stop":
+        has_message = self._has_message or (self._has_begun and not self._has_unread)
+        if not has_message and not self._calls and reason == "stop":
             raise upstream.unusable("no message in its output")
         self.finished = True
         yield usage_of(response)
@@ -231,6 +238,7 @@ def _place_of(event: Json, name: str) -> Place:
 
 _PIECES: Mapping[str, tuple[Speech, str]] = {
     "response.output_text.delta": (Text, "content"),
+    "response.text.delta": (Text, "content"),
     "response.refusal.delta": (Refusal, "content"),
     "response.reasoning_text.delta": (Thinking, "content"),
     "response.reasoning.delta": (Thinking, "content"),

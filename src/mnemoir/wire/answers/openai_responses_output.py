@@ -75,6 +75,7 @@ class Said:
     pieces: list[tuple[Speech, Place, str]] = field(default_factory=list)
     calls: list[Called] = field(default_factory=list)
     has_message: bool = False
+    has_unread: bool = False  # a message of nothing but parts that are not known
 
     @property
     def is_answer(self) -> bool:
@@ -96,22 +97,49 @@ def said_in(output: Sequence[object]) -> Said:
     """What the items of an output say. Raises ProviderInvalidOutput for a call or a text that cannot be used."""
     said = Said()
     for item in output:
-        kind = type_of(item)
+        kind = _kind_of_item(item)
         if kind in CALLS:
             said.calls.append(read_call(item))
+        elif kind in _PARTS:
+            said.pieces += ((of, (None, "content", 0), text) for of, text in read_part(item))
+            said.has_message = said.has_message or _PARTS[kind][0] is not Thinking
         elif kind in ("message", "reasoning"):
-            said.has_message = said.has_message or kind == "message"
+            is_read = not _parts_of(item, "content") or any(map(_is_known, _parts_of(item, "content")))
+            said.has_message = said.has_message or (kind == "message" and is_read)
+            said.has_unread = said.has_unread or not is_read
+            otherwise = Text if kind == "message" else Thinking
             for name in ("summary", "content"):
-                parts = upstream.member(item, name)
-                for n, part in enumerate(parts if isinstance(parts, list) else ()):
-                    said.pieces += ((kind_of_text, (None, name, n), text) for kind_of_text, text in read_part(part))
+                for n, part in enumerate(_parts_of(item, name)):
+                    said.pieces += ((of, (None, name, n), text) for of, text in read_part(part, otherwise))
     return said
 
 
-def read_part(part: object) -> Iterator[tuple[Speech, str]]:
-    """The text of a part, and what it becomes; nothing for a part without text, or of an unknown type."""
-    found = _PARTS.get(type_of(part))
-    text = upstream.text_or_none(upstream.member(part, found[1]), "a part") if found else None
+def _kind_of_item(item: object) -> str:
+    """The type of an item; one without a type that has a role is a message."""
+    return type_of(item) or ("message" if upstream.member(item, "role") is not None else "")
+
+
+def _parts_of(item: object, name: str) -> Sequence[object]:
+    """The parts of a member of an item, which may be one part or a text."""
+    value = upstream.member(item, name)
+    return value if isinstance(value, list) else [value] if value else ()
+
+
+def _is_known(part: object) -> bool:
+    return isinstance(part, str) or type_of(part) in _PARTS or (not type_of(part) and "text" in _object_of(part))
+
+
+def _object_of(part: object) -> Json:
+    """A part as an object; a text is the text of one without a type."""
+    return part if isinstance(part, Mapping) else {"text": part}
+
+
+def read_part(part: object, otherwise: Speech = Text) -> Iterator[tuple[Speech, str]]:
+    """The text of a part, and what it becomes, `otherwise` without a type; nothing for one of an unknown type."""
+    part = _object_of(part)
+    found = _PARTS.get(type_of(part)) if part.get("type") is not None else (otherwise, "text")
+    value = part.get(found[1]) if found else None
+    text = upstream.text_or_none(upstream.member(value, "value") or value, "a part")
     if found and text:
         yield found[0], text
 
