@@ -281,6 +281,25 @@ async def test_conversations_of_somebody_else_are_never_a_users_own(open_server,
     assert (await (await open_server()).get(of("tea", **USER)))["id"] == "tea"
 
 
+async def test_a_copied_folder_is_not_of_the_user_whose_name_it_has(open_server, settings, tmp_path):
+    server = await open_server()
+    await begin(server, "tea", "I drink green tea.", **USER)
+    await server.parts.aclose()
+    mine = tmp_path / "data" / CONVERSATIONS
+    shutil.copytree(mine.parent, mine.parent.with_name("carol"))
+    name = CONVERSATIONS.replace("mira", "carol")
+    server = await open_server()
+    for target in (of("tea", user_id="carol"), at("", user_id="carol"), at("/export", user_id="carol")):
+        assert error_of(await server.ask("GET", target)) == DAMAGED
+    assert (await server.get(of("tea", **USER)))["id"] == "tea"
+    await server.parts.aclose()
+    assert list(losses_in(settings)) == [name]
+    await asyncio.to_thread(begin_anew, settings, name)
+    server = await open_server()
+    assert (await server.get(at("", user_id="carol")))["results"] == []
+    assert (await server.get(of("tea", **USER)))["id"] == "tea"
+
+
 async def test_what_is_given_to_somebody_is_theirs_from_then_on(open_server, settings, tmp_path):
     server = await open_server()
     await begin(server, "tea", "I drink green tea.", **USER)
