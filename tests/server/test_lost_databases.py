@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mnemoir.access.access_file import AccessFile
-from mnemoir.core.data_directory import ACCESS_FILE, DATABASE_FILE, IDENTITY_FILE
+from mnemoir.core.data_directory import ACCESS_FILE, DATABASE_FILE, IDENTITY_FILE, PEPPER_FILE
 from mnemoir.core.errors import InvalidRequest, StorageDamaged
 from mnemoir.core.scope import Scope
 from mnemoir.settings import Settings, load_settings
@@ -179,7 +179,7 @@ IDENTITY_LOST = r"identity\.json is missing, and .* --begin-anew identity\.json"
 DATABASES = (IDENTITY_FILE, DATABASE_FILE, ACCESS_FILE)
 
 
-@pytest.mark.parametrize("rest", [CONVERSATIONS, "erased.jsonl"])
+@pytest.mark.parametrize("rest", [CONVERSATIONS, "erased.jsonl", PEPPER_FILE])
 async def test_without_all_of_its_databases_a_directory_is_no_new_one(open_server, settings, tmp_path, rest):
     key, data = await fill(open_server), tmp_path / "data"
     (data / "erased.jsonl").touch()
