@@ -196,7 +196,8 @@ def test_an_export_that_cannot_be_written_says_so(discussions, tea, tmp_path, pl
 def test_records_are_found_by_words_and_by_phrases(discussions, tmp_path):
     chunk = {"hash": "a" * 64, "records": [record("The kettle is old."), record("He drinks green tea.")]}
     file = tmp_path / "records.json"
-    file.write_text(json.dumps({"format": "mnemoir-discussion", "version": 1, "record_chunks": [chunk]}))
+    parts = {"rolling_summary": None, "chunk_summaries": [], "record_chunks": [chunk]}
+    file.write_text(json.dumps({"format": "mnemoir-discussion", "version": 1} | parts))
     discussions("import", "found", str(file), "--replace")
     found = [line.split("  ")[2] for line in discussions("search", "found", "green tea").stdout.splitlines()]
     assert found == ["He drinks green tea."]

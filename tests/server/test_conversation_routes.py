@@ -112,7 +112,6 @@ async def test_looking_for_what_is_not_there_makes_nothing(server):
         ({"system_prompt": "New."}, {"system_prompt": "New.", "title": "Old"}),
         ({"system_prompt": None}, {"system_prompt": ""}),
         ({}, {"title": "Old", "tags": ["t"], "custom": {"a": 1}, "system_prompt": "Old."}),
-        ({"id": "other", "user_id": "otto", "head": 99, "created_at": "1999-01-01"}, {"id": "c", "user_id": "user"}),
     ],
 )
 async def test_what_is_named_is_changed_and_nothing_else(server, change, after):

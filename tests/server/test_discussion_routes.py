@@ -229,6 +229,21 @@ async def test_one_that_memories_are_being_made_of_is_not_written_over(server):
     assert error_of(answer) == (409, "discussion_busy")
 
 
+async def test_what_replaces_a_discussion_names_all_of_its_parts(server):
+    await remember(server)
+    before = await server.get(of("tea-time", "export"))
+    parts = {name: before[name] for name in ("rolling_summary", "chunk_summaries", "record_chunks")}
+    for left_out in ([*parts], *([name] for name in parts)):
+        copy = {name: value for name, value in before.items() if name not in left_out}
+        refused = await server.ask("POST", of("tea-time", "import", replace="true"), copy)
+        assert (error_of(refused), left_out) == ((422, "validation_error"), left_out)
+        assert all(name in refused.body.decode() for name in left_out)
+    assert await server.get(of("tea-time", "export")) == before
+    nothing: dict[str, object] = {"rolling_summary": None, "chunk_summaries": [], "record_chunks": []}
+    await server.post(of("tea-time", "import", replace="true"), before | nothing)
+    assert (await server.get(of("tea-time", "export")))["chunk_summaries"] == []
+
+
 async def test_two_imports_at_once_are_one_import(server):
     await remember(server)
     copy = await server.get(of("tea-time", "export"))

@@ -90,3 +90,13 @@ async def test_memories_go_with_either_address_as_the_contract_has_it(server, ke
     assert error_of(await server.ask("DELETE", BY_CONTRACT)) == (400, "missing_user_id")
     assert error_of(await server.ask("DELETE", f"{BY_CONTRACT}?user_id=")) == (400, "missing_user_id")
     assert succeeded(await server.ask("DELETE", f"{BY_CONTRACT}?user_id=user"))["deleted"] == 1
+
+
+@pytest.mark.parametrize("path", ["/prune", "/node-memory/cleanup"])
+async def test_a_user_of_null_is_not_the_default_one(server, kept, path):
+    before = await kept()
+    for user in (None, "", " "):
+        body = {"user_id": user} | ({"days": 0} if path == "/prune" else {})
+        refused = await server.ask("POST", f"/api/conversations{path}", body)
+        assert (error_of(refused), user) == ((422, "validation_error"), user)
+    assert await kept() == before

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mnemoir.access.access_file import AccessFile
-from mnemoir.core.data_directory import ACCESS_FILE, DATABASE_FILE, IDENTITY_FILE
+from mnemoir.core.data_directory import ACCESS_FILE, DATABASE_FILE, IDENTITY_FILE, PEPPER_FILE
 from mnemoir.core.errors import InvalidRequest, StorageDamaged
 from mnemoir.core.scope import Scope
 from mnemoir.settings import Settings, load_settings
@@ -179,7 +179,7 @@ IDENTITY_LOST = r"identity\.json is missing, and .* --begin-anew identity\.json"
 DATABASES = (IDENTITY_FILE, DATABASE_FILE, ACCESS_FILE)
 
 
-@pytest.mark.parametrize("rest", [CONVERSATIONS, "erased.jsonl"])
+@pytest.mark.parametrize("rest", [CONVERSATIONS, "erased.jsonl", PEPPER_FILE])
 async def test_without_all_of_its_databases_a_directory_is_no_new_one(open_server, settings, tmp_path, rest):
     key, data = await fill(open_server), tmp_path / "data"
     (data / "erased.jsonl").touch()
@@ -279,6 +279,25 @@ async def test_conversations_of_somebody_else_are_never_a_users_own(open_server,
     mine.parent.unlink() if way is link_folder else shutil.rmtree(mine.parent)
     shutil.copytree(tmp_path / "kept", mine.parent)
     assert (await (await open_server()).get(of("tea", **USER)))["id"] == "tea"
+
+
+async def test_a_copied_folder_is_not_of_the_user_whose_name_it_has(open_server, settings, tmp_path):
+    server = await open_server()
+    await begin(server, "tea", "I drink green tea.", **USER)
+    await server.parts.aclose()
+    mine = tmp_path / "data" / CONVERSATIONS
+    shutil.copytree(mine.parent, mine.parent.with_name("carol"))
+    name = CONVERSATIONS.replace("mira", "carol")
+    server = await open_server()
+    for target in (of("tea", user_id="carol"), at("", user_id="carol"), at("/export", user_id="carol")):
+        assert error_of(await server.ask("GET", target)) == DAMAGED
+    assert (await server.get(of("tea", **USER)))["id"] == "tea"
+    await server.parts.aclose()
+    assert list(losses_in(settings)) == [name]
+    await asyncio.to_thread(begin_anew, settings, name)
+    server = await open_server()
+    assert (await server.get(at("", user_id="carol")))["results"] == []
+    assert (await server.get(of("tea", **USER)))["id"] == "tea"
 
 
 async def test_what_is_given_to_somebody_is_theirs_from_then_on(open_server, settings, tmp_path):

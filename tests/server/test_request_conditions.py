@@ -23,11 +23,12 @@ def named(path: str) -> str:
 
 
 def of_our_own(*, deleting: bool) -> list[tuple[str, str]]:
-    """Method and path of every route that takes something away, or of every list and search."""
+    """Method and path of every route that takes away or decides who may what, or of every list and search."""
     found = []
     for route in TABLE.routes:
         for method in present(route.methods) - {"HEAD"}:
-            takes = method == "DELETE" or route.path.endswith(TAKING)
+            decides = method != "GET" and route.says.right not in ("read", "write")
+            takes = decides or method == "DELETE" or route.path.endswith(TAKING)
             is_asked = takes if deleting else (method == "GET" and not takes) or route.path.endswith("/search")
             if is_asked and route.says.needs_credential and route.path not in OF_OTHERS and route.says.by_cookie:
                 found.append((method, named(route.path)))
@@ -92,7 +93,8 @@ async def test_no_delete_and_nothing_like_it_takes_a_body_that_it_does_not_know(
         for method in present(route.methods) - {"HEAD", "GET"}
         if route.says.exact and not route.says.reads_body
     ]
-    assert {"POST", "DELETE"} == {method for method, _ in exact}
+    assert {"POST", "PUT", "PATCH", "DELETE"} == {method for method, _ in exact}
+    assert {("POST", "/api/keys"), ("POST", "/api/invitations"), ("PUT", f"{MEMORIES}/settings")} <= set(exact)
     for method, path in exact:
         refused = await server.ask(method, path, {"zzz": 1}, **headers)
         assert (error_of(refused), path) == ((400, "unknown_parameter"), path)
@@ -100,6 +102,29 @@ async def test_no_delete_and_nothing_like_it_takes_a_body_that_it_does_not_know(
     for body in (b"[1]", b'"all"', b"user_id=mira&run_id=r1", b"\xff", b"{", b"true"):
         refused = await server.ask("DELETE", f"{MEMORIES}?user_id=mira", body, **headers)
         assert (error_of(refused), body) == ((400, "unknown_parameter"), body)
+    assert await tell() == before
+
+
+MISTAKEN = (
+    ("POST", "/api/keys", {"role": "read", "user_id": "mira"}, "user"),
+    ("POST", "/api/keys", {"role": "read", "project": "kitchen"}, "projects"),
+    ("POST", "/api/keys", {"role": "read", "expires": "2030-01-01T00:00:00Z"}, "expires_at"),
+    ("POST", "/api/invitations", {"role": "read", "project": "kitchen"}, "projects"),
+    ("PATCH", "/api/users/mira", {"disable": True}, "disabled"),
+    ("PUT", "/api/tenants", {"name": "default", "suspend": True}, "suspended"),
+    ("PUT", f"{MEMORIES}/settings", {"memories_days": 3}, "memoriesDays"),
+    ("PUT", "/api/me/password", {"old": "x", "password": "y"}, "new"),
+    ("PATCH", "/api/conversations/mira?user_id=mira", {"keep_for_ever": True}, "keep"),
+)
+
+
+async def test_a_right_or_a_limit_of_another_name_is_refused_with_the_known_ones(kept):
+    server, headers, tell = kept
+    before = await tell()
+    for method, target, body, known in MISTAKEN:
+        refused = await server.ask(method, target, body, **headers)
+        assert (error_of(refused), target) == ((400, "unknown_parameter"), target)
+        assert known in refused.body.decode(), target
     assert await tell() == before
 
 
@@ -350,7 +375,7 @@ async def test_a_slash_behind_a_name_is_a_name_that_is_missing_but_behind_memori
 def test_no_route_is_exact_without_being_walked_above():
     walked = {path for _, path in of_our_own(deleting=True)}
     more = {"/api/memories/plans/mira/apply", "/api/memories/mira/restore", "/api/discussions/mira/rebuild"}
-    more |= {"/api/memories/proposals/approve", "/api/memories/proposals/mira/approve", "/api/users/mira/adopt"}
+    more |= {"/api/memories/proposals/approve", "/api/memories/proposals/mira/approve"}
     assert {named(route.path) for route in TABLE.routes if route.says.exact} - walked == more
 
 

@@ -27,6 +27,7 @@ from mnemoir.settings import Settings
 from mnemoir.storage.sql.api_keys import Note, SqlApiKeys
 from mnemoir.storage.sql.audit_log import SqlAuditLog, append
 from mnemoir.storage.sql.engine import file_state
+from mnemoir.storage.sqlite.data_file import prepare_folder
 from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
 from mnemoir.storage.sqlite.membership import loss_of
 from mnemoir.storage.sqlite.opening import open_access_file
@@ -116,6 +117,8 @@ class AccessFile:
         with self._lock:
             if self._file is not None and SqlApiKeys(self._file).state()[0]:
                 return self._pepper.read()  # it belongs to keys, and must be there
+            prepare_folder(self._path.parent)
+            self._identity.ensure()  # a pepper without an identity would be what is left of a directory
             return self._pepper.read_or_create()
 
     def secret_for(self, purpose: str) -> bytes:

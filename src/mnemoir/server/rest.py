@@ -294,6 +294,7 @@ def offset_number(raw: object) -> int:
 
 
 UserId = Annotated[str, name_of("user_id")]
+OtherUser = Annotated[str | None, name_of("user_id")]  # may be left out, and is not null, as that would name nobody
 Instant = Annotated[datetime, BeforeValidator(_instant, json_schema_input_type=float | str)]
 LocalInstant = Annotated[datetime, BeforeValidator(_local_instant, json_schema_input_type=float | str)]
 TimeZone = Annotated[str, Field(max_length=64), AfterValidator(zone_name)]

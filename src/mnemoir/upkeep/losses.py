@@ -121,11 +121,12 @@ def _lost_conversations(settings: Settings, identity: DirectoryIdentity) -> Iter
     if loss_of(database) is None:
         with suppress(StorageUnavailable):  # other checks name what is wrong with it
             marked = read_beside(database, marked_scopes)
-    for scope in marked:
-        folder = folder_of(folders, root, scope)
+    expected = {folder_of(folders, root, scope) for scope in marked}
+    for folder in sorted(expected | {folder for folder, *_ in folders_below(root)}):
         path = folder / SESSIONS_FILE
         membership = replace(identity.membership(identity.name_of(path)), owner=place_of(folder))
-        if (what := _loss(path, membership)) is not None:
+        what = _loss(path, membership) if folder in expected else _owner_there(path, membership)
+        if what is not None:
             yield membership.name, membership.loss_error(path, what).message
 
 
@@ -138,6 +139,15 @@ def _loss(path: Path, membership: Membership) -> str | None:
         return membership.difference(read_belonging(path))
     except StorageUnavailable:
         return None  # other checks name what is wrong with it
+
+
+def _owner_there(path: Path, membership: Membership) -> str | None:
+    """Why a file that need not be there may not be either: it is another user's; None for one that may."""
+    try:
+        stored = read_belonging(path)
+    except StorageUnavailable:
+        return None  # other checks name what is wrong with it
+    return membership.difference(stored) if membership.is_of_another(stored) else None
 
 
 def _begin_file(settings: Settings, name: str) -> BegunAnew:

@@ -11,7 +11,7 @@ from mnemoir.core.conversations import ROOT, Message, SessionMetadata, checked_s
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.messages import OpaquePart
 from mnemoir.core.scope import entity_name
-from mnemoir.server.rest import LARGEST_ID, Body, UserId
+from mnemoir.server.rest import LARGEST_ID, Body, OtherUser, UserId
 from mnemoir.wire import openai_messages
 
 Json = dict[str, Any]
@@ -120,7 +120,7 @@ class PinBody(Body):
 class PruneBody(Body):
     """`POST /api/conversations/prune`: conversations last used more than `days` days ago."""
 
-    user_id: UserId | None = None
+    user_id: OtherUser = None
     days: Annotated[int, Field(ge=0, le=_MOST_DAYS)]
     dry_run: bool = False
 
@@ -128,7 +128,7 @@ class PruneBody(Body):
 class CleanupBody(Body):
     """`POST /api/conversations/node-memory/cleanup`; without days only that of deleted conversations."""
 
-    user_id: UserId | None = None
+    user_id: OtherUser = None
     older_than_days: Annotated[int, Field(ge=0, le=_MOST_DAYS)] | None = None
     dry_run: bool = False
 

@@ -159,7 +159,7 @@ async def show(site: SiteHere, scope: OwnerHere, id: str) -> Answer[Conversation
 
 
 @router.patch(ONE, summary="Change what is noted about it")
-@says("write")
+@says("write", exact=True)
 async def change(
     site: SiteHere,
     scope: OwnerHere,

@@ -9,6 +9,7 @@ from mnemoir.core.discussion_id import without_tags
 from mnemoir.core.discussions import DIGEST_CHARACTERS, ChunkSource, RollingSummary, SourceMessage
 from mnemoir.core.messages import Message, text_message
 from mnemoir.memory.discussions.transfer import ChunkRecords, DiscussionCopy, RecordCopy, SummaryCopy
+from mnemoir.server.door.errors import Invalid
 from mnemoir.server.memories.bodies import MessageBody
 from mnemoir.server.rest import Body
 
@@ -111,13 +112,24 @@ class RollingBody(Body):
 
 
 class DiscussionBody(Body):
-    """`POST /api/discussions/{id}/import`: an export. The id in the path counts, not the one in it."""
+    """`POST /api/discussions/{id}/import`: an export. The id in the path counts, not the one in it.
+
+    What replaces a discussion names all parts, for a part that is left out would be lost; an empty list is meant.
+    """
 
     format: Literal["mnemoir-discussion"]
     version: Literal[1]
     rolling_summary: RollingBody | None = None
     chunk_summaries: Annotated[list[SummaryBody], Field(max_length=_MOST_SUMMARIES)] = Field(default_factory=list)
     record_chunks: Annotated[list[RecordChunkBody], Field(max_length=_MOST_SUMMARIES)] = Field(default_factory=list)
+
+    def check_parts(self) -> None:
+        """Raise Invalid, with each part that is left out."""
+        parts = ("rolling_summary", "chunk_summaries", "record_chunks")
+        missing = [name for name in parts if name not in self.model_fields_set]
+        if missing:
+            told = "It would be lost with ?replace=true. Send it, empty if that is meant."
+            raise Invalid([{"loc": ["body", name], "msg": told, "type": "missing"} for name in missing])
 
     def copy_of_it(self) -> DiscussionCopy:
         """The whole body as a discussion copy."""

@@ -246,6 +246,7 @@ async def import_discussion(
 ) -> Answer[DiscussionImported]:
     if replace:
         await _refuse_on_hold(site, whose, id)
+        body.check_parts()
     discussion = await site.parts.chats.discussions.discussion(whose.user, id, whose.owner, whose.keys)
     copy = await asyncio.to_thread(body.copy_of_it)
     await put_copy(site.parts.chats.discussions.memory, discussion, copy, replace=replace)

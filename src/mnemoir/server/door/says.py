@@ -47,7 +47,8 @@ class Says:
         False  # whether a DELETE of it may end in a slash, as by contract those of memories and of chat clients
     )
     # whether each member of its body must be known, and no name in its path may be empty: so with every DELETE of our
-    # own, and with what else takes something away, takes it back, or gives or stores a whole
+    # own, with what changes something by another right than to write, such as who may what and for how long, and with
+    # what else takes something away, takes it back, or gives or stores a whole
     exact: bool = False
     reads_body: bool = False  # an exact route that reads a body in a form of its own, such as lines of a file
     about: str | None = None  # the path parameter that names the user it is about; None: query `user_id` does
@@ -155,7 +156,8 @@ def declare(route: DeclaredRoute) -> None:
         raise TypeError(f"{name} names no act. Say which action the audit log has of it, or act=None.")
     if said.about is not None and said.about not in route.param_convertors:
         raise TypeError(f"{name} has no path parameter {said.about!r} that it could be about.")
-    said = replace(said, exact=said.is_own and (said.exact or "DELETE" in methods))
+    sets_something = methods != {"GET"} and said.right not in ("read", "write")
+    said = replace(said, exact=said.is_own and (said.exact or "DELETE" in methods or sets_something))
     if isinstance(route, APIRoute):
         said = replace(_with_query(said, route.dependant), members=tuple(_members_of(route.dependant)))
     elif said.query is None:

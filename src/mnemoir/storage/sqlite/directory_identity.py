@@ -20,6 +20,7 @@ from mnemoir.core.data_directory import (
     CONVERSATIONS,
     DATABASE_FILE,
     IDENTITY_FILE,
+    PEPPER_FILE,
     SESSIONS_FILE,
     TOMBSTONES_FILE,
 )
@@ -71,8 +72,9 @@ class DirectoryIdentity:
     @property
     def remains(self) -> Path | None:
         """Something of the directory that a server left, whether the file is there or not; None for nothing."""
-        tombstones = self.path.with_name(TOMBSTONES_FILE)  # they have no id of their own
-        return next((path for path, _ in self._belongings()), tombstones if tombstones.exists() else None)
+        without_id = (self.path.parent / name for name in (TOMBSTONES_FILE, PEPPER_FILE))
+        there = next((path for path in without_id if path.exists()), None)
+        return next((path for path, _ in self._belongings()), there)
 
     @property
     def id_in_remains(self) -> str | None:

@@ -50,7 +50,8 @@ class Membership:
     def take(self, path: Path, connection: apsw.Connection) -> None:
         """Give a database that need not be there yet to the directory and its owner.
 
-        Raises StorageDamaged for one of another directory or owner in the place of one that must be there.
+        Raises StorageDamaged for one of another owner, and for one of another directory in the place of one that must
+        be there.
         """
         directory, stored = self.directory(), belonging_in(connection)
         if directory is None:
@@ -60,7 +61,7 @@ class Membership:
         what = self.difference(stored)
         if what is None:
             return
-        if self.is_expected():
+        if self.is_expected() or self.is_of_another(stored):
             raise self.loss_error(path, what)
         self.give(connection)
 
@@ -68,6 +69,10 @@ class Membership:
         """Give the database to the directory, if that has an id, and to its owner."""
         if (directory := self.directory()) is not None:
             put_belonging(connection, Belonging(directory, self.owner))
+
+    def is_of_another(self, stored: Belonging | None) -> bool:
+        """Whether a database says that it is of another owner."""
+        return stored is not None and stored.owner not in ("", self.owner)
 
     def difference(self, stored: Belonging | None) -> str | None:
         """Why a database is not what it must be, by what it says of itself; None where it is."""
