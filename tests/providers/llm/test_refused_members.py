@@ -176,6 +176,7 @@ UNKNOWN = [
     (OpenAIResponses, "store", "unknown field `store`, expected one of `model`, `input`", {}),
     (OpenAIChat, "max_completion_tokens", "Unrecognized request arguments supplied: a, max_completion_tokens", {}),
     (OpenAIChat, "max_completion_tokens", "The parameter max_completion_tokens is not supported here", {}),
+    (OpenAIChat, "max_completion_tokens", "body.max_completion_tokens.any: Extra inputs are not permitted", {}),
     (OpenAIChat, "max_completion_tokens", "No.", {"param": "max_completion_tokens", "code": "unknown_parameter"}),
 ]
 

@@ -113,7 +113,9 @@ def _words_of(member: str) -> re.Pattern[str]:
     begun = "" if "_" in member else rf"(?:(?<=[{_QUOTES}:(\[./])|(?<=[:(\[] )|(?:(?<=^)|(?:{_NOUNS})[ :]+))"
     name = rf"(?<!\w){begun}[{_QUOTES}]?(?<!\w)(?:{_pattern_of(member)})(?!\w)"
     gap = rf"(?:[^\w]|{_BETWEEN}){{0,12}}?"
-    return re.compile(rf"\b(?:{_UNKNOWN})\b{gap}{_LISTED}{name}|{name}{gap}\b(?:{_UNKNOWN})\b", re.IGNORECASE)
+    return re.compile(
+        rf"\b(?:{_UNKNOWN})\b{gap}{_LISTED}{name}|{name}(?:\.\w+)*{gap}\b(?:{_UNKNOWN})\b", re.IGNORECASE
+    )
 
 
 def _names(told: str, member: str) -> bool:
