@@ -314,7 +314,11 @@ async def has_only_deleted_memories(server, user, admin):
     succeeded(await server.ask("DELETE", f"/api/memories/{added['results'][0]['id']}", **admin))
 
 
-SOMETHING = (has_only_a_run, has_only_proposals, has_only_deleted_memories)
+async def has_only_a_hold(server, user, admin):
+    succeeded(await server.ask("PUT", f"/api/holds/{user}", {"reason": "a claim"}, **admin))
+
+
+SOMETHING = (has_only_a_run, has_only_proposals, has_only_deleted_memories, has_only_a_hold)
 
 
 @pytest.mark.parametrize("there", SOMETHING)

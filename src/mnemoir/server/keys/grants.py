@@ -121,7 +121,9 @@ async def is_empty(site: Site, tenant: str, but: Invitation | None = None) -> bo
 
 
 async def has_anything(site: Site, tenant: str, user: str) -> bool:
-    """Whether anything is, or was, stored of a memory user; keys and people are not asked for."""
+    """Whether anything is, or was, stored of a memory user, or is held; keys and people are not asked for."""
+    if any((hold.tenant, hold.user) == (tenant, user) for hold in await site.parts.upkeep.holds.all()):
+        return True
     return await site.parts.upkeep.subjects.everybody.knows(tenant, user, but=ACCESS.name)
 
 

@@ -7407,7 +7407,7 @@ export interface components {
          */
         CleanupBody: {
             /** User Id */
-            user_id?: string | number | null;
+            user_id?: string | number;
             /** Older Than Days */
             older_than_days?: number | null;
             /** Dry Run */
@@ -7536,6 +7536,8 @@ export interface components {
         /**
          * DiscussionBody
          * @description `POST /api/discussions/{id}/import`: an export. The id in the path counts, not the one in it.
+         *
+         *     What replaces a discussion names all parts, for a part that is left out would be lost; an empty list is meant.
          */
         DiscussionBody: {
             /**
@@ -8012,7 +8014,7 @@ export interface components {
          */
         PruneBody: {
             /** User Id */
-            user_id?: string | number | null;
+            user_id?: string | number;
             /** Days */
             days: number;
             /** Dry Run */
