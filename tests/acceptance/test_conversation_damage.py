@@ -6,10 +6,15 @@ to the files of another user.
 
 import json
 import os
+import re
 import shutil
+import sqlite3
 import subprocess
 import sys
+import tempfile
 from base64 import b64encode
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 import requests
@@ -59,6 +64,7 @@ def victims(sound: Place, name: str, damages: dict[str, bytes]) -> list[str]:
     for victim, content in damages.items():
         copy = folder.parent / victim
         shutil.copytree(folder, copy)
+        take_owner_off(copy / SESSIONS_FILE)
         (copy / name).write_bytes(content)
     return list(damages)
 
@@ -71,8 +77,19 @@ def damaged(content: bytes, name: str, positions: int = POSITIONS) -> dict[str, 
 
 
 def own_file(sound: Place, name: str) -> bytes:
+    """The content of a file of the sound one's, as anybody may have it."""
     (folder,) = sound.conversations.glob("*/sound")
-    return (folder / name).read_bytes()
+    with tempfile.TemporaryDirectory() as aside:
+        copy = Path(shutil.copy(folder / name, aside))
+        if name == SESSIONS_FILE:
+            take_owner_off(copy)
+        return copy.read_bytes()
+
+
+def take_owner_off(file: Path) -> None:
+    """Let a file of conversations tell no more whose it is, so that a copy of it can be another user's."""
+    with closing(sqlite3.connect(file)) as database, database:
+        database.execute("UPDATE identity SET owner = ''")
 
 
 @pytest.fixture
@@ -98,6 +115,12 @@ def is_mended(sound: Place, user: str) -> bool:
     return any(f"/{user}/" in line and "indexes" in line for line in log.splitlines())
 
 
+def skipped_messages(sound: Place) -> set[int]:
+    """The messages of which the log says that their role cannot be read."""
+    lines = [line for line in sound.server.log.read_text().splitlines() if "stored message skipped" in line]
+    return {int(found[1]) for line in lines if (found := re.search(r"message_id=(\d+)", line))}
+
+
 def test_a_damaged_file_of_messages_is_refused_or_set_aside_by_name_and_never_empty_without_a_word(sound, restarted):
     users = victims(sound, SESSIONS_FILE, damaged(own_file(sound, SESSIONS_FILE), "messages"))
     restarted()
@@ -107,7 +130,8 @@ def test_a_damaged_file_of_messages_is_refused_or_set_aside_by_name_and_never_em
         reply = sound.ask("GET", f"{path_of('talk')}/messages", params={"user_id": victim, "limit": 100})
         found = [message["id"] for message in reply.json().get("results", [])]
         assert reply.status_code in (200, 404, 503), (victim, reply.text)
-        is_whole = found == expected or (sorted(found) == expected and is_mended(sound, victim))
+        kept = [number for number in expected if number not in skipped_messages(sound)]
+        is_whole = found in (expected, kept) or (sorted(found) == expected and is_mended(sound, victim))
         assert is_whole or is_told_of(sound, victim, SESSIONS_FILE, reply), victim
         assert sound.chat([said("Go on")], "talk", user=victim) != ""
         assert sound.ask("GET", "", params={"user_id": victim}).status_code in (200, 503), victim

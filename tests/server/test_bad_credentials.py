@@ -82,6 +82,6 @@ def test_of_a_hundred_thousand_keys_each_opens_and_a_bounded_number_is_remembere
         keys = ApiKeys(file)
         found = [keys.principal(text) for _, text in made[:12_000]]
         assert [one and one.key for one in found] == [parts.id for parts, _ in made[:12_000]]
-        assert len(keys._known._values) == 10_000
+        assert 0 < len(keys._known._values) <= 10_000  # fewer where a note of their use changed the file
         assert keys.count == 2
         assert len(keys.keys_page("default", limit=1000)) == 1000
