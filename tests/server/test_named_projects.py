@@ -90,7 +90,7 @@ async def test_an_entry_of_the_audit_log_names_the_projects_in_which_the_act_was
         ("POST", export, bound, " project=kitchen project=shed"),
         ("PUT", hold, admin | kitchen, ""),  # a hold is in all projects
     ):
-        body = {"searchLimit": 3, "reason": "a claim"} if method == "PUT" else None
+        body = None if method == "POST" else {"reason": "a claim"} if target == hold else {"searchLimit": 3}
         answer = await server.ask(method, target, body, **sent)
         entries = (await server.get("/api/audit?limit=2", **admin))["results"]
         assert answer.status == 200
