@@ -99,8 +99,7 @@ def saved_key_work(server: ServerProcess, url: str, key: str) -> Iterator[reques
     chat: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "Hello"}], "memoryEnabled": True}
     yield requests.put(f"{server.url}/api/model", json=wanted, headers=own, timeout=60)
     yield requests.post(f"{server.url}/api/model/test", json=wanted, headers=own, timeout=60)
-    listed = {name: value for name, value in wanted.items() if name != "model"}
-    yield requests.post(f"{server.url}/api/model/list", json=listed, headers=own, timeout=60)
+    yield requests.post(f"{server.url}/api/model/list", json=wanted | {"model": None}, headers=own, timeout=60)
     yield requests.post(f"{server.url}/v1/chat/completions", json=chat, timeout=60)
     yield requests.post(f"{server.url}/api/status/check", timeout=60)
     for path in ("/api/model", "/api/status", "/api/export", "/api/runs", "/v1/models", "/openapi.json", "/ready"):

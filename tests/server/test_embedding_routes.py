@@ -19,11 +19,6 @@ def at(llm: ScriptedLLM, **more: object) -> JSON:
     return {"provider": "openai", "url": llm.openai_url, "model": "far-vectors", "api_key": KEY} | more
 
 
-def asked_by(path: str, body: JSON) -> JSON:
-    """The body without the members that a route does not know: a list is one of a server's models."""
-    return {name: value for name, value in body.items() if name != "model" or not path.endswith("/list")}
-
-
 async def ask(server: Server, method: str, path: str, body: JSON | None = None) -> JSON:
     answer: JSON = succeeded(await server.ask(method, path, body, **OWN))
     return answer
@@ -97,7 +92,7 @@ async def test_the_models_of_an_address_are_listed_with_those_that_embed_first(
     server = await open_server({})
     ollama = {"provider": "ollama", "url": llm.url}
     assert (await ask(server, "POST", f"{PATH}/list", ollama))["models"] == ["nomic-embed-text", "small", "large"]
-    assert (await ask(server, "POST", f"{PATH}/list", asked_by("/list", at(llm))))["models"] == llm.models
+    assert (await ask(server, "POST", f"{PATH}/list", at(llm, model="any")))["models"] == llm.models
 
 
 async def test_what_file_or_environment_set_comes_first_and_is_refused_here(
@@ -135,7 +130,7 @@ async def test_a_key_of_the_settings_goes_to_its_own_address_only(open_server: O
 async def test_only_a_page_of_this_server_or_the_admin_key_changes_it(
     open_server: OpenServer, llm: ScriptedLLM, method: str, path: str
 ) -> None:
-    server, body = await open_server({}), None if method == "DELETE" else asked_by(path, at(llm))
+    server, body = await open_server({}), None if method == "DELETE" else at(llm)
     assert error_of(await server.ask(method, path, body, origin="http://localhost")) == (403, "own_page_needed")
     await server.parts.aclose()
     keys = ["an-ordinary-key-of-the-tests", "an-admin-key-of-the-tests"]
@@ -148,7 +143,7 @@ async def test_only_a_page_of_this_server_or_the_admin_key_changes_it(
 @pytest.mark.parametrize(("method", "path"), [WRITES[0], *WRITES[2:]])
 async def test_addresses_that_no_model_has_are_refused(open_server: OpenServer, method: str, path: str) -> None:
     server = await open_server({})
-    body = asked_by(path, {"provider": "openai", "url": "http://169.254.169.254/v1", "model": "m"})
+    body = {"provider": "openai", "url": "http://169.254.169.254/v1", "model": "m"}
     assert error_of(await server.ask(method, path, body, **OWN)) == (400, "address_refused")
 
 

@@ -200,7 +200,7 @@ async def test_beyond_this_machine_it_takes_the_admin_key(open_server: OpenServe
 )
 @pytest.mark.parametrize(("method", "path"), [WRITES[0], *WRITES[2:]])
 async def test_addresses_that_no_model_has_are_refused(server: Server, method: str, path: str, url: str) -> None:
-    body = {"provider": "openai-chat", "url": url} | ({} if path.endswith("/list") else {"model": "m"})
+    body = {"provider": "openai-chat", "url": url, "model": "m"}
     answer = await server.ask(method, path, body, **OWN)
     assert error_of(answer) == (400, "address_refused")
     assert b"secret" not in answer.body
@@ -265,8 +265,7 @@ async def test_a_failed_test_tells_its_status_and_nothing_of_the_body(
 async def test_the_models_of_an_address_are_listed(open_server: OpenServer, llm: ScriptedLLM) -> None:
     llm.models = ["small", "large", "nomic-embed-text"]
     server = await open_server(NO_MODEL | {"llm.ollama_url": llm.url})
-    asked = {name: value for name, value in at(llm).items() if name != "model"}
-    openai = succeeded(await server.ask("POST", "/api/model/list", asked, **OWN))
+    openai = succeeded(await server.ask("POST", "/api/model/list", at(llm), **OWN))
     assert openai == {"models": ["small", "large", "nomic-embed-text"], "problem": "", "to_do": ""}
     ollama = {"provider": "ollama", "url": llm.url}
     assert succeeded(await server.ask("POST", "/api/model/list", ollama, **OWN))["models"] == ["small", "large"]

@@ -27,7 +27,7 @@ def of_our_own(*, deleting: bool) -> list[tuple[str, str]]:
     found = []
     for route in TABLE.routes:
         for method in present(route.methods) - {"HEAD"}:
-            decides = method != "GET" and route.says.right not in ("read", "write")
+            decides = method != "GET" and route.says.right not in ("read", "write") and not route.says.asks
             takes = decides or method == "DELETE" or route.path.endswith(TAKING)
             is_asked = takes if deleting else (method == "GET" and not takes) or route.path.endswith("/search")
             if is_asked and route.says.needs_credential and route.path not in OF_OTHERS and route.says.by_cookie:

@@ -50,6 +50,7 @@ class Says:
     # own, with what changes something by another right than to write, such as who may what and for how long, and with
     # what else takes something away, takes it back, or gives or stores a whole
     exact: bool = False
+    asks: bool = False  # a POST that only asks, and so is not exact whatever its right
     reads_body: bool = False  # an exact route that reads a body in a form of its own, such as lines of a file
     about: str | None = None  # the path parameter that names the user it is about; None: query `user_id` does
     query: tuple[str, ...] | None = None  # all known query parameters; None, until it is registered: by the signature
@@ -87,6 +88,7 @@ class More(TypedDict, total=False):
     is_stream: bool
     slash: bool
     exact: bool
+    asks: bool
     reads_body: bool
     about: str
     query: tuple[str, ...]
@@ -156,7 +158,7 @@ def declare(route: DeclaredRoute) -> None:
         raise TypeError(f"{name} names no act. Say which action the audit log has of it, or act=None.")
     if said.about is not None and said.about not in route.param_convertors:
         raise TypeError(f"{name} has no path parameter {said.about!r} that it could be about.")
-    sets_something = methods != {"GET"} and said.right not in ("read", "write")
+    sets_something = methods != {"GET"} and said.right not in ("read", "write") and not said.asks
     said = replace(said, exact=said.is_own and (said.exact or "DELETE" in methods or sets_something))
     if isinstance(route, APIRoute):
         said = replace(_with_query(said, route.dependant), members=tuple(_members_of(route.dependant)))

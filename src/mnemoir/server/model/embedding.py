@@ -43,7 +43,7 @@ async def forget(request: Request, site: SiteHere) -> Answer[EmbeddingOverview]:
 
 
 @router.post("/test", summary="Embed one short text, with this model or the one in use", dependencies=GUARDED)
-@says("manage", act=None)
+@says("manage", act=None, asks=True)
 async def test(
     site: SiteHere, body: Annotated[TriedEmbeddingBody, Depends(BodyOf(TriedEmbeddingBody, required=False))]
 ) -> Answer[EmbeddingTest]:
@@ -51,7 +51,7 @@ async def test(
 
 
 @router.post("/list", summary="The models that this server has", dependencies=GUARDED)
-@says("manage", act=None)
+@says("manage", act=None, asks=True)
 async def offered(
     site: SiteHere, body: Annotated[EmbeddingServerBody, Depends(BodyOf(EmbeddingServerBody))]
 ) -> Answer[ModelsOffered]:

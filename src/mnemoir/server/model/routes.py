@@ -43,7 +43,7 @@ async def forget(request: Request, site: SiteHere) -> Answer[ModelOverview]:
 
 
 @router.post("/test", summary="Ask one question, of this model or of the one in use", dependencies=GUARDED)
-@says("manage", act=None)
+@says("manage", act=None, asks=True)
 async def test(
     site: SiteHere, body: Annotated[TriedBody, Depends(BodyOf(TriedBody, required=False))]
 ) -> Answer[ModelTest]:
@@ -51,7 +51,7 @@ async def test(
 
 
 @router.post("/list", summary="The models that this server has", dependencies=GUARDED)
-@says("manage", act=None)
+@says("manage", act=None, asks=True)
 async def offered(site: SiteHere, body: Annotated[ServerBody, Depends(BodyOf(ServerBody))]) -> Answer[ModelsOffered]:
     return Answer(await site.parts.models.chat_role.server_models(body.wanted_model()))
 
