@@ -10,6 +10,8 @@ from mnemoir.conversations.memory_manager import MemoryManager
 from tests.scripted_llm import ScriptedLLM
 from tests.stages import staged
 
+pytestmark = pytest.mark.costly("each starts a program")
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "agent.py"
 
 
