@@ -3,7 +3,7 @@
 A verdict is what a reader makes of a body: the answer, in short, or the class and status of its error.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,7 +14,7 @@ from mnemoir.core.events import Reply
 from mnemoir.wire import koboldcpp, ollama_chat, ollama_generate, openai_chat, openai_completions, openai_responses
 from mnemoir.wire.answers.answer_reader import AnswerReader
 
-READERS: Mapping[str, Callable[[str], AnswerReader]] = {
+READERS: Mapping[str, type[AnswerReader]] = {
     "openai-chat": openai_chat.AnswerReader,
     "openai-completions": openai_completions.AnswerReader,
     "openai-responses": openai_responses.AnswerReader,

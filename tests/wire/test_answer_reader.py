@@ -41,7 +41,7 @@ def read(case: Case, pieces: Iterable[bytes]) -> tuple[Verdict, str]:
 
 def read_whole(case: Case) -> tuple[Verdict, str]:
     try:
-        return verdict_of_reply(READERS[case.protocol](case.media_type).read(case.body)), ""
+        return verdict_of_reply(READERS[case.protocol].read_body(case.body, case.media_type)), ""
     except ProviderError as exc:
         return verdict_of_error(exc), exc.message
 

@@ -85,7 +85,8 @@ class AnswerReader(answer_reader.AnswerReader):
         if event.name == b"error":
             super().read_named(event, events)
 
-    def read_whole(self, body: dict[str, Any]) -> Reply:
+    @classmethod
+    def read_whole(cls, body: dict[str, Any]) -> Reply:
         """See the base class."""
         return read_reply(body)
 

@@ -197,6 +197,7 @@ class StreamWriter(LineWriter):
 class AnswerReader(LineReader):
     """Reads a model's answer, whole or streamed."""
 
-    def parts_of(self, body: Json) -> Parts | None:
+    @classmethod
+    def parts_of(cls, body: Json) -> Parts | None:
         """See the base class."""
         return _parts_of(body)

@@ -148,8 +148,9 @@ class LineReader(AnswerReader):
         """See the base class."""
         return super().is_one_object or self._line_count == 1
 
+    @classmethod
     @abstractmethod
-    def parts_of(self, body: Mapping[str, Any]) -> Parts | None:
+    def parts_of(cls, body: Mapping[str, Any]) -> Parts | None:
         """The text, the thinking and the tool calls in one object; None where it has no place for any."""
 
     def read_frame(self, body: dict[str, Any], events: list[ModelEvent]) -> None:
@@ -175,9 +176,10 @@ class LineReader(AnswerReader):
         if done is True:
             self._finish(body, events)
 
-    def read_whole(self, body: dict[str, Any]) -> Reply:
+    @classmethod
+    def read_whole(cls, body: dict[str, Any]) -> Reply:
         """See the base class."""
-        return read_reply_body(body, self.parts_of(body))
+        return read_reply_body(body, cls.parts_of(body))
 
     def read_done(self, events: list[ModelEvent]) -> None:
         """See the base class: the protocol has no such end."""

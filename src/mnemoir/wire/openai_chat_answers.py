@@ -72,8 +72,10 @@ def read_reply(body: Json) -> Reply:
         message = {}  # of a filter, for example
     if not isinstance(message, Mapping):
         raise upstream.unusable("a choice without a message")
-    calls = CallPieces().read_all(_calls_of(message))
-    said = list(read_content(message.get("content")))
+    given = _calls_of(message)
+    calls = CallPieces().read_all(given) if given else []
+    content = message.get("content")
+    said = [Text(content)] if isinstance(content, str) else list(read_content(content))
     refusal = upstream.text_or_none(message.get("refusal"), "a refusal") or ""
     return Reply(
         text="".join(event.text for event in said if isinstance(event, Text)),
@@ -196,7 +198,8 @@ class AnswerReader(ChunkReader):
     def _has_whole_calls(self) -> bool:
         return self._calls.are_whole
 
-    def read_whole(self, body: dict[str, Any]) -> Reply:
+    @classmethod
+    def read_whole(cls, body: dict[str, Any]) -> Reply:
         """See the base class."""
         return read_reply(body)
 

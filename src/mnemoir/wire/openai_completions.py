@@ -209,7 +209,8 @@ class AnswerReader(ChunkReader):
         super().__init__(media_type)
         self._has_said = False
 
-    def read_whole(self, body: dict[str, Any]) -> Reply:
+    @classmethod
+    def read_whole(cls, body: dict[str, Any]) -> Reply:
         """See the base class."""
         return read_reply(body)
 

@@ -42,10 +42,10 @@ def asks_to_store(body: Json) -> bool | None:
 def time_zones_of_person(body: Json) -> list[str]:
     """The time zones that `user_location` names, beside the tools or in one, as OpenAI and Anthropic have it."""
     options, tools = body.get("web_search_options"), body.get("tools")
+    if not options and not tools and "user_location" not in body:
+        return []
     holders = [body, options, *(tools if isinstance(tools, list) else ())]
     places = [one["user_location"] for one in holders if isinstance(one, dict) and "user_location" in one]
-    if not places:
-        return []
     places += [place.get("approximate") for place in places if isinstance(place, Mapping)]
     named = [place.get("timezone") for place in places if isinstance(place, Mapping)]
     return [name for name in named if isinstance(name, str)]

@@ -22,32 +22,32 @@ _DIALECTS: Mapping[ModelServerKind, Dialect] = {
         provider="openai-chat",
         path=PATHS["openai-chat"][0],
         write_request=openai_chat.write_request,
-        new_reader=openai_chat.AnswerReader,
+        reader=openai_chat.AnswerReader,
     ),
     "openai-completions": Dialect(
         provider="openai-completions",
         path=PATHS["openai-completions"][0],
         write_request=openai_completions.write_request,
-        new_reader=openai_completions.AnswerReader,
+        reader=openai_completions.AnswerReader,
     ),
     "koboldcpp": Dialect(
         provider="koboldcpp",
         path=PATHS["koboldcpp"][0],
         stream_path=PATHS["koboldcpp"][1],
         write_request=koboldcpp.write_request,
-        new_reader=koboldcpp.AnswerReader,
+        reader=koboldcpp.AnswerReader,
     ),
     "ollama-chat": Dialect(
         provider="ollama-chat",
         path=PATHS["ollama-chat"][0],
         write_request=ollama_chat.write_request,
-        new_reader=ollama_chat.AnswerReader,
+        reader=ollama_chat.AnswerReader,
     ),
     "ollama-generate": Dialect(
         provider="ollama-generate",
         path=PATHS["ollama-generate"][0],
         write_request=ollama_generate.write_request,
-        new_reader=ollama_generate.AnswerReader,
+        reader=ollama_generate.AnswerReader,
     ),
 }
 

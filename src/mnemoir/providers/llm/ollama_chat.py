@@ -12,13 +12,13 @@ class OllamaChat(RemoteModel):
         provider="ollama",
         path="/api/chat",
         write_request=ollama_chat.write_request,
-        new_reader=ollama_chat.AnswerReader,
+        reader=ollama_chat.AnswerReader,
     )
     raw_dialect = Dialect(
         provider="ollama",
         path="/api/generate",
         write_request=ollama_generate.write_request,
-        new_reader=ollama_generate.AnswerReader,
+        reader=ollama_generate.AnswerReader,
     )
 
 

@@ -12,13 +12,13 @@ class OpenAIChat(RemoteModel):
         provider="openai-chat",
         path="/chat/completions",
         write_request=openai_chat.write_request,
-        new_reader=openai_chat.AnswerReader,
+        reader=openai_chat.AnswerReader,
     )
     raw_dialect = Dialect(
         provider="openai-completions",
         path="/completions",
         write_request=openai_completions.write_request,
-        new_reader=openai_completions.AnswerReader,
+        reader=openai_completions.AnswerReader,
     )
 
 

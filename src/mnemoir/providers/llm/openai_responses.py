@@ -22,7 +22,7 @@ class OpenAIResponses(RemoteModel):
         provider="openai-responses",
         path="/responses",
         write_request=openai_responses.write_request,
-        new_reader=openai_responses.AnswerReader,
+        reader=openai_responses.AnswerReader,
     )
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[ModelEvent], None]:

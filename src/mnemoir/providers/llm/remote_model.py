@@ -35,15 +35,15 @@ class RequestWriter(Protocol):
 class Dialect:
     """A chat protocol: its path below the base URL, and its functions of `wire`.
 
-    `stream_path` is the path of streamed calls, None when it is `path` too. `new_reader` makes the one reader of an
-    answer, whole or streamed, from the media type of its body.
+    `stream_path` is the path of streamed calls, None when it is `path` too. `reader` is the one reader of its
+    answers, whole or streamed.
     """
 
     provider: str
     path: str
     stream_path: str | None = None
     write_request: RequestWriter
-    new_reader: Callable[[str], AnswerReader]
+    reader: type[AnswerReader]
 
 
 class RemoteModel:
@@ -101,7 +101,7 @@ class RemoteModel:
                         )
                     ),
                 )
-                reader = dialect.new_reader(answer.media_type)
+                reader = dialect.reader(answer.media_type)
                 async with aclosing(answer.pieces(lambda: reader.is_whole)) as pieces:
                     async for data in pieces:
                         events = reader.feed(data)
@@ -120,11 +120,8 @@ class RemoteModel:
         """The whole answer, in one upstream call."""
         dialect, request, body = self._dialect_and_body(request, stream=False)
 
-        def read(data: bytes, media_type: str) -> Reply:
-            return dialect.new_reader(media_type).read(data)
-
         def is_whole(data: bytes, media_type: str) -> bool:
-            reader = dialect.new_reader(media_type)
+            reader = dialect.reader(media_type)
             with suppress(ProviderError):
                 reader.feed(data)
             return reader.is_whole
@@ -135,7 +132,7 @@ class RemoteModel:
                     body,
                     request,
                     lambda body: self._exchange.whole(
-                        dialect.path, body, read, for_client=request.for_client, is_whole=is_whole
+                        dialect.path, body, dialect.reader.read_body, for_client=request.for_client, is_whole=is_whole
                     ),
                 )
 

@@ -84,13 +84,15 @@ def one_header(scope: Scope, *names: bytes) -> str | None:
 
     Raises InvalidRequest where they differ: readers differ in which one counts.
     """
+    if not any(header(scope, name) is not None for name in names):
+        return None
     sent = {value.strip(): name for name, value in scope["headers"] if name in names}
     if len(sent) > 1:
         named = " and ".join(sorted({name.decode("ascii") for name in sent.values()}))
         raise InvalidRequest(
             f"The headers {named} have {len(sent)} values that differ. Send one.", code="several_headers"
         )
-    return None if not sent else next(iter(sent)).decode("latin-1").strip()
+    return str(next(iter(sent)).decode("latin-1").strip())
 
 
 def query(scope: Scope, name: str) -> str | None:

@@ -91,11 +91,14 @@ class AnswerReader(ABC):
         if self.failure is not None:
             raise self.failure
 
+    @classmethod
+    def read_body(cls, data: bytes, media_type: str = "") -> Reply:
+        """The whole answer in `data`, read at once where it is one plain object. Raises ProviderError."""
+        plain = cls._plain_object(data)
+        return cls(media_type).read(data) if plain is None else cls.read_whole(plain)
+
     def read(self, data: bytes) -> Reply:
         """The whole answer in `data`. Raises ProviderError."""
-        plain = self._plain_object(data)
-        if plain is not None:
-            return self.read_whole(plain)
         gathering = Gathering()
         gathering.take(self.feed(data))
         self.check()
@@ -133,8 +136,9 @@ class AnswerReader(ABC):
     def read_frame(self, body: dict[str, Any], events: list[ModelEvent]) -> None:
         """Append the events of one object of a stream. Raises ProviderError."""
 
+    @classmethod
     @abstractmethod
-    def read_whole(self, body: dict[str, Any]) -> Reply:
+    def read_whole(cls, body: dict[str, Any]) -> Reply:
         """The answer in one object. Raises ProviderError."""
 
     @abstractmethod
@@ -154,9 +158,10 @@ class AnswerReader(ABC):
 
     # --- the form of the body
 
-    def _plain_object(self, data: bytes) -> dict[str, Any] | None:
-        """The one object that nearly every whole answer is; None for what has to be looked at more closely."""
-        if self.streams_lines or data[:1] != b"{":
+    @classmethod
+    def _plain_object(cls, data: bytes) -> dict[str, Any] | None:
+        """The one object of a body; None for what has to be looked at more closely."""
+        if cls.streams_lines or data[:1] != b"{":
             return None
         try:
             body = orjson.loads(data)

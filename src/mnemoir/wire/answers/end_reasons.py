@@ -44,6 +44,8 @@ def read_reason(value: object) -> FinishReason | None:
 
     Raises FailedAnswer for an answer that broke off.
     """
+    if value == "stop":
+        return "stop"
     meaning = _meaning(value)
     if meaning == "broken":
         raise upstream.FailedAnswer(f"The model's server broke off its answer with the reason {_word(value)!r}.")

@@ -28,7 +28,7 @@ _PLACES = frozenset(
     }
 )
 """Members in which servers of any protocol put the words of an answer."""
-_TOLD = frozenset({"error", "errors", "object", _OF_BEHIND, _STATUS_OF_BASE})
+_TOLD = frozenset({"error", "errors", _OF_BEHIND, _STATUS_OF_BASE})
 
 
 def raise_error_of(*holders: object) -> None:
@@ -38,9 +38,13 @@ def raise_error_of(*holders: object) -> None:
     None of them counts where it is null or empty.
     """
     for holder in holders:
-        if not isinstance(holder, dict) or _TOLD.isdisjoint(holder):
+        if not isinstance(holder, dict):
             continue
-        if holder.get("error") or holder.get("object") == "error":
+        if holder.get("object") == "error":
+            raise upstream.error_in_body(holder)
+        if _TOLD.isdisjoint(holder):
+            continue
+        if holder.get("error"):
             raise upstream.error_in_body(holder)
         errors, behind = holder.get("errors"), holder.get(_OF_BEHIND)
         if errors and isinstance(errors, list):

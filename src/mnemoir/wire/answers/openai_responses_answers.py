@@ -71,7 +71,8 @@ class AnswerReader(answer_reader.AnswerReader):
         else:
             super().read_named(event, events)
 
-    def read_whole(self, body: dict[str, Any]) -> Reply:
+    @classmethod
+    def read_whole(cls, body: dict[str, Any]) -> Reply:
         """See the base class."""
         return read_reply(body)
 
