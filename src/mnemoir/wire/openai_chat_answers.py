@@ -73,7 +73,7 @@ def read_reply(body: Json) -> Reply:
     if not isinstance(message, Mapping):
         raise upstream.unusable("a choice without a message")
     given = _calls_of(message)
-    calls = CallPieces().read_all(given) if given else []
+    calls = CallPieces().read_all(given) if given else ()
     content = message.get("content")
     said = [Text(content)] if isinstance(content, str) else list(read_content(content))
     refusal = upstream.text_or_none(message.get("refusal"), "a refusal") or ""
