@@ -11,7 +11,7 @@ import threading
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import closing
 from contextvars import copy_context
 from functools import partial
 from pathlib import Path
@@ -36,7 +36,15 @@ from mnemoir.storage.sqlite.data_file import (
 from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
 from mnemoir.storage.sqlite.membership import belonging_in
 from mnemoir.storage.sqlite.process_lock import ProcessLock
-from mnemoir.storage.sqlite.transactions import OpenSql, SqliteSql, Writer, damage_error, storage_errors, transaction
+from mnemoir.storage.sqlite.transactions import (
+    OpenSql,
+    SqliteSql,
+    Writer,
+    damage_error,
+    storage_errors,
+    transaction,
+    unavailable,
+)
 
 T = TypeVar("T")
 _READER_THREADS = 4
@@ -201,10 +209,14 @@ def _refuse_replacement(path: str, opened: os.stat_result) -> None:
 
     Raises StorageUnavailable where the disk does not tell.
     """
-    with storage_errors(Path(path), OSError), suppress(FileNotFoundError, NotADirectoryError):
+    try:  # plainly, since each commit and each read comes by
         found = os.stat(path)
-        if found.st_size and os.path.samestat(found, opened):
-            return
+    except (FileNotFoundError, NotADirectoryError):
+        found = None
+    except OSError as exc:
+        raise unavailable(Path(path), exc) from exc
+    if found is not None and found.st_size and os.path.samestat(found, opened):
+        return
     raise StorageDamaged(
         f"{path} was removed, emptied or replaced while it was open, so nothing is written to it any more. Put the "
         "file back, from a backup if need be, and restart the server."
