@@ -141,6 +141,11 @@ class SqlApiKeys:
         rows = self._file.read(lambda sql: sql.rows(_QUERIES["keys_of_user"], tenant=tenant, user=user))
         return [_key_of(row) for row in rows]
 
+    def left_by(self, by: str, tenant: str, user: str) -> list[ApiKey]:
+        """The keys that `by` made, also by keys made so, and those that are bound to a user, oldest first."""
+        rows = self._file.read(lambda sql: sql.rows(_QUERIES["keys_left_by"], by=by, tenant=tenant, user=user))
+        return [_key_of(row) for row in rows]
+
     def users(self) -> list[tuple[str, str]]:
         """The tenants and users that keys are bound to, each once."""
         return self._file.read(lambda sql: sql.rows(_QUERIES["users_of_keys"]))
