@@ -34,6 +34,7 @@ from mnemoir.storage.sqlite.opening import open_access_file
 from mnemoir.storage.sqlite.shared_file import SharedFile
 
 _AUDIT = "audit"  # the purpose of the key of the audit log's chain
+NO_KEYS_LEFT = "has neither keys nor people any more"  # of a file that must be there
 _LOOKED_EVERY_S = 1.0  # at the file: two looks cost more than all else of recognising a key
 _MOST_KEPT = 10_000
 K = TypeVar("K", bound=Hashable)
@@ -211,8 +212,7 @@ class AccessFile:
         if found.were_made:
             self._identity.expect(ACCESS_FILE)
         elif self._identity.is_expected(ACCESS_FILE):
-            what = "has neither keys nor people any more"
-            raise self._identity.membership(ACCESS_FILE).loss_error(self._path, what)
+            raise self._identity.membership(ACCESS_FILE).loss_error(self._path, NO_KEYS_LEFT)
         return found
 
 

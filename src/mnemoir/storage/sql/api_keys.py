@@ -43,7 +43,7 @@ class SqlApiKeys:
 
         def key_state(sql: Sql) -> tuple[bool, bool, int]:
             is_off = sql.row(_QUERIES["decided"], name=_OFF) is not None
-            return sql.row(_QUERIES["any_key"]) is not None, is_off, len(sql.rows(_QUERIES["two_keys"]))
+            return were_keys_made(sql), is_off, len(sql.rows(_QUERIES["two_keys"]))
 
         return self._file.read(key_state)
 
@@ -217,6 +217,11 @@ class SqlApiKeys:
     def _row(self, key_id: str) -> Sequence[Any] | None:
         row: Sequence[Any] | None = self._file.read(lambda sql: sql.row(_QUERIES["key"], id=key_id))
         return row
+
+
+def were_keys_made(sql: Sql) -> bool:
+    """Whether a key or user was ever made, whatever became of it."""
+    return sql.row(_QUERIES["any_key"]) is not None
 
 
 def _key_in(sql: Sql, key_id: str) -> ApiKey | None:
