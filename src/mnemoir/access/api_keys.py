@@ -208,6 +208,7 @@ class ApiKeys:
             refuse=self._refuse_to_rotate,
             note=note,
         )
+        self._file.look(now=True)  # which notes that the file must be there from now on
         return made, text
 
     def _refuse_to_rotate(self, key: ApiKey, successor: ApiKey | None) -> None:
