@@ -98,6 +98,10 @@ async def test_messages_are_counted_by_their_day_while_these_are_recent(conversa
     assert await conversations.messages_by_day(today - timedelta(days=9)) == {days[0]: 1}
 
 
+async def others_have(conversations, scope, id):
+    return bool(await conversations.folders_with(id) - {conversations.folder_of(scope)})
+
+
 async def test_a_file_that_has_not_changed_is_not_opened_again(tmp_path, monkeypatch):
     async with opened(tmp_path) as before:
         await say(before, MIRA, "I row.")
@@ -107,8 +111,8 @@ async def test_a_file_that_has_not_changed_is_not_opened_again(tmp_path, monkeyp
     monkeypatch.setattr(apsw, "connection_hooks", [lambda connection: looked_at.append(connection.filename)])
     async with opened(tmp_path) as after:
         assert (await after.counts())["messages"] == 1
-        assert await after.others_have(OTTO, "tea")
-        assert not await after.others_have(MIRA, "tea")
+        assert await others_have(after, OTTO, "tea")
+        assert not await others_have(after, MIRA, "tea")
         assert await after.prune(30) == 0
     assert [name for name in looked_at if name.endswith(SESSIONS_FILE)] == []
 
@@ -132,10 +136,10 @@ async def test_a_conversation_of_another_user_is_found_by_its_id(conversations):
     await say(conversations, MIRA, "I row.", id="tea")
     await say(conversations, OTTO, "I walk.", id="coffee & milk")
     asked = [(MIRA, "tea"), (OTTO, "tea"), (MIRA, "coffee & milk"), (MIRA, "milk")]
-    assert [await conversations.others_have(scope, id) for scope, id in asked] == [False, True, True, False]
+    assert [await others_have(conversations, scope, id) for scope, id in asked] == [False, True, True, False]
     async with conversations.of(MIRA) as own:
         own.manager.delete_session("tea")
-    assert not await conversations.others_have(OTTO, "tea")
+    assert not await others_have(conversations, OTTO, "tea")
 
 
 async def test_a_damaged_file_counts_as_empty_and_is_left_as_it_is(conversations):
@@ -145,11 +149,9 @@ async def test_a_damaged_file_counts_as_empty_and_is_left_as_it_is(conversations
     assert (conversations.folder_of(OTTO) / SESSIONS_FILE).read_bytes() == written
 
 
-async def test_where_a_file_cannot_be_looked_at_it_is_opened_as_ever(conversations):
-    """As a damaged one it is set aside, and what is unknown is not taken for nothing."""
+async def test_a_file_that_cannot_be_looked_at_is_not_taken_for_one_without_the_conversation(conversations):
     put_in_the_way(conversations, OTTO)
-    assert not await conversations.others_have(MIRA, "tea")
-    assert list(conversations.folder_of(OTTO).glob("*.corrupt-*"))
+    assert await conversations.folders_with("tea") == {conversations.folder_of(OTTO)}
 
 
 async def test_a_user_who_was_forgotten_is_nowhere(conversations, tmp_path):
@@ -177,8 +179,8 @@ async def test_what_was_put_there_while_nobody_ran_is_found_and_what_was_taken_a
     (talk / "mira").rename(talk / "otto")
     async with opened(tmp_path) as after:
         assert (await after.counts())["conversations"] == 1
-        assert await after.others_have(MIRA, "tea")
-        assert not await after.others_have(OTTO, "tea")
+        assert await others_have(after, MIRA, "tea")
+        assert not await others_have(after, OTTO, "tea")
 
 
 KILLED = """
@@ -204,5 +206,5 @@ async def test_a_kill_between_the_file_and_the_catalogue_is_made_good_by_the_nex
     await killed.wait()
     assert killed.returncode == -signal.SIGKILL
     async with opened(tmp_path) as after:
-        assert await after.others_have(OTTO, "lake")
+        assert await others_have(after, OTTO, "lake")
         assert (await after.counts())["conversations"] == 2

@@ -84,6 +84,10 @@ def learning(everyones):
     return everyones[3]
 
 
+async def discussion_of(chats: Chats, id: str, user: str = "user") -> Discussion:
+    return await chats.parts.chats.discussions.discussion(None, id, Scope(project=chats.project, user=user))
+
+
 async def facts(chats: Chats, user: str = "user") -> list[str]:
     found = await chats.get(f"/api/memories?user_id={user}")
     return sorted(memory["memory"] for memory in found["results"])
@@ -133,23 +137,23 @@ async def everything(chats: Chats, words: str, *, id: str = "tea", user: str = "
 
 async def test_a_conversation_goes_with_all_that_was_made_of_it(chats, folder):
     await everything(chats, SECRET, id="discussed")
-    root = chats.parts.settings.storage.data_dir / "discussions"
-    await FileChunkLedger().append(Discussion(root=root, id="discussed"), f"About {SECRET}", source("a"))
-    assert holds(root, [SECRET]) != {}
+    discussion = await discussion_of(chats, "discussed")
+    await FileChunkLedger().append(discussion, f"About {SECRET}", source("a"))
+    assert holds(discussion.root, [SECRET]) != {}
     told = await forget(chats, "discussed")
     assert (told["success"], told["messages"], told["memories"], told["node_memories"]) == (True, 4, 2, 1)
     assert holds(folder, [SECRET]) == {}
     assert (await facts(chats), await chats.ids()) == ([], [])
 
 
-async def test_a_discussion_stays_while_another_user_has_a_conversation_of_its_name(chats):
-    discussion = Discussion(root=chats.parts.settings.storage.data_dir / "discussions", id="shared")
+async def test_a_discussion_goes_with_the_conversation_of_its_owner_alone(chats):
+    discussion = await discussion_of(chats, "shared")
     await FileChunkLedger().append(discussion, "About tea", source("a"))
     for user in ("user", "otto"):
         await chats.chat("Hello", id="shared", user=user)
-    await forget(chats, "shared")
+    succeeded(await chats.ask("DELETE", "/api/conversations/shared?user_id=otto"))
     assert len(await FileChunkLedger().all(discussion)) == 1
-    await chats.ask("DELETE", "/api/conversations/shared?user_id=otto")
+    await forget(chats, "shared")
     assert not await FileChunkLedger().all(discussion)
 
 

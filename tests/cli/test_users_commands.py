@@ -2,11 +2,17 @@
 
 import json
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 import requests
 
+from mnemoir.access.access_file import AccessFile
+from mnemoir.access.api_keys import ApiKeys
+from mnemoir.access.sign_in.users import Users
+from mnemoir.core.users import Grant
+from mnemoir.settings import load_settings
 from tests.cli.command_process import Done, run_here
 from tests.serving import ServerProcess
 
@@ -117,3 +123,23 @@ def test_what_was_said_before_anybody_joined_is_given_to_a_person(mnemoir, tmp_p
     assert "I row." in mnemoir("memories", "list", "--user", "anna").stdout
     assert "Nothing is kept under 'user'" in mnemoir("users", "adopt", "anna").stderr
     assert mnemoir("users", "adopt", "eve").returncode == 3
+
+
+def test_who_is_disabled_or_removed_leaves_keys_that_are_named(mnemoir, tmp_path) -> None:
+    with closing(AccessFile(load_settings(None, {"storage.data_dir": tmp_path / "data"}, environ={}))) as file:
+        check_keys_left(mnemoir, Users(file), ApiKeys(file))
+
+
+def check_keys_left(mnemoir, users: Users, keys: ApiKeys) -> None:
+    eve = users.join(users.invite(Grant(role="admin"), by="test")[1], "eve")[0]
+    made, _ = keys.create(role="admin", label="script", by=eve.principal.key)
+    own, _ = keys.create(role="write", user="eve", by="test")
+    disabled = mnemoir("users", "disable", "eve")
+    assert f"key {made.id}  goes on  admin  all projects, all users  script" in disabled.stdout
+    assert f"key {own.id}  goes on  write" in disabled.stdout
+    assert f"mnemoir keys revoke {made.id}" in disabled.stderr
+    removed = mnemoir("users", "remove", "eve", "--json")
+    told = json.loads(removed.stdout)
+    assert (told["removed"], told["ended_keys"]) == ("eve", [own.id])
+    assert [key["id"] for key in told["live_keys"]] == [made.id]
+    assert keys.get(own.id).state == "revoked"

@@ -274,7 +274,8 @@ async def test_records_stay_plain_as_the_format_has_them_and_lie_in_the_folder_o
 async def test_a_person_is_exported_with_the_encrypted_files_and_erased_without_the_key(server, root):
     chat = {"model": "ann", "messages": SAID, "user": "mira", "conversation_id": "cups"}
     await server.post(CHAT, chat, **as_bearer(KEY))
-    stored = (folder(root, KEY) / "memories.json").read_bytes()
+    (hers,) = (root / "%owners").iterdir()
+    stored = (folder(hers, KEY) / "memories.json").read_bytes()
     answer = await server.ask("POST", "/api/subjects/mira/export")
     with zipfile.ZipFile(io.BytesIO(answer.body)) as archive:
         (name,) = [name for name in archive.namelist() if name.endswith("cups/memories.json")]
@@ -282,7 +283,7 @@ async def test_a_person_is_exported_with_the_encrypted_files_and_erased_without_
         told = orjson.loads(archive.read("projects/default/discussions.jsonl"))
     assert told == {"id": "cups", "encrypted_in": name.removesuffix("/memories.json")}
     succeeded(await server.ask("POST", "/api/subjects/mira/erase"))
-    assert not folder(root, KEY).exists()
+    assert not hers.exists()
 
 
 async def test_a_bound_key_has_its_encrypted_discussions_in_the_folder_of_its_owner(server, root):

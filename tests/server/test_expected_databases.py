@@ -12,7 +12,7 @@ from mnemoir.access.access_file import AccessFile
 from mnemoir.access.api_keys import ApiKeys
 from mnemoir.app import open_parts
 from mnemoir.core.conversations import SessionMetadata
-from mnemoir.core.data_directory import ACCESS_FILE, DATABASE_FILE, IDENTITY_FILE
+from mnemoir.core.data_directory import ACCESS_FILE, DATABASE_FILE, IDENTITY_FILE, KEYS_MADE_FILE, PEPPER_FILE
 from mnemoir.core.errors import StorageDamaged
 from mnemoir.core.scope import Scope
 from mnemoir.settings import Settings, load_settings
@@ -263,3 +263,57 @@ async def test_it_holds_wherever_and_however_conversations_are_kept(open_parts_o
     file.unlink()
     await asyncio.to_thread(begin_anew, settings, name)
     assert await (await open_parts_over(given)).chats.conversations.ids(MIRA) == []
+
+
+def forget_expectations(data) -> None:
+    """Edit the identity, so that it says that no database must be there."""
+    told = json.loads((data / IDENTITY_FILE).read_text())
+    (data / IDENTITY_FILE).write_text(json.dumps({**told, "expected": []}))
+
+
+def another_identity(data) -> None:
+    (data / IDENTITY_FILE).write_text(json.dumps({"id": "0" * 32, "expected": []}))
+
+
+def without_keys(data) -> None:
+    with closing(sqlite3.connect(data / ACCESS_FILE)) as file, file:
+        file.execute("DELETE FROM api_keys")
+
+
+@pytest.mark.parametrize("lose", [lambda data: (data / ACCESS_FILE).unlink(), without_keys], ids=["file", "rows"])
+@pytest.mark.parametrize("edit", [forget_expectations, another_identity])
+async def test_a_directory_with_keys_does_not_open_to_all_whatever_its_identity_says(
+    open_server, settings, tmp_path, edit, lose
+):
+    make_key(settings)
+    lose(tmp_path / "data")
+    edit(tmp_path / "data")
+    with pytest.raises(StorageDamaged, match=r"access\.db .*--begin-anew access\.db"):
+        await open_server()
+    assert ACCESS_FILE in losses_in(settings)
+
+
+async def test_the_loss_of_the_keys_can_be_taken_and_leaves_no_mark(open_server, settings, tmp_path):
+    make_key(settings)
+    (tmp_path / "data" / ACCESS_FILE).unlink()
+    forget_expectations(tmp_path / "data")
+    await asyncio.to_thread(begin_anew, settings, ACCESS_FILE)
+    assert not (tmp_path / "data" / KEYS_MADE_FILE).exists()
+    assert (await (await open_server()).ask("GET", "/api/projects")).status == 200
+
+
+async def test_a_mark_that_is_gone_is_made_again(open_server, settings, tmp_path):
+    make_key(settings)
+    (tmp_path / "data" / KEYS_MADE_FILE).unlink()
+    server = await open_server()
+    assert (await server.ask("GET", "/api/projects")).status == 401
+    assert (tmp_path / "data" / KEYS_MADE_FILE).exists()
+
+
+async def test_a_pepper_of_a_server_without_keys_expects_none(open_server, settings, tmp_path):
+    server = await open_server()
+    server.parts.access.file.secret_for("personal data")
+    await server.parts.aclose()
+    assert (tmp_path / "data" / PEPPER_FILE).exists()
+    server = await open_server()
+    assert ((await server.ask("GET", "/api/projects")).status, losses_in(settings)) == (200, {})

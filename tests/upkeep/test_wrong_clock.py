@@ -11,6 +11,7 @@ import pytest
 import structlog
 
 from mnemoir.app.parts import Parts
+from mnemoir.chats.clock_trust import ClockTrust
 from mnemoir.chats.pruning import Pruning
 from mnemoir.conversations.nodes.keys import corrupt_copy_key, node_key
 from mnemoir.core import clock
@@ -201,10 +202,55 @@ async def test_of_what_ends_all_goes_by_a_clock_that_is_not_set_right_within_an_
     ahead(days=400)
     async with opened(settings) as parts:
         stamps = SqlStamps(parts.memory.database)
-        pruning = Pruning(parts.upkeep.holdings, stamps, 30, elapsed=lambda: passed_s[0])
+        pruning = Pruning(parts.upkeep.holdings, stamps, 30, ClockTrust(stamps, elapsed=lambda: passed_s[0]))
         await look(pruning)
         assert of_tables(rows_of(settings.storage.data_dir)) == before
         passed_s[0] += 3601
         await look(pruning)
     after = of_tables(rows_of(settings.storage.data_dir))
     assert {name for name in ENDED if after[name] >= before[name]} == set()
+
+
+async def add_once(parts: Parts) -> list[str]:
+    """A request that is made under one key; the ids of what it added."""
+    server = Server(app=create_app(parts, ServerOptions(is_in_process=True)), parts=parts)
+    said = {"messages": [{"role": "user", "content": "I row"}], "user_id": "mira", "infer": False}
+    added = await server.post("/api/memories", said, idempotency_key="k1")
+    return [one["id"] for one in added["results"]]
+
+
+async def number_of_memories(parts: Parts) -> int:
+    server = Server(app=create_app(parts, ServerOptions(is_in_process=True)), parts=parts)
+    return len((await server.get("/api/memories?user_id=mira"))["results"])
+
+
+@pytest.mark.parametrize("backend", ["sqlite", "file"])
+@pytest.mark.parametrize("days", [2, 400, -400])
+async def test_a_request_repeated_under_its_key_counts_once_while_the_clock_is_not_trusted(
+    tmp_path, ahead, days, backend
+):
+    stored = {"storage.backend": backend, "storage.workspace_root": str(tmp_path / "workspace")}
+    settings = settings_of(tmp_path / "data", **stored)
+    async with opened(settings) as parts:
+        first = await add_once(parts)
+        await parts.upkeep.pruning.expire_if_due()
+        ahead(days=days)  # of a running server
+        assert await add_once(parts) == first
+    async with opened(settings) as parts:  # which starts with it, and at the end for the first time
+        assert await add_once(parts) == first
+        await parts.upkeep.pruning.expire_if_due()
+        assert await add_once(parts) == first
+        ahead(days=0)
+        assert await add_once(parts) == first
+        assert await number_of_memories(parts) == 1
+
+
+@pytest.mark.usefixtures("trusted_clock")
+async def test_a_key_ends_after_a_day_by_a_clock_that_is_trusted(tmp_path, ahead):
+    async with opened(settings_of(tmp_path / "data")) as parts:
+        await parts.upkeep.pruning.expire_if_due()
+        first = await add_once(parts)
+        ahead(days=0.9)
+        assert await add_once(parts) == first
+        ahead(days=1.1)
+        assert await add_once(parts) != first

@@ -3,12 +3,14 @@
 import pytest
 
 from mnemoir.core.discussions import ChunkSource, Discussion, SourceMessage
+from mnemoir.core.scope import Scope
 from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
 from mnemoir.storage.discussions.files import FileDiscussionFiles
 from mnemoir.workflows.config.tree import ConfigTree
 from mnemoir.workflows.discussion_files import DiscussionPlaces
 from tests.tree_kit import user, write_json
 
+NOBODY, MIRA = Scope(project="kitchen", user="user"), Scope(project="kitchen", user="mira")
 SOURCE = ChunkSource(hash="0" * 64, digests=["0" * 16], messages=[SourceMessage(role="user", text="Hello.")])
 
 
@@ -25,7 +27,7 @@ def of(public, name):
 
 def places(tmp_path, *, several_users, directory=None):
     files = FileDiscussionFiles()
-    return DiscussionPlaces(files, tmp_path / "data", several_users=several_users, directory=directory)
+    return DiscussionPlaces(files, tmp_path / "data", nobody=NOBODY, several_users=several_users, directory=directory)
 
 
 async def test_one_user_has_the_folder_of_the_tree(public, tmp_path):

@@ -168,7 +168,7 @@ class Desk:
         return Services(
             own_model=lambda: own,
             discussions=self.discussions,
-            discussion_places=DiscussionPlaces(self.discussions.files, self.public / "data"),
+            discussion_places=DiscussionPlaces(self.discussions.files, self.public / "data", nobody=SCOPE),
             memory=ChatMemory(
                 service=memory,
                 allowance=memory.allowance,

@@ -21,7 +21,7 @@ from mnemoir.access.pepper import Pepper
 from mnemoir.core.audit import AuditEntry
 from mnemoir.core.clock import Clock, to_text, utc_now
 from mnemoir.core.data_directory import ACCESS_FILE
-from mnemoir.core.errors import StorageUnavailable
+from mnemoir.core.errors import StorageDamaged, StorageUnavailable
 from mnemoir.core.scope import acting
 from mnemoir.settings import Settings
 from mnemoir.storage.sql.api_keys import Note, SqlApiKeys
@@ -34,6 +34,7 @@ from mnemoir.storage.sqlite.opening import open_access_file
 from mnemoir.storage.sqlite.shared_file import SharedFile
 
 _AUDIT = "audit"  # the purpose of the key of the audit log's chain
+NO_KEYS_LEFT = "has neither keys nor people any more"  # of a file that must be there
 _LOOKED_EVERY_S = 1.0  # at the file: two looks cost more than all else of recognising a key
 _MOST_KEPT = 10_000
 K = TypeVar("K", bound=Hashable)
@@ -185,8 +186,8 @@ class AccessFile:
         if is_recent and self.credentials.were_made and not now:
             return
         state = file_state(self._path)
-        is_lost = state[0] is None and self._file is not None
-        if state == self._state and not is_lost:
+        is_gone = self._file is not None and state[0] is None  # also one that was made and lost since the last look
+        if state == self._state and not is_gone:
             self._looked_at, self._writes = ticks, writes
             return
         self._looked_at = -math.inf  # what fails now is looked at again by the next request
@@ -203,8 +204,15 @@ class AccessFile:
         """Raise StorageDamaged for a file that must be there and is missing, or empty: it would let everybody in."""
         membership = self._identity.membership(ACCESS_FILE)
         what = loss_of(self._path)
-        if what is not None and (self._file is not None or self._path.exists() or membership.is_expected()):
+        if what is None:
+            return
+        if membership.is_expected() or self._path.exists():
             raise membership.loss_error(self._path, what)
+        if self._file is not None:
+            raise StorageDamaged(
+                f"{self._path} {what} (storage_damaged), and this server wrote its audit log there. Put the file "
+                "back, from a backup if need be; or take the loss as it is: restart the server."
+            )
 
     def _credentials_in(self, file: SharedFile) -> Credentials:
         """What is in the file, which must be there from the first key or user on, and have one."""
@@ -212,8 +220,7 @@ class AccessFile:
         if found.were_made:
             self._identity.expect(ACCESS_FILE)
         elif self._identity.is_expected(ACCESS_FILE):
-            what = "has neither keys nor people any more"
-            raise self._identity.membership(ACCESS_FILE).loss_error(self._path, what)
+            raise self._identity.membership(ACCESS_FILE).loss_error(self._path, NO_KEYS_LEFT)
         return found
 
 

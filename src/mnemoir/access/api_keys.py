@@ -25,6 +25,7 @@ from mnemoir.core.scope import (
     tenant_name,
 )
 from mnemoir.core.usage import Limits, checked_limits
+from mnemoir.core.users import User
 from mnemoir.storage.sql.api_keys import SqlApiKeys
 from mnemoir.storage.sql.audit_log import erase_names
 from mnemoir.storage.sql.engine import Sql
@@ -137,6 +138,12 @@ class ApiKeys:
         keys = self._existing_rows()
         return [] if keys is None else keys.of_user(tenant, user)
 
+    def live_keys_of(self, person: User) -> Sequence[ApiKey]:
+        """The valid keys that a person made, also by keys made so, or that are bound to their memory user."""
+        keys, now = self._existing_rows(), self._clock()
+        owned = (person.principal.key, person.grant.tenant, person.grant.memory_user or "")
+        return [] if keys is None else [key for key in keys.left_by(*owned) if key.is_valid(now)]
+
     def users(self) -> Sequence[tuple[str, str]]:
         """The tenants and users that keys are bound to, each once."""
         keys = self._existing_rows()
@@ -201,6 +208,7 @@ class ApiKeys:
             refuse=self._refuse_to_rotate,
             note=note,
         )
+        self._file.look(now=True)  # which notes that the file must be there from now on
         return made, text
 
     def _refuse_to_rotate(self, key: ApiKey, successor: ApiKey | None) -> None:

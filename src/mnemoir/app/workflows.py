@@ -9,7 +9,7 @@ from mnemoir.access.spent import Metered, Spent
 from mnemoir.chats.discussions import Discussions
 from mnemoir.chats.opening import Talks
 from mnemoir.core.owning import Own
-from mnemoir.core.scope import Scope
+from mnemoir.core.scope import DEFAULT_USER, Scope
 from mnemoir.memory.discussions.parts import DiscussionMemory
 from mnemoir.models.model_parts import Models, forwarding_of
 from mnemoir.ports.embedding import EmbeddingModel
@@ -39,8 +39,6 @@ from mnemoir.workflows.node import node_types
 from mnemoir.workflows.rebuilding import Rebuilding
 from mnemoir.workflows.services import Limits, Services
 from mnemoir.workflows.trials import Trials
-
-DEFAULT_USER = "user"
 
 
 def make_workflows(
@@ -80,10 +78,9 @@ def make_workflows(
 
     engine = Engine(Compiler(node_types(), services), services)
     workflows = own(Workflows(engine, watched(runs), default_workflow(), tree, users))
-    scope = Scope(project=settings.memory.default_project, user=DEFAULT_USER)
     trials = None if served is None else Trials(services, served.tree, served.users, workflows, watched)
     rebuilding = Rebuilding(engine, services, watched(runs))
-    kept = Discussions(discussions, places, rebuilding, served, scope, _lock_files(services, served))
+    kept = Discussions(discussions, places, rebuilding, served, _lock_files(services, served))
     return workflows, kept, trials
 
 
@@ -92,6 +89,7 @@ def _places(settings: Settings, discussions: DiscussionMemory, *, several_users:
     return DiscussionPlaces(
         discussions.files,
         settings.storage.data_dir,
+        nobody=Scope(project=settings.memory.default_project, user=DEFAULT_USER),
         several_users=several_users,
         directory=settings.workflows.discussion_directory,
         is_plain_refused=encryption.mode == "fields" and "discussions" not in encryption.allow_plain,

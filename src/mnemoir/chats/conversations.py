@@ -169,27 +169,16 @@ class Conversations:
         """A lock on one conversation, for adding to it and to what is derived from it, and for forgetting both."""
         return self._one_by_one.hold((self.folder_of(scope), session_id))
 
-    async def others_have(self, scope: Scope, session_id: str) -> bool:
-        """True when another user has a conversation with that id, too."""
-        own = self.folder_of(scope)
+    async def folders_with(self, session_id: str) -> set[Path]:
+        """The users' folders with a conversation of that id, and those of which that is not known."""
         unread = await self._catalogue.refresh()
-        if set(await self._catalogue.rows.places_with(session_id)) - {place_of(own)}:
-            return True
-        for folder in unread:
-            if folder != own:
-                async with self._opened_in(folder) as other:
-                    if await asyncio.to_thread(other.log.get_session, session_id) is not None:
-                        return True
-        return False
+        return {*unread, *(self.root / place for place in await self._catalogue.rows.places_with(session_id))}
 
     async def is_held(self, session_id: str) -> bool:
         """True when a user on hold has a conversation with that id."""
         if self._holds is None or not await self._holds.all():
             return False
-        is_held = await self._hold_predicate()
-        unread = await self._catalogue.refresh()
-        places = await self._catalogue.rows.places_with(session_id)
-        return any(map(is_held, [*unread, *(self.root / place for place in places)]))
+        return any(map(await self._hold_predicate(), await self.folders_with(session_id)))
 
     async def projects_of(self, tenant: str, user: str, known: Iterable[str]) -> list[str]:
         """The projects of a tenant in which a user has conversations, also of `known` ones with encoded names."""

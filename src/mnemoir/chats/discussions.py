@@ -1,21 +1,24 @@
 """Discussions as HTTP routes and the command line use them: finding, listing, removing and rebuilding them."""
 
 import asyncio
+import os
 import shutil
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Collection, Sequence
+from contextlib import aclosing, suppress
+from pathlib import Path
 
 from mnemoir.core.discussion_id import is_allowed
 from mnemoir.core.discussions import ClientKeys, Discussion, DiscussionListed
-from mnemoir.core.errors import Conflict, InvalidRequest, NotFound
+from mnemoir.core.errors import Conflict, InvalidRequest, KeyUnavailable, NotFound
 from mnemoir.core.ids import new_request_id
 from mnemoir.core.messages import Message
-from mnemoir.core.scope import Scope
+from mnemoir.core.scope import Scope, acting
 from mnemoir.memory.discussions.parts import DiscussionMemory, Plan
-from mnemoir.memory.discussions.writing import asides, remove_asides
+from mnemoir.memory.discussions.writing import Kind, asides, forget_chunk, remove_asides
+from mnemoir.storage.files.workspace import file_errors
 from mnemoir.trees.served import Served
 from mnemoir.workflows.config.tree import UserTree
-from mnemoir.workflows.discussion_files import DiscussionPlaces
+from mnemoir.workflows.discussion_files import OWNERS, DiscussionPlaces, named_owner
 from mnemoir.workflows.lock_files import LockFiles
 from mnemoir.workflows.rebuilding import Rebuilding, RebuildProgress
 from mnemoir.workflows.run import Caller
@@ -26,9 +29,9 @@ _PATIENCE_S = 10.0
 class Discussions:
     """The discussions of every user of the served config tree; without a tree they belong to no user.
 
-    `user` is a user name of the tree; None means the first one. With an `owner`, the discussions are those of callers
-    whose keys are bound to that owner. `keys` are those of the request, for the format's own encryption. `locks` are
-    the files of the locks that runs over discussions take.
+    `user` is a user name of the tree; None means the first one. The `owner` is the one whose discussions they are, as
+    `DiscussionPlaces` has it. `keys` are those of the request, for the format's own encryption. `locks` are the files
+    of the locks that runs over discussions take.
     """
 
     def __init__(
@@ -37,7 +40,6 @@ class Discussions:
         places: DiscussionPlaces,
         rebuilding: Rebuilding,
         served: Served | None,
-        scope: Scope,
         locks: LockFiles,
     ) -> None:
         self.memory = memory
@@ -45,7 +47,6 @@ class Discussions:
         self._places = places
         self._rebuilding = rebuilding
         self._served = served
-        self._scope = scope
 
     async def discussion(
         self, user: str | None, id: str, owner: Scope | None = None, keys: ClientKeys | None = None
@@ -81,7 +82,7 @@ class Discussions:
         tree = self._tree(user)
         found: dict[str, DiscussionListed] = {}
         for root, client in await self._places.folders(tree, owner, keys):
-            legacy = None if tree is None or owner is not None or client is not None else tree.tree.public
+            legacy = None if client is not None else self._places.legacy(tree, owner)
             listed = await self.memory.files.discussions_in(root, legacy, client)
             found |= {one.id: one for one in listed if is_allowed(one.id)}
         return [found[id] for id in sorted(found)]
@@ -98,51 +99,83 @@ class Discussions:
             raise unknown_discussion(id)
         await self._remove(discussion)
 
-    async def is_kept(self, id: str) -> bool:
-        """True when anything is stored of a discussion with that id, for any user of the tree."""
-        return bool(await self._discussions_with_files(id, None))
-
-    async def remove_everywhere(self, id: str, owner: Scope | None = None) -> None:
-        """Remove what is stored of a discussion with that id, for every user of the tree and every key.
+    async def remove_everywhere(self, id: str, owner: Scope) -> None:
+        """Remove what an owner has of a discussion with that id, for every user of the tree and every key.
 
         Raises Conflict.
         """
         for discussion in await self._discussions_with_files(id, owner):
             await self._remove(discussion)
 
+    async def forget_messages(self, discussion: Discussion, uids: Collection[str]) -> None:
+        """Forget the chunks that hold any of these messages, by their uids in conversations; all, if none is left.
+
+        A discussion that only the key of a client opens stays as it is. Raises Conflict.
+        """
+        kinds: tuple[Kind, ...] = ("summaries", "records")
+        has_forgotten = False
+        with suppress(KeyUnavailable):
+            for kind in kinds:
+                store = self.memory.ledger if kind == "summaries" else self.memory.records
+                for key, said in (await store.sources(discussion)).items():
+                    if any(message.uid in uids for message in said):
+                        has_forgotten |= await forget_chunk(self.memory, discussion, key, kind=kind)
+            if has_forgotten and not await self._holds_memories(discussion):
+                await self._remove(discussion)
+
     async def of_owner(self, owner: Scope) -> Sequence[Discussion]:
-        """The discussions in the folder of an owner, for every user of the tree; none can be decrypted."""
+        """The discussions of an owner, for every user of the tree; none can be decrypted."""
         files, found = self.memory.files, []
         for user in self._users():
             tree = self._tree(user)
             for root in self._places.roots(tree, owner):
                 clients = [] if tree is None else await files.client_folders(root)
                 for place, client in [(root, None), *((root / one.name, one) for one in clients)]:
-                    listed = [one for one in await files.discussions_in(place, None, client) if is_allowed(one.id)]
-                    found += [await files.named_discussion(place, one.id, None, client) for one in listed]
+                    legacy = None if client is not None else self._places.legacy(tree, owner)
+                    listed = [one for one in await files.discussions_in(place, legacy, client) if is_allowed(one.id)]
+                    found += [await files.named_discussion(place, one.id, legacy, client) for one in listed]
         return list(dict.fromkeys(found))
 
-    async def shared_discussions(self, id: str) -> Sequence[Discussion]:
-        """What is stored of a discussion with that id outside the folders of owners, for every user of the tree."""
-        return [one for one in await self._discussions_with_files(id, None) if await self.memory.files.exists(one)]
+    async def owners(self) -> Sequence[Scope]:
+        """Who has any: `nobody` of the places, and those whose folder tells who they are."""
+        folders = dict.fromkeys(self._places.common(self._tree(user)) / OWNERS for user in self._users())
+        names = {name for folder in folders for name in await asyncio.to_thread(_names_in, folder)}
+        found = [owner for name in sorted(names) if (owner := named_owner(name)) is not None]
+        return [*([self._places.nobody] if await self.of_owner(self._places.nobody) else []), *found]
+
+    async def projects_of(self, tenant: str, user: str, known: Collection[str]) -> Sequence[str]:
+        """The projects of a tenant in which a user has any; of those whose folder does not tell, the known ones."""
+        told = {owner.project for owner in await self.owners() if (owner.tenant, owner.user) == (tenant, user)}
+        others = sorted({*known, self._places.nobody.project} - told)
+        scopes = [Scope(tenant=tenant, project=project, user=user) for project in others]
+        return [*sorted(told), *[scope.project for scope in scopes if await self.of_owner(scope)]]
 
     async def remove_owner(self, owner: Scope) -> int:
-        """Remove the folder of an owner with all its discussions; their number. Raises Conflict."""
+        """Remove all discussions of an owner, with the folder that they have for themselves; their number.
+
+        Raises Conflict.
+        """
         discussions = await self.of_owner(owner)
         for discussion in discussions:
             await self._remove(discussion)
-        for user in self._users():
-            (root,) = self._places.roots(self._tree(user), owner)
-            await asyncio.to_thread(shutil.rmtree, root, ignore_errors=True)  # with what is none of theirs
+        if not self._places.is_of_nobody(owner):
+            for user in self._users():
+                for root in self._places.roots(self._tree(user), owner):
+                    await asyncio.to_thread(shutil.rmtree, root, ignore_errors=True)  # with what is none of theirs
         return len(discussions)
 
-    async def _discussions_with_files(self, id: str, owner: Scope | None) -> list[Discussion]:
+    async def _discussions_with_files(self, id: str, owner: Scope) -> list[Discussion]:
         if not is_allowed(id):
             return []
         found: dict[Discussion, None] = {}
         for user in self._users():
             found |= dict.fromkeys(await self._places.everywhere(self._tree(user), id, owner))
         return [one for one in found if await self._has_files(one)]
+
+    async def _holds_memories(self, discussion: Discussion) -> bool:
+        summaries = await self.memory.ledger.all(discussion)
+        is_any = any(summary.forgotten_at is None for summary in summaries)
+        return is_any or bool(await self.memory.records.newest(discussion, limit=1))
 
     async def _has_files(self, discussion: Discussion) -> bool:
         return any([await self.memory.files.exists(kept) for kept in (discussion, *asides(discussion))])
@@ -207,7 +240,14 @@ class Discussions:
         return tree
 
     def _caller(self, owner: Scope | None) -> Caller:
-        return Caller(scope=owner or self._scope, request_id=new_request_id(), is_bound=owner is not None)
+        is_bound = acting.get().principal.is_bound
+        return Caller(scope=owner or self._places.nobody, request_id=new_request_id(), is_bound=is_bound)
+
+
+def _names_in(folder: Path) -> list[str]:
+    with file_errors(f"The folder {OWNERS} of discussions", "listed"), suppress(FileNotFoundError):
+        return os.listdir(folder)
+    return []
 
 
 def _valid_id(id: str) -> str:

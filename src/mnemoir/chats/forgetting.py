@@ -41,19 +41,21 @@ class Forgetting:
             return await self._forget(replace(scope.owner, conversation=session_id))
 
     async def forget_all(self, scope: Scope) -> Counter[str]:
-        """Forget all conversations of the scope's owner, with their files. Raises Conflict and StorageUnavailable.
+        """Forget all conversations of the scope's owner, with their files, and all their discussions.
 
         Conversations that begin during the deletion are deleted too. What was deleted before a failure stays deleted.
+        Raises Conflict and StorageUnavailable.
         """
         await self.holds.refuse(scope)
         total: Counter[str] = Counter()
-        if not await self.conversations.exist(scope):
-            return total
-        while True:
+        total.update(await self._forget_rest(scope))  # first, so that no conversation is looked for in it
+        is_done = not await self.conversations.exist(scope)
+        while not is_done:
             for session_id in await self._some_of(scope):
                 total.update(await self._forget_if_there(scope, session_id))
-            if await self.conversations.remove_empty(scope):
-                return total
+            is_done = await self.conversations.remove_empty(scope)
+        total.update(await self._forget_rest(scope))
+        return total
 
     async def forget_memories(self, scope: Scope) -> int:
         """Delete all memories of the scope's owner and the traces of its runs; return the number of memories.
@@ -82,6 +84,13 @@ class Forgetting:
         for holding in self.holdings:
             if holding.forget is not None:
                 total.update(await holding.forget(scope))
+        return total
+
+    async def _forget_rest(self, scope: Scope) -> Counter[str]:
+        total: Counter[str] = Counter()
+        for holding in self.holdings:
+            if holding.forget_rest is not None:
+                total.update(await holding.forget_rest(scope.owner))
         return total
 
     async def _some_of(self, scope: Scope) -> list[str]:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import date
@@ -24,12 +24,13 @@ from mnemoir.core.discussions import Discussion
 from mnemoir.core.errors import KeyUnavailable
 from mnemoir.core.memories import has_members
 from mnemoir.core.runs import RunTrace
-from mnemoir.core.scope import Scope, acting
+from mnemoir.core.scope import Scope
 from mnemoir.core.usage import Stored
 from mnemoir.memory.background import Background
 from mnemoir.memory.discussions.transfer import copy_of
 from mnemoir.ports.holdings import Amounts, Archive, ByDay, OpenHolding
 from mnemoir.ports.jobs import Job
+from mnemoir.ports.log import Log
 from mnemoir.ports.memory_store import OwnerSummary
 from mnemoir.ports.objects import ObjectNotFound
 from mnemoir.ports.run_store import RunFilter, RunStore
@@ -125,6 +126,7 @@ def holding_of_runs(runs: RunStore, open_kept: Callable[[], RunStore | None]) ->
     return OpenHolding(
         name="run",
         forget=forget,
+        forget_rest=forget,
         erase=erase,
         export=export,
         projects_of=projects_of,
@@ -140,31 +142,38 @@ def holding_of_discussions(discussions: Discussions, conversations: Conversation
 
     async def forget(scope: Scope) -> Amounts:
         id = scope.conversation
-        if id is not None:
-            await discussions.remove_everywhere(id, scope.owner)
-        if acting.get().principal.is_bound:  # what all others share is not the caller's
+        if id is None:
             return {}
-        # discussions have no owner but their id; few are stored, so few deletions look at other users
-        if id is not None and await discussions.is_kept(id) and not await conversations.others_have(scope, id):
-            await discussions.remove_everywhere(id)
+        await discussions.remove_everywhere(id, scope.owner)
+        others = await discussions.of_owner(scope.owner)
+        if others:  # those that a tag names are called otherwise than the conversation
+            called = {*await conversations.ids(scope)}
+            async with conversations.of(scope) as own:
+                uids = await in_thread(_message_uids, own.log, id)
+            for discussion in others:
+                if discussion.id not in called:
+                    await discussions.forget_messages(discussion, uids)
         return {}
 
-    async def erase(scope: Scope) -> Amounts:
-        # those that a conversation shares with nobody else go with the conversation
-        return {"discussions": await discussions.remove_owner(scope)}
+    async def remove_all(scope: Scope) -> Amounts:
+        return {"discussions": await discussions.remove_owner(scope.owner)}
 
     async def export(scope: Scope, archive: Archive) -> None:
-        found = [*await discussions.of_owner(scope)]
-        for id in await conversations.ids(scope):
-            if not await conversations.others_have(scope, id):
-                found += await discussions.shared_discussions(id)
+        found = await discussions.of_owner(scope)
         await archive.add_lines("discussions.jsonl", [await _document_of(discussions, one, archive) for one in found])
 
-    async def projects_of(tenant: str, user: str, known: Collection[str]) -> Iterable[str]:
-        scopes = [Scope(tenant=tenant, project=project, user=user) for project in known]
-        return [scope.project for scope in scopes if await discussions.of_owner(scope)]
+    async def owners(tenants: Collection[str]) -> Iterable[Scope]:
+        return await discussions.owners()
 
-    return OpenHolding(name="discussion", forget=forget, erase=erase, export=export, projects_of=projects_of)
+    return OpenHolding(
+        name="discussion",
+        forget=forget,
+        forget_rest=remove_all,
+        erase=remove_all,
+        export=export,
+        owners=owners,
+        projects_of=discussions.projects_of,
+    )
 
 
 def holding_of_locks(locks: LockFiles) -> OpenHolding:
@@ -269,6 +278,15 @@ def _amounts_by_user(
 
     attachments = partial(sizes, below=f"{OBJECTS}/{ATTACHMENTS}")
     return {"messages": messages, "attachment_bytes": attachments, "disk_bytes": sizes}
+
+
+def _message_uids(log: Log, session_id: str) -> Set[str]:
+    """The uids of the messages of all branches of a conversation. Blocks."""
+    found, after = set[str](), 0
+    while page := log.message_tree(session_id, _PAGE, after=after):
+        found |= {message.uid for message in page if message.uid is not None}
+        after = page[-1].id
+    return found
 
 
 def _about(job: Job) -> Mapping[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from mnemoir.access.opening import Access
 from mnemoir.access.personal_data import make_personal_data
+from mnemoir.chats.clock_trust import ClockTrust
 from mnemoir.chats.quotas import Quotas
 from mnemoir.core.data_directory import MEMORY_PACKS
 from mnemoir.core.owning import Own
@@ -30,6 +31,7 @@ from mnemoir.storage.files import FileMemoryStore, FileProjectFiles, FileProject
 from mnemoir.storage.pack_files import PackFiles
 from mnemoir.storage.sealing.cells import Cells
 from mnemoir.storage.sql import SqlMemoryStore, SqlProjectSettings, SqlProposals
+from mnemoir.storage.sql.ageing import SqlStamps
 from mnemoir.storage.sqlite import SqliteEngine
 
 
@@ -38,6 +40,7 @@ class Memory:
     """The facts and what they are kept in."""
 
     database: SqliteEngine
+    clock_trust: ClockTrust
     store: SqlMemoryStore | FileMemoryStore
     packs: PackFiles
     project_settings: ProjectSettingsStore
@@ -84,7 +87,10 @@ def open_memory(
     """Open it; `cells` encrypt what is kept beside the `database`. Parts to be closed are passed to `own`."""
     packs = PackFiles(settings.storage.data_dir / MEMORY_PACKS, cells)
     pending, waiting = asyncio.Event(), {space.name: asyncio.Event() for space in models.spaces}
-    store, project_settings = _storage(settings, database, packs, pending.set, models.spaces, waiting, quotas.adding)
+    trust = ClockTrust(SqlStamps(database))
+    store, project_settings = _storage(
+        settings, database, packs, pending.set, models.spaces, waiting, quotas.adding, trust
+    )
     personal_data, personal_holding = make_personal_data(
         settings, models.rules, project_settings, database, access.file
     )
@@ -105,6 +111,7 @@ def open_memory(
     )
     return Memory(
         database=database,
+        clock_trust=trust,
         store=store,
         packs=packs,
         project_settings=project_settings,
@@ -183,6 +190,7 @@ def _storage(
     spaces: Sequence[FurtherSpace],
     waiting: Mapping[str, asyncio.Event],
     room: Room,
+    trust: ClockTrust,
 ) -> tuple[SqlMemoryStore | FileMemoryStore, ProjectSettingsStore]:
     """The stores of memories and of projects' settings that the settings choose."""
 
@@ -200,6 +208,7 @@ def _storage(
             note_waiting=note_waiting,
             of_all_facts=of_all_facts,
             room=room,
+            trusts_clock=trust.is_known_to_decide,
         ), FileProjectSettings(root)
     store = SqlMemoryStore(
         database,
@@ -208,6 +217,7 @@ def _storage(
         note_waiting=note_waiting,
         of_all_facts=of_all_facts,
         room=room,
+        trusts_clock=trust.is_known_to_decide,
     )
     return store, SqlProjectSettings(database)
 

@@ -2,20 +2,20 @@
 older than the settings allow, and of what has ended and is of no more use, hourly.
 
 Both begin at the start, go through the list of holdings, and wait while the clock cannot be trusted; what somebody
-asks for is refused meanwhile. When the clock was last trusted, and when conversations were last pruned, is a row
-each, so frequent restarts repeat nothing.
+asks for is refused meanwhile. When conversations were last pruned is a row, so frequent restarts repeat nothing.
 """
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 import structlog
 
-from mnemoir.core.clock import Clock, to_text, utc_now
-from mnemoir.core.clock_guard import WAIT_S, ClockGuard, elapsed_s
-from mnemoir.core.errors import Conflict, StorageUnavailable
+from mnemoir.chats.clock_trust import ClockTrust
+from mnemoir.core.clock import Clock, utc_now
+from mnemoir.core.clock_guard import WAIT_S
+from mnemoir.core.errors import StorageUnavailable
 from mnemoir.ports.holdings import Amounts, OpenHolding
 from mnemoir.storage.sql.ageing import SqlStamps, Stamp
 
@@ -31,15 +31,14 @@ class Pruning:
         holdings: Sequence[OpenHolding],
         stamps: SqlStamps,
         days: int | None,
+        trust: ClockTrust,
         clock: Clock = utc_now,
-        elapsed: Callable[[], float] = elapsed_s,
     ) -> None:
         self._holdings = holdings
         self._stamps = stamps
         self._days = days
         self._clock = clock
-        self._elapsed = elapsed
-        self._guard: ClockGuard | None = None
+        self.trust = trust
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -60,11 +59,11 @@ class Pruning:
         since_s = None if last is None else (self._clock() - last).total_seconds()
         if since_s is not None and 0 <= since_s < _EVERY_S:
             return 0
-        return await self._prune(self._days) if await self.trusts_clock() else 0
+        return await self._prune(self._days) if await self.trust.decides() else 0
 
     async def expire_if_due(self) -> Amounts:
         """Delete what is too old and what has ended; how much of the former. Raises StorageUnavailable."""
-        if not await self.trusts_clock():
+        if not await self.trust.decides():
             return {}
         for holding in self._holdings:
             if holding.sweep is not None:
@@ -74,24 +73,14 @@ class Pruning:
     async def run(self, *, dry_run: bool) -> Amounts:
         """Expire and prune now, as somebody asked, or only count what would go; how much of what.
 
-        Raises OSError, StorageUnavailable, and Conflict as `check_clock` does.
+        Raises OSError, StorageUnavailable, and Conflict (`clock_not_trusted`).
         """
         if not dry_run:
-            await self.check_clock()
+            await self.trust.check()
         done = dict(await self._expire(dry_run=dry_run))
         if self._days is not None:
             done["conversations"] = await self._prune(self._days, dry_run=dry_run)
         return done
-
-    async def check_clock(self) -> None:
-        """Raise Conflict (`clock_not_trusted`) while the clock may not decide what is deleted by its age."""
-        if not await self.trusts_clock():
-            assert self._guard is not None
-            raise Conflict(
-                f"Nothing was deleted: {self._guard.why}, and it says {to_text(self._clock())}. Set it right, or ask "
-                "again when a server has run with it for an hour.",
-                code="clock_not_trusted",
-            )
 
     async def last_run_at(self) -> datetime | None:
         """The time of the last pruning, also when it is switched off now; None for never."""
@@ -123,12 +112,3 @@ class Pruning:
             except (OSError, StorageUnavailable) as exc:
                 _log.warning("old data not pruned", error=type(exc).__name__)
             await asyncio.sleep(WAIT_S)
-
-    async def trusts_clock(self) -> bool:
-        """Whether the clock may decide; noted, so that the next start can compare with it."""
-        if self._guard is None:
-            self._guard = ClockGuard(await self._stamps.read(Stamp.CLOCK), self._clock, self._elapsed)
-        if not self._guard.trusts():
-            return False
-        await self._stamps.write(Stamp.CLOCK, self._clock())
-        return True

@@ -89,7 +89,7 @@ def list_keys(
         return
     for key, own in zip(found, limits, strict=True):
         told = ", ".join(f"{what}={most}" for what, most in own.items())
-        print_row(key.id, key.state, key.role, _whose(key), *filter(None, (key.label, told and f"at most {told}")))
+        print_row(key.id, key.state, key.role, whose(key), *filter(None, (key.label, told and f"at most {told}")))
     if not found:
         note("There are no keys.")
     elif not needed:
@@ -172,7 +172,7 @@ def _print_new(made: "ApiKey", limits: "Limits", text: str, *, as_json: bool) ->
         print_json({**_json(made, limits), "key": text})
         return
     print_row(text)
-    note(f"Key {made.id}: {made.role}, {_whose(made)}. It is shown this once; keep it in a safe place.")
+    note(f"Key {made.id}: {made.role}, {whose(made)}. It is shown this once; keep it in a safe place.")
 
 
 def _json(key: "ApiKey", limits: "Limits") -> dict[str, Any]:
@@ -181,7 +181,8 @@ def _json(key: "ApiKey", limits: "Limits") -> dict[str, Any]:
     return dict(key_json(key, limits))
 
 
-def _whose(key: "ApiKey") -> str:
+def whose(key: "ApiKey") -> str:
+    """Whose data the key is for, in words."""
     projects = "all projects" if key.projects is None else f"project {', '.join(key.projects)}"
     of_tenant = "" if key.tenant == "default" else f"tenant {key.tenant}, "
     calls = "" if key.configs is None else f", calls {', '.join(key.configs)}"

@@ -61,6 +61,9 @@ def erase(
         print_row(name, number)
     if not any(report["counts"].values()):
         note(f"Nothing was stored of {user!r}.")
+    for key in report["live_keys"]:
+        print_row(f"key {key['id']}", "goes on", key["role"], key["label"])
+        note(f"`mnemoir keys revoke {key['id']}` ends it.")
     for backup in report["backups"]:
         place = f": {backup['path']}" if backup["path"] else ""
         note(f"The backup of {backup['made_at']} still holds it{_until(backup)}{place}")

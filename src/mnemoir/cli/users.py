@@ -12,8 +12,10 @@ from mnemoir.cli.keys import duration
 from mnemoir.cli.output import Config, DataDir, Json, Url, note, print_json, print_row
 from mnemoir.cli.session import Session, run
 from mnemoir.core.errors import NotFound
+from mnemoir.core.scope import Principal
 
 if TYPE_CHECKING:
+    from mnemoir.access.leaving import Left
     from mnemoir.access.sign_in.users import Users
     from mnemoir.core.users import Invitation, User
 
@@ -109,7 +111,7 @@ def list_users(
 
 @commands.command()
 def disable(name: Name, config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
-    """End a user's sessions at once, and let them sign in no more. Their keys, if they have some, go on."""
+    """End a user's sessions at once, and let them sign in no more. Keys that go on are printed."""
     _change(name, config, data_dir, is_disabled=True, as_json=as_json)
 
 
@@ -121,14 +123,23 @@ def enable(name: Name, config: Config = None, data_dir: DataDir = None, as_json:
 
 @commands.command()
 def remove(name: Name, config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
-    """Remove a user. What is remembered of them stays."""
-    with _opened_users(config, data_dir, changes=True) as (users, _):
+    """Remove a user with their own keys. What is remembered of them stays, and keys that go on are printed."""
+    from mnemoir.access.api_keys import ApiKeys
+    from mnemoir.access.leaving import remove as remove_person
+    from mnemoir.access.sign_in.users import Users
+
+    with opened_access_file(config, data_dir, changes=True) as file:
+        users, keys = Users(file), ApiKeys(file)
         user = users.user_by_name(name)
-        users.remove(user)
+        ended, left = remove_person(user, users, keys)
     if as_json:
-        print_json({"removed": user.name})
-    else:
-        print_row(user.name, "removed")
+        ids = [key.id for key in ended]
+        print_json({"removed": user.name, "ended_keys": ids, **_left_json(left)})
+        return
+    print_row(user.name, "removed")
+    for key in ended:
+        print_row(f"key {key.id}", "ended", key.label)
+    _print_left(left)
 
 
 @commands.command()
@@ -200,12 +211,40 @@ def _opened_users(
 
 
 def _change(name: str, config: Any, data_dir: Any, *, is_disabled: bool, as_json: bool) -> None:
-    with _opened_users(config, data_dir, changes=True) as (users, _):
+    from mnemoir.access.api_keys import ApiKeys
+    from mnemoir.access.leaving import left_by
+    from mnemoir.access.sign_in.users import Users
+
+    with opened_access_file(config, data_dir, changes=True) as file:
+        users = Users(file)
         user = users.change(users.user_by_name(name), is_disabled=is_disabled)
+        left = left_by([user], users, ApiKeys(file))
     if as_json:
-        print_json(_json(user))
-    else:
-        print_row(user.name, "disabled" if is_disabled else "active")
+        print_json({**_json(user), **_left_json(left)})
+        return
+    print_row(user.name, "disabled" if is_disabled else "active")
+    if is_disabled:
+        _print_left(left)
+
+
+def _print_left(left: "Left") -> None:
+    """Print what goes on, and how to end it."""
+    from mnemoir.cli.keys import whose
+
+    for key in left.keys:
+        print_row(f"key {key.id}", "goes on", key.role, whose(key), key.label)
+        note(f"`mnemoir keys revoke {key.id}` ends it.")
+    for one in left.invitations:
+        print_row(f"invitation {one.id}", "is open", _rights(one), one.name or "(somebody)")
+    if left.invitations:
+        note("The page People and keys takes invitations back.")
+
+
+def _left_json(left: "Left") -> dict[str, Any]:
+    from mnemoir.server.sign_in.users import left_json
+
+    keys, invitations = left_json(left, Principal())
+    return {"live_keys": keys, "open_invitations": invitations}
 
 
 def _all(users: "Users", tenant: str | None) -> "Iterator[User]":

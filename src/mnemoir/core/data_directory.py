@@ -10,6 +10,7 @@ LOCK_FILES = "WilmerDb.*.sqlite"  # of workflow runs, one for each user of a con
 MEMORY_PACKS = f"{CACHE}/memories"
 OWN_DISCUSSIONS = "discussions"  # without a config tree
 PEPPER_FILE = "secrets/pepper"
+KEYS_MADE_FILE = "secrets/keys-were-made"  # there from the first key or person on
 RUNS_FILE = "runs.db"
 SAVED_MODELS = "settings"  # the models that were chosen at the running server, and their keys
 SESSIONS_FILE = "conversations.db"  # in the folder of a user

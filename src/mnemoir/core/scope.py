@@ -12,6 +12,7 @@ from mnemoir.core.usage import Limits
 PROJECT_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}", re.ASCII)
 ENTITY_CHARACTERS = 256
 DEFAULT_TENANT = "default"
+DEFAULT_USER = "user"  # whose is what requests say that name nobody
 NOWHERE = "-"  # the tenant that no data has: no name of a tenant begins like this
 
 SETTINGS_KEYS = "settings:"  # how ids of keys begin that the settings name

@@ -87,6 +87,8 @@ class OpenHolding:
     # Deletes what was made of the scope's conversation or, without one, all memories of the owner, whose
     # conversations stay. It leaves none of their bytes on the disk, and gives the amounts deleted.
     forget: Callable[[Scope], Awaitable[Amounts]] | None = None
+    # Deletes what was made of all conversations of the owner, also of those that are not kept; gives the amounts.
+    forget_rest: Callable[[Scope], Awaitable[Amounts]] | None = None
     # Deletes the memories of a part of the owner: of the agent, app or conversation that the scope names, and of
     # those only what has such metadata. Conversations and traces stay. It gives the amounts deleted.
     forget_part: Callable[[Scope, Mapping[str, Any] | None], Awaitable[Amounts]] | None = None

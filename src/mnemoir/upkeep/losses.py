@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mnemoir.access.access_file import AccessFile
+import apsw
+
+from mnemoir.access.access_file import NO_KEYS_LEFT, AccessFile
 from mnemoir.chats.conversation_folders import folder_of, folders_below, place_of, refuse_link
 from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.data_directory import ACCESS_FILE, DATABASE_FILE, IDENTITY_FILE, PEPPER_FILE, SESSIONS_FILE
@@ -21,6 +23,7 @@ from mnemoir.core.scope import DEFAULT_TENANT, Scope
 from mnemoir.settings import Settings
 from mnemoir.settings.tree import Storage
 from mnemoir.storage.spelled_folders import SpelledFolders
+from mnemoir.storage.sql.api_keys import were_keys_made
 from mnemoir.storage.sql.conversation_marks import ConversationMarks, marked_scopes
 from mnemoir.storage.sqlite import open_database
 from mnemoir.storage.sqlite.data_file import beside
@@ -28,7 +31,7 @@ from mnemoir.storage.sqlite.database import read_beside
 from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
 from mnemoir.storage.sqlite.membership import Membership, loss_of, lost_identity_error, read_belonging
 from mnemoir.storage.sqlite.process_lock import LOCK_FILE, ProcessLock
-from mnemoir.storage.sqlite.transactions import storage_errors
+from mnemoir.storage.sqlite.transactions import SqliteSql, storage_errors
 from mnemoir.trees.served import folder_of_conversations
 
 _ACT = "files.begin_anew"
@@ -106,7 +109,7 @@ def _lost_databases(identity: DirectoryIdentity) -> Iterator[tuple[str, str]]:
     for name in _DATABASES:
         if identity.is_expected(name):
             membership = identity.membership(name)
-            what = _loss(root / name, membership)
+            what = _loss(root / name, membership) or (_keys_gone(root / name) if name == ACCESS_FILE else None)
             if what is not None:
                 yield name, membership.loss_error(root / name, what).message
 
@@ -141,6 +144,15 @@ def _loss(path: Path, membership: Membership) -> str | None:
         return None  # other checks name what is wrong with it
 
 
+def _keys_gone(path: Path) -> str | None:
+    """Why a file of keys is lost that is there: nobody is in it; None for one that is damaged otherwise."""
+    try:
+        with storage_errors(path), closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+            return None if were_keys_made(SqliteSql(connection)) else NO_KEYS_LEFT
+    except StorageUnavailable:
+        return None  # other checks name what is wrong with it
+
+
 def _owner_there(path: Path, membership: Membership) -> str | None:
     """Why a file that need not be there may not be either: it is another user's; None for one that may."""
     try:
@@ -156,7 +168,8 @@ def _begin_file(settings: Settings, name: str) -> BegunAnew:
     if name == IDENTITY_FILE:
         kept_as = _keep_apart(path)
         there = [each for each in _DATABASES if loss_of(path.with_name(each)) is None]
-        lacks_keys = ACCESS_FILE not in there and (path.parent / PEPPER_FILE).exists()
+        had_keys = identity.says_that_keys_were_made or (path.parent / PEPPER_FILE).exists()
+        lacks_keys = had_keys and ACCESS_FILE not in there
         expected = [*[each for each in there if each == DATABASE_FILE], *([ACCESS_FILE] if lacks_keys else [])]
         identity.expect_only(expected, id=identity.id_in_remains)
         if lacks_keys:  # a loss of its own, without which nobody can write the act down

@@ -119,7 +119,14 @@ def open_upkeep(
         further_vectors=memory.further_vectors(background, own),
         terms=memory.terms(background, own),
         memory=own(MemoryUpkeep()),
-        pruning=own(Pruning(stores.holdings, SqlStamps(memory.database), settings.memory.auto_prune_days)),
+        pruning=own(
+            Pruning(
+                stores.holdings,
+                SqlStamps(memory.database),
+                settings.memory.auto_prune_days,
+                memory.clock_trust,
+            )
+        ),
     )
 
 

@@ -8,6 +8,7 @@ from mnemoir.core.api_keys import ApiKey
 from mnemoir.core.discussion_id import is_allowed
 from mnemoir.core.discussions import ClientFolder
 from mnemoir.core.errors import InvalidRequest, KeyUnavailable, SettingsError, StorageUnavailable
+from mnemoir.core.scope import DEFAULT_USER, Scope
 from mnemoir.settings import Settings
 from mnemoir.storage.discussions.files import FileDiscussionFiles
 from mnemoir.trees.served import open_tree
@@ -87,6 +88,7 @@ def _tree_and_places(settings: Settings, user: str | None) -> tuple[UserTree, Di
     places = DiscussionPlaces(
         FileDiscussionFiles(),
         settings.storage.data_dir,
+        nobody=Scope(project=settings.memory.default_project, user=DEFAULT_USER),
         several_users=len(served.users) > 1,
         directory=settings.workflows.discussion_directory,
     )

@@ -38,8 +38,11 @@ class DiscussionPlaces:
     """Finds the directories of discussions: `directory`, else the one in the user's file, else `DiscussionIds`.
 
     With several users, a user without a directory in the file has a folder of their own, so that two users may have
-    the same discussion id. Discussions already in the common folder continue there. With an `owner`, a folder of that
-    owner is in place of all these.
+    the same discussion id. Discussions already in the common folder continue there.
+
+    All these are of one owner, `nobody`: the one whose is what requests say that name nobody. Any other owner has a
+    folder in place of them. So the owner of a discussion is told by where it is, from its first message, and by
+    nothing else. An `owner` of None is `nobody`.
 
     In any of them the format has a folder for each client's key. A discussion that is there for the key of a request
     is found. New ones are made there only for users with `encryptUsingApiKey`, as front ends send any key to servers
@@ -51,11 +54,13 @@ class DiscussionPlaces:
         files: DiscussionFiles,
         data_dir: Path,
         *,
+        nobody: Scope,
         several_users: bool = False,
         directory: Path | None = None,
         is_plain_refused: bool = False,
     ) -> None:
         self._files = files
+        self.nobody = nobody.owner
         self._data_dir = data_dir
         self._several_users = several_users
         self._directory = directory
@@ -120,7 +125,7 @@ class DiscussionPlaces:
         return found
 
     async def _of_none(self, user: UserTree | None, id: str, owner: Scope | None) -> Discussion:
-        legacy = None if user is None or owner is not None else user.tree.public
+        legacy = self.legacy(user, owner)
         roots = self.roots(user, owner)
         for root in roots[1:]:
             discussion = await self._files.named_discussion(root, id, legacy)
@@ -174,9 +179,9 @@ class DiscussionPlaces:
 
     def roots(self, user: UserTree | None, owner: Scope | None = None) -> Sequence[Path]:
         """The directories of a user's discussions; the first is for new ones."""
-        if owner is not None:
-            return [_of_owner(self.common(user), owner)]
         common = self.common(user)
+        if not self.is_of_nobody(owner):
+            return [_of_owner(common, owner or self.nobody)]
         if user is None:
             return [common]
         public, named = user.tree.public, "" if self._directory else user.settings.discussion_directory
@@ -184,6 +189,14 @@ class DiscussionPlaces:
         if root == common and not named.strip() and self._several_users:
             return [common / USERS / directory_name(user.name.lower()), common]
         return [root]
+
+    def legacy(self, user: UserTree | None, owner: Scope | None) -> Path | None:
+        """The directory in which WilmerAI kept databases of an owner's discussions; None for none."""
+        return user.tree.public if user is not None and self.is_of_nobody(owner) else None
+
+    def is_of_nobody(self, owner: Scope | None) -> bool:
+        """True for the owner of what lies outside the folders of owners."""
+        return owner is None or owner.owner == self.nobody
 
     def common(self, user: UserTree | None) -> Path:
         """The directory that is every user's where none is named."""
@@ -193,6 +206,15 @@ class DiscussionPlaces:
 
 def _of_owner(common: Path, owner: Scope) -> Path:
     return common / OWNERS / directory_name(owner_name(owner))
+
+
+def named_owner(folder: str) -> Scope | None:
+    """The owner whose folder has that name; None for another one, and for an encoded one."""
+    try:
+        tenant, project, user = json.loads(folder)
+        return Scope(tenant=str(tenant), project=str(project), user=str(user))
+    except (ValueError, TypeError):
+        return None
 
 
 def owner_name(owner: Scope) -> str:

@@ -71,7 +71,7 @@ class Engine:
         """Set the turn's discussion with the paths of its files. Raises StorageUnavailable."""
         if turn.discussion_id is not None:
             turn.discussion = await self._services.discussion_places.of(
-                turn.user, turn.discussion_id, turn.caller.apart, turn.caller.client_keys
+                turn.user, turn.discussion_id, turn.caller.scope, turn.caller.client_keys
             )
 
     async def answer(self, turn: Turn, workflow: WorkflowDefinition) -> None:

@@ -27,6 +27,7 @@ from mnemoir.workflows.step import Step
 from tests.discussion_stores import discussion_stores
 
 NOT_ASKED: Any = None  # in place of the parts that none of these nodes may use
+ALEX = Scope(project="kitchen", user="alex")
 HELLO = (text_message("system", "Be kind."), text_message("user", "Hello."))
 _API_TYPES = {
     "chat": {
@@ -88,7 +89,7 @@ class Bench:
             own_model=NOT_ASKED,
             memory=NOT_ASKED,
             discussions=self.discussions,
-            discussion_places=DiscussionPlaces(self.discussions.files, self.public),
+            discussion_places=DiscussionPlaces(self.discussions.files, self.public, nobody=ALEX),
             model_servers=HttpModelServers(self.session, timeouts=Timeouts(), tries=1, most_bytes=1024 * 1024),
             modules=NOT_ASKED,
             files=FileUserFiles([self.public], self.public),
@@ -101,7 +102,7 @@ class Bench:
     def _step(self, raw: Mapping[str, Any]) -> Step:
         self._write("Users/someone.json", self.settings)
         request = ModelRequest(messages=tuple(self.messages))
-        caller = Caller(scope=Scope(project="kitchen", user="alex"), request_id="r1")
+        caller = Caller(scope=ALEX, request_id="r1")
         turn = Turn(
             chat=ChatRequest(request=request, stream=False),
             caller=caller,

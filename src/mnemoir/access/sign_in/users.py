@@ -218,6 +218,7 @@ class Users:
         made = self._new(grant_with_valid_names(grant), user_name(name), by=identity.issuer)
         note, is_new_memory = self._note("users.create", made, identity), grant.memory_user is None
         self._rows.create(made, Secrets(identity=identity), note, is_new_memory=is_new_memory)
+        self._file.look(now=True)  # which notes that the file must be there from now on
         return made
 
     def join(
@@ -252,6 +253,7 @@ class Users:
             is_done = self._rows.join(hashed, user, secrets, now, note, is_new_memory=is_new_memory)
         if not is_done:
             raise _no_invitation()
+        self._file.look(now=True)  # as above
         return user, codes
 
     def set_password(self, user: User, password_hash: str, *, keep_session: str) -> None:

@@ -9,6 +9,7 @@ from typing import Literal
 from mnemoir.cli.output import count_with_noun
 from mnemoir.core.data_directory import ACCESS_FILE, PEPPER_FILE, SESSIONS_FILE
 from mnemoir.core.errors import SettingsError
+from mnemoir.core.scope import DEFAULT_USER, Scope
 from mnemoir.ports.discussions import DiscussionFiles
 from mnemoir.settings import Settings
 from mnemoir.storage.conversations.inspection import database_problems, inspect_conversations
@@ -86,6 +87,7 @@ def _folders(settings: Settings, files: DiscussionFiles) -> Mapping[Path, Path |
     places = DiscussionPlaces(
         files,
         settings.storage.data_dir,
+        nobody=Scope(project=settings.memory.default_project, user=DEFAULT_USER),
         several_users=len(trees) > 1,
         directory=settings.workflows.discussion_directory,
     )

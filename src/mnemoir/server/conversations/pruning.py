@@ -43,7 +43,7 @@ async def prune(
     scope = owner_in_body(request, scope, body.user_id)
     await site.parts.upkeep.holds.refuse(scope)
     if body.days and not body.dry_run:
-        await site.parts.upkeep.pruning.check_clock()
+        await site.parts.upkeep.pruning.trust.check()
     ids = await site.parts.chats.conversations.prune_of(scope, body.days, dry_run=body.dry_run)
     verb = "Would delete" if body.dry_run else "Deleted"
     return Answer({"success": True, "message": f"{verb} {len(ids)} conversations", "ids": ids})
@@ -58,8 +58,8 @@ async def cleanup(
     await site.parts.upkeep.holds.refuse(scope)
     pruning = site.parts.upkeep.pruning
     if body.older_than_days and not body.dry_run:
-        await pruning.check_clock()
-    copies_days = CORRUPT_COPIES_KEPT_DAYS if await pruning.trusts_clock() else None
+        await pruning.trust.check()
+    copies_days = CORRUPT_COPIES_KEPT_DAYS if await pruning.trust.decides() else None
     async with open_conversations(site, scope) as own:
         report = Report() if own is None else await asyncio.to_thread(_clean_up, own, body, copies_days)
     verb = "Would delete" if body.dry_run else "Deleted"

@@ -41,7 +41,7 @@ from mnemoir.server.discussions.answers import (
 from mnemoir.server.discussions.bodies import DiscussionBody, RebuildBody
 from mnemoir.server.door.access import client_keys, principal_of
 from mnemoir.server.door.budgets import check_budgets
-from mnemoir.server.door.request import query, visit_of
+from mnemoir.server.door.request import visit_of
 from mnemoir.server.door.routing import RouteAsSent
 from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import default_user, owner
@@ -71,20 +71,22 @@ _LATEST = 3  # chunk summaries in an overview
 
 User = Annotated[str | None, Query(description="user of the config tree; else the first one")]
 OwnUser = Annotated[
-    str | None, Query(alias="user_id", description="those of keys that are bound to this user; else what all share")
+    str | None,
+    Query(alias="user_id", description="whose they are; else the key's user, or `user`"),
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class _Whose:
-    """Whose discussions: of a user of the config tree, and for a bound key, or by name, those of the owner alone.
+    """Whose discussions: those of the owner, with a user of the config tree. `is_named`: the request names the owner.
 
     `keys` are those of the request, for discussions that the format encrypts.
     """
 
     user: str | None
-    owner: Owner | None
+    owner: Owner
     keys: ClientKeys | None
+    is_named: bool
 
 
 async def _whose(
@@ -92,11 +94,9 @@ async def _whose(
 ) -> _Whose:
     if principal_of(request.scope).configs is not None:
         user = _callable(user, site.parts.trees.workflows.users)
-    names_owner = own_user is not None or query(request.scope, "project") is not None
-    if not principal_of(request.scope).is_bound and not names_owner:
-        return _Whose(user, None, client_keys(request.scope))
     own = owner(project, default_user(site.options) if own_user is None else own_user)
-    return _Whose(user, own, client_keys(request.scope))
+    is_named = own_user is not None or principal_of(request.scope).is_bound
+    return _Whose(user, own, client_keys(request.scope), is_named)
 
 
 def _callable(named: str | None, users: Sequence[str]) -> str:
@@ -264,22 +264,20 @@ async def import_discussion(
 async def rebuild(
     request: Request,
     site: SiteHere,
-    project: ProjectHere,
     whose: WhoseHere,
     id: str,
     body: Annotated[RebuildBody, Depends(BodyOf(RebuildBody, required=False))],
     dry_run: Annotated[bool, Query(description="only tell what a model would be asked about")] = False,
 ) -> Response:
     discussions, messages = site.parts.chats.discussions, body.conversation()
-    scope = whose.owner or owner(project, default_user(site.options))
     messages = await site.parts.memory.personal_data.conversation(
-        replace(scope, conversation=id), messages, not dry_run
+        replace(whose.owner, conversation=id), messages, not dry_run
     )
     if dry_run:
         plan = await discussions.plan(whose.user, id, messages, whose.owner, whose.keys)
         return Answer[RebuildPlan]({"chunks": plan.chunks, "messages": plan.messages, "tokens": plan.tokens})
     await _refuse_on_hold(site, whose, id)
-    check_budgets(request.scope, site.parts.chats.quotas, scope)
+    check_budgets(request.scope, site.parts.chats.quotas, whose.owner)
     return RebuildAnswer(
         discussions.rebuild(whose.user, id, messages, whose.owner, whose.keys), site.options.heartbeat_s
     )
@@ -306,10 +304,9 @@ async def delete(site: SiteHere, whose: WhoseHere, id: str) -> Response:
 
 
 async def _refuse_on_hold(site: Site, whose: _Whose, id: str) -> None:
-    """Raise LegalHold for a discussion of a user on hold: of the owner, or by a conversation of the same id."""
-    if whose.owner is not None:
-        await site.parts.upkeep.holds.refuse(whose.owner)
-    elif await site.parts.chats.conversations.is_held(id):
+    """Raise LegalHold for an owner on hold; where none is named, also for a conversation of that id on hold."""
+    await site.parts.upkeep.holds.refuse(whose.owner)
+    if not whose.is_named and await site.parts.chats.conversations.is_held(id):
         raise LegalHold(f"A user with a conversation {id[:80]!r} is on legal hold, so nothing was deleted.")
 
 

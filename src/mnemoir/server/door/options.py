@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mnemoir.core.errors import SettingsError
+from mnemoir.core.scope import DEFAULT_USER
 from mnemoir.ports.project_settings import Reviewed
 from mnemoir.settings.addresses import is_loopback
 
@@ -51,7 +52,7 @@ class ServerOptions:
     metrics: bool = False
     docs: bool = True
     default_project: str = "default"
-    default_user: str = "user"
+    default_user: str = DEFAULT_USER
     decay_days: float | None = None
     search_limit: int = 5
     review: Reviewed = "off"

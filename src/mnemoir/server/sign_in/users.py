@@ -10,6 +10,7 @@ from fastapi import Depends, Query, Request
 from pydantic import BeforeValidator, Field
 from starlette.responses import Response
 
+from mnemoir.access.leaving import Left, left_by, remove
 from mnemoir.chats.memory_users import memory_users as named_in
 from mnemoir.core.errors import Conflict, Forbidden, NotFound
 from mnemoir.core.scope import Principal, Role
@@ -17,6 +18,7 @@ from mnemoir.core.users import Grant, Invitation, User
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.says import says
 from mnemoir.server.keys.grants import check_end, check_invitation, check_person, invites_only_new, note_refusals
+from mnemoir.server.keys.live import LiveKey, live_key_json
 from mnemoir.server.rest import (
     Answer,
     Body,
@@ -79,6 +81,34 @@ class UserRecord(JsonObject):
     last_seen_at: str | None
     has_password: bool
     passkeys: int
+
+
+class LeftInvitation(JsonObject):
+    """An open invitation that somebody sent."""
+
+    id: str
+    name: str | None
+    role: Role
+    end: str
+
+
+class ChangedUser(UserRecord):
+    """A user after a change, and the keys and invitations that it did not end.
+
+    `live_keys` are those that they made, also by keys that they made, or that are bound to their memory user.
+    """
+
+    live_keys: list[LiveKey]
+    open_invitations: list[LeftInvitation]
+
+
+class RemovedUser(JsonObject):
+    """Who was removed, the ids of the keys that ended with that, and what did not end, as in `ChangedUser`."""
+
+    removed: str
+    ended_keys: list[str]
+    live_keys: list[LiveKey]
+    open_invitations: list[LeftInvitation]
 
 
 class UserPage(JsonObject):
@@ -151,7 +181,7 @@ async def memory_users(request: Request, site: SiteHere) -> Answer[MemoryUsers]:
 @says("manage", act=None)
 async def change_user(
     request: Request, site: SiteHere, user_id: str, body: Annotated[UserBody, Depends(BodyOf(UserBody))]
-) -> Answer[UserRecord]:
+) -> Answer[ChangedUser]:
     caller, user = await caller_and_user(request, site, user_id, "users.change")
     sent = {name: value for name, value in body.model_dump().items() if name in body.model_fields_set}
     is_disabled = sent.pop("disabled", None)
@@ -165,17 +195,29 @@ async def change_user(
     async with note_refusals(request, site, "users.change", user.id):
         check_person(caller, user.grant.tenant, operator=bool(body.operator) or body.role == "operator")
     changing = partial(site.parts.access.users.change, user, is_disabled=is_disabled, **granted)
-    return kept_out(user_json(await asyncio.to_thread(changing)))
+    changed = await asyncio.to_thread(changing)
+    left = await asyncio.to_thread(left_by, [user, changed], site.parts.access.users, site.parts.access.api_keys)
+    keys, invitations = left_json(left, caller)
+    return kept_out({**user_json(changed), "live_keys": keys, "open_invitations": invitations})
 
 
-@router.delete("/users/{user_id}", summary="Remove a user; what is remembered of them stays", status_code=204)
+@router.delete("/users/{user_id}", summary="Remove a user with their own keys; what is remembered of them stays")
 @says("manage", act=None)
-async def remove_user(request: Request, site: SiteHere, user_id: str) -> Response:
+async def remove_user(request: Request, site: SiteHere, user_id: str) -> Answer[RemovedUser]:
     caller, user = await caller_and_user(request, site, user_id, "users.remove")
     if user.id == caller.person:
         raise Conflict("You cannot remove yourself. Let another admin do it.", code="own_user")
-    await asyncio.to_thread(site.parts.access.users.remove, user)
-    return Response(None, 204)
+    access = site.parts.access
+    ended, left = await asyncio.to_thread(remove, user, access.users, access.api_keys)
+    keys, invitations = left_json(left, caller)
+    return kept_out(
+        {
+            "removed": user.name,
+            "ended_keys": [key.id for key in ended],
+            "live_keys": keys,
+            "open_invitations": invitations,
+        }
+    )
 
 
 @router.post("/users/{user_id}/reset", summary="Make a link by which a user chooses a new password", status_code=201)
@@ -252,6 +294,18 @@ def user_json(user: User) -> UserRecord:
         "has_password": user.has_password,
         "passkeys": user.passkeys,
     }
+
+
+def left_json(left: Left, caller: Principal) -> tuple[list[LiveKey], list[LeftInvitation]]:
+    """The records of what somebody has left, as far as the caller manages it."""
+    is_shown = caller.may("operator")
+    keys = [live_key_json(key) for key in left.keys if is_shown or key.tenant == caller.tenant]
+    invitations: list[LeftInvitation] = [
+        {"id": one.id, "name": one.name, "role": one.grant.role, "end": f"DELETE /api/invitations/{one.id}"}
+        for one in left.invitations
+        if is_shown or one.grant.tenant == caller.tenant
+    ]
+    return keys, invitations
 
 
 def invitation_json(invitation: Invitation) -> InvitationRecord:

@@ -104,7 +104,7 @@ async def _unhealthy(request: Request, site: SiteHere, *, writes: bool = False) 
     """
     try:
         await site.parts.memory.store.check()
-        site.parts.access.file.look()
+        site.parts.access.file.look(now=True)
         if not writes:
             await site.parts.chats.stock.check_recent_writes()
         else:

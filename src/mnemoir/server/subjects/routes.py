@@ -1,14 +1,18 @@
 """`/api/subjects/{user_id}`: an archive of everything stored of a person, and its erasure."""
 
+import asyncio
 from collections.abc import Sequence
 
 from fastapi import Request
 from starlette.responses import Response, StreamingResponse
 
+from mnemoir.access.leaving import left_by
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.routing import RouteAsSent
 from mnemoir.server.door.says import says
+from mnemoir.server.keys.live import LiveKey
 from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
+from mnemoir.server.sign_in.users import left_json
 from mnemoir.server.subjects.whose import PersonHere
 from mnemoir.upkeep.subjects import pieces_of
 
@@ -28,13 +32,17 @@ class BackupHolding(JsonObject):
 
 
 class Erasure(JsonObject):
-    """What was erased, by kind; `projects` are those in which there was anything."""
+    """What was erased, by kind; `projects` are those in which there was anything.
+
+    `live_keys` are keys that go on: whoever signed in as the person made them, also by keys made so, for others.
+    """
 
     user_id: str
     tenant: str
     projects: Sequence[str]
     counts: dict[str, int]
     backups: list[BackupHolding]
+    live_keys: list[LiveKey]
 
 
 @router.post(
@@ -58,12 +66,15 @@ async def export(site: SiteHere, person: PersonHere) -> Response:
 @router.post("/{user_id}/erase", summary="Erase everything of a person; nothing of it can be restored")
 @says("admin", act="subjects.erase", about="user_id", exact=True)
 async def erase(request: Request, site: SiteHere, person: PersonHere) -> Answer[Erasure]:
-    sees_server = principal_of(request.scope).sees_server
+    caller, access = principal_of(request.scope), site.parts.access
+    people = await asyncio.to_thread(access.users.of_memory, person.tenant, person.user)
     erased = await site.parts.upkeep.subjects.erase(person)
+    left = await asyncio.to_thread(left_by, people if person.projects is None else (), access.users, access.api_keys)
+    keys, _ = left_json(left, caller)
     backups: list[BackupHolding] = [
         {
             "made_at": one.made_at,
-            "path": one.path if sees_server else None,
+            "path": one.path if caller.sees_server else None,
             "keep": one.keep,
             "ends_at": one.ends_at,
         }
@@ -76,5 +87,6 @@ async def erase(request: Request, site: SiteHere, person: PersonHere) -> Answer[
             "projects": erased.projects,
             "counts": dict(erased.counts),
             "backups": backups,
+            "live_keys": keys,
         }
     )

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
@@ -79,8 +80,19 @@ class Wish:
 class Changing:
     """The writer of project files. It has its own threads, so that a project locked by another never blocks reads."""
 
-    def __init__(self, db: Engine, clock: Clock, of_all_facts: Collection[str] = ()) -> None:
-        """`of_all_facts` are the further spaces in which one text has a vector made of each text of its user."""
+    def __init__(
+        self,
+        db: Engine,
+        clock: Clock,
+        of_all_facts: Collection[str] = (),
+        *,
+        receipt_time: Callable[[], datetime | None],
+    ) -> None:
+        """`of_all_facts` are the further spaces in which one text has a vector made of each text of its user.
+
+        `receipt_time` is the time by which receipts end, None while no clock decides that.
+        """
+        self._receipt_time = receipt_time
         self._of_all_facts = frozenset(of_all_facts)
         self._db = db
         self._clock = clock
@@ -111,7 +123,7 @@ class Changing:
         receipt = wish.receipt
         if receipt is None:
             return None
-        return await self._db.read(wish.scope, lambda sql: earlier_outcome(sql, receipt, self._clock()))
+        return await self._db.read(wish.scope, lambda sql: earlier_outcome(sql, receipt, self._receipt_time()))
 
     async def _change(self, project: OpenProject, wish: Wish) -> list[Applied]:
         with ExitStack() as lock:

@@ -77,6 +77,7 @@ class FileMemoryStore:
     `note_pending` is called when a text was stored without a vector, `note_waiting` with the name of a further space
     when without one there. `of_all_facts` are the spaces in which the first text of a user that needs a vector has
     one made of each text of that user. `room` is asked before memories are added.
+    Receipts end by their age only while the clock is trusted.
     """
 
     def __init__(
@@ -89,6 +90,7 @@ class FileMemoryStore:
         note_waiting: Callable[[str], None] = lambda space: None,
         of_all_facts: Collection[str] = (),
         room: Room = any_room,
+        trusts_clock: Callable[[], bool] = lambda: True,
     ) -> None:
         self._room = room
         self._note_pending = note_pending
@@ -97,8 +99,8 @@ class FileMemoryStore:
         self._db = db
         self._clock = clock
         self._open = OpenProjects(workspace_root)
-        self._told = SqlMemoryStore(db, clock)  # history and receipts
-        self._changing = Changing(db, clock, of_all_facts)
+        self._told = SqlMemoryStore(db, clock, trusts_clock=trusts_clock)  # history and receipts
+        self._changing = Changing(db, clock, of_all_facts, receipt_time=self._told.receipt_time)
         self._backlog = Backlog(workspace_root, self._open, db)
         self._unbroken = Unbroken()
 

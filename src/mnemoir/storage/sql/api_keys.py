@@ -43,7 +43,7 @@ class SqlApiKeys:
 
         def key_state(sql: Sql) -> tuple[bool, bool, int]:
             is_off = sql.row(_QUERIES["decided"], name=_OFF) is not None
-            return sql.row(_QUERIES["any_key"]) is not None, is_off, len(sql.rows(_QUERIES["two_keys"]))
+            return were_keys_made(sql), is_off, len(sql.rows(_QUERIES["two_keys"]))
 
         return self._file.read(key_state)
 
@@ -141,6 +141,11 @@ class SqlApiKeys:
         rows = self._file.read(lambda sql: sql.rows(_QUERIES["keys_of_user"], tenant=tenant, user=user))
         return [_key_of(row) for row in rows]
 
+    def left_by(self, by: str, tenant: str, user: str) -> list[ApiKey]:
+        """The keys that `by` made, also by keys made so, and those that are bound to a user, oldest first."""
+        rows = self._file.read(lambda sql: sql.rows(_QUERIES["keys_left_by"], by=by, tenant=tenant, user=user))
+        return [_key_of(row) for row in rows]
+
     def users(self) -> list[tuple[str, str]]:
         """The tenants and users that keys are bound to, each once."""
         return self._file.read(lambda sql: sql.rows(_QUERIES["users_of_keys"]))
@@ -212,6 +217,11 @@ class SqlApiKeys:
     def _row(self, key_id: str) -> Sequence[Any] | None:
         row: Sequence[Any] | None = self._file.read(lambda sql: sql.row(_QUERIES["key"], id=key_id))
         return row
+
+
+def were_keys_made(sql: Sql) -> bool:
+    """Whether a key or user was ever made, whatever became of it."""
+    return sql.row(_QUERIES["any_key"]) is not None
 
 
 def _key_in(sql: Sql, key_id: str) -> ApiKey | None:

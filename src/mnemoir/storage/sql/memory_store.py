@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 from typing import Any, TypeVar
 
 from mnemoir.core.clock import Clock, midnight, utc_now
@@ -60,6 +60,7 @@ class SqlMemoryStore(SqlMainVectors):
     `note_pending` is called when a text was stored without a vector, `note_waiting` with the name of a further space
     when without one there. `of_all_facts` are the spaces in which the first text of a user that needs a vector has
     one made of each fact of that user. `room` is asked before memories are added.
+    Receipts end by their age only while the clock is trusted.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class SqlMemoryStore(SqlMainVectors):
         note_waiting: Callable[[str], None] = lambda space: None,
         of_all_facts: Collection[str] = (),
         room: Room = any_room,
+        trusts_clock: Callable[[], bool] = lambda: True,
     ) -> None:
         super().__init__(db)
         self.terms = SqlBacklog(db, TERMS)
@@ -82,6 +84,7 @@ class SqlMemoryStore(SqlMainVectors):
         self._note_pending = note_pending
         self._clock = clock
         self._room = room
+        self._trusts_clock = trusts_clock
 
     async def commit(
         self,
@@ -99,7 +102,7 @@ class SqlMemoryStore(SqlMainVectors):
         def apply_changes(sql: Sql) -> tuple[list[Applied], set[str]]:
             now = self._clock()
             within = enter_scope(sql, scope)
-            if receipt and (earlier := earlier_outcome(within, receipt, now)) is not None:
+            if receipt and (earlier := earlier_outcome(within, receipt, self.receipt_time())) is not None:
                 return earlier, set()
             commit = Commit(within, scope, now, self._of_all_facts)
             applied = commit.apply(changes, provenance, degrade=degrade, expected=expected, queue=queue)
@@ -127,7 +130,11 @@ class SqlMemoryStore(SqlMainVectors):
 
     async def redeem(self, scope: Scope, key: str) -> RedeemedReceipt | None:
         """The answer to this idempotency key in the last 24 hours; None without one."""
-        return await self._db.read(scope, lambda sql: find_receipt(sql, key, self._clock()))
+        return await self._db.read(scope, lambda sql: find_receipt(sql, key, self.receipt_time()))
+
+    def receipt_time(self) -> datetime | None:
+        """The time by which receipts end; None while the clock may not decide that."""
+        return self._clock() if self._trusts_clock() else None
 
     async def locate(self, project: Project, memory_id: MemoryId) -> Scope | None:
         """The scope of the memory's owner; None when the project holds no such memory."""

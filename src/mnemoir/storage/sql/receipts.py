@@ -1,10 +1,11 @@
 """Receipts of commits: the idempotency key of a commit with its outcome, which counts for 24 hours and is
-written in the same transaction.
+written in the same transaction. While the clock cannot be trusted, no age ends one.
 
 As a scope has one writer at a time, the second of two requests with one key always finds the receipt of the first.
 Both backends of memories keep receipts in this table.
 """
 
+import math
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
@@ -20,9 +21,10 @@ _QUERIES = queries("changes")
 KEPT = timedelta(hours=24)
 
 
-def find_receipt(sql: Sql, key: str, now: datetime) -> RedeemedReceipt | None:
-    """The answer to the key in the last 24 hours; None without one."""
-    row = sql.row(_QUERIES["receipt"], key=key, since=(now - KEPT).timestamp())
+def find_receipt(sql: Sql, key: str, now: datetime | None) -> RedeemedReceipt | None:
+    """The answer to the key in the last 24 hours, or at any time where `now` is not known; None without one."""
+    since = -math.inf if now is None else (now - KEPT).timestamp()
+    row = sql.row(_QUERIES["receipt"], key=key, since=since)
     if row is None:
         return None
     request_hash, reason, applied, proposed = row
@@ -34,8 +36,8 @@ def find_receipt(sql: Sql, key: str, now: datetime) -> RedeemedReceipt | None:
     )
 
 
-def earlier_outcome(sql: Sql, receipt: Receipt, now: datetime) -> list[Applied] | None:
-    """The outcome of an earlier run of this same request; None for a new request.
+def earlier_outcome(sql: Sql, receipt: Receipt, now: datetime | None) -> list[Applied] | None:
+    """The outcome of an earlier run of this same request, as `find_receipt` has it; None for a new request.
 
     Raises Conflict when another request used its key.
     """

@@ -3,6 +3,9 @@
 A database that is lost looks like one that was never made, and an empty one admits everybody. So the file names those
 that were made, and the row of a scope says that there are conversations of it. What must be there and is missing,
 empty or of another directory is lost: it is neither opened nor begun anew, until somebody takes the loss as it is.
+
+That keys or people were made is noted twice, also in a file of its own beside the pepper: so no single file that is
+lost or edited lets everybody in. A pepper tells nothing of that, as a directory without keys may have one.
 """
 
 import json
@@ -14,17 +17,19 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mnemoir.core.atomic_file import replacing
+from mnemoir.core.atomic_file import replacing, sync_folder
 from mnemoir.core.data_directory import (
     ACCESS_FILE,
     CONVERSATIONS,
     DATABASE_FILE,
     IDENTITY_FILE,
+    KEYS_MADE_FILE,
     PEPPER_FILE,
     SESSIONS_FILE,
     TOMBSTONES_FILE,
 )
 from mnemoir.core.errors import StorageDamaged, StorageUnavailable
+from mnemoir.storage.sqlite.data_file import prepare_folder
 from mnemoir.storage.sqlite.membership import Belonging, Membership, lost_identity_error, read_belonging
 from mnemoir.storage.sqlite.shared_file import hold_folder_lock
 from mnemoir.storage.sqlite.transactions import storage_errors
@@ -46,6 +51,7 @@ class DirectoryIdentity:
     def __init__(self, data_dir: Path, conversations: Path | None = None) -> None:
         """`conversations` is the folder of conversations where it lies elsewhere."""
         self.path = data_dir / IDENTITY_FILE
+        self._keys_made = data_dir / KEYS_MADE_FILE
         self._conversations = conversations or data_dir / CONVERSATIONS
         self._lock = threading.Lock()
         self._known: _Known | None = None
@@ -72,7 +78,7 @@ class DirectoryIdentity:
     @property
     def remains(self) -> Path | None:
         """Something of the directory that a server left, whether the file is there or not; None for nothing."""
-        without_id = (self.path.parent / name for name in (TOMBSTONES_FILE, PEPPER_FILE))
+        without_id = (self.path.parent / name for name in (TOMBSTONES_FILE, PEPPER_FILE, KEYS_MADE_FILE))
         there = next((path for path in without_id if path.exists()), None)
         return next((path for path, _ in self._belongings()), there)
 
@@ -90,16 +96,26 @@ class DirectoryIdentity:
 
     def is_expected(self, name: str) -> bool:
         """Whether a database of that name must be in the directory."""
-        return name in self.expectation
+        is_noted_twice = name == ACCESS_FILE and self.id is not None  # else the identity is what is lost
+        return name in self.expectation or (is_noted_twice and self.says_that_keys_were_made)
+
+    @property
+    def says_that_keys_were_made(self) -> bool:
+        """Whether the file beside the pepper notes that, whatever `identity.json` says."""
+        return self._keys_made.exists()
 
     def expect(self, name: str) -> None:
         """Note that the database must be there from now on."""
-        if not self.is_expected(name):
+        if name == ACCESS_FILE:
+            self._note_keys(were_made=True)
+        if name not in self.expectation:
             self._write(lambda known: replace(known, expected=known.expected | {name}))
 
     def release(self, name: str) -> None:
         """Note that the database need not be there."""
         self._write(lambda known: replace(known, expected=known.expected - {name}))
+        if name == ACCESS_FILE:
+            self._note_keys(were_made=False)
 
     @property
     def expectation(self) -> Collection[str]:
@@ -109,7 +125,9 @@ class DirectoryIdentity:
 
     def expect_only(self, names: Iterable[str], id: str | None = None) -> None:
         """Note that these databases must be there, and no other one; a new file gets this `id`, or else a new one."""
-        self._write(lambda known: replace(known, expected=frozenset(names)), id)
+        expected = frozenset(names)
+        self._write(lambda known: replace(known, expected=expected), id)
+        self._note_keys(were_made=ACCESS_FILE in expected)
 
     def name_of(self, file: Path) -> str:
         """The file as the command line calls it: below the directory by its steps, elsewhere by its path."""
@@ -119,6 +137,19 @@ class DirectoryIdentity:
     def membership(self, name: str) -> Membership:
         """What the database of that name must be."""
         return Membership(name=name, directory=lambda: self.id, is_expected=lambda: self.is_expected(name))
+
+    def _note_keys(self, *, were_made: bool) -> None:
+        if were_made == self.says_that_keys_were_made:
+            return
+        folder = self._keys_made.parent
+        with storage_errors(self._keys_made, OSError):
+            if were_made:
+                prepare_folder(folder)
+                with replacing(self._keys_made) as file:
+                    file.write(b"Keys or people were made here, so access.db must be there. See docs/storage.md.\n")
+            else:
+                self._keys_made.unlink(missing_ok=True)
+                sync_folder(folder)
 
     def _read(self) -> _Known | None:
         if self._known is None:

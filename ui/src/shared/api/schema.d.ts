@@ -699,7 +699,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Remove a user; what is remembered of them stays */
+        /** Remove a user with their own keys; what is remembered of them stays */
         delete: operations["remove_user_api_users__user_id__delete"];
         options?: never;
         head?: never;
@@ -3075,6 +3075,49 @@ export interface components {
             reason: string;
         };
         /**
+         * ChangedUser
+         * @description A user after a change, and the keys and invitations that it did not end.
+         *
+         *     `live_keys` are those that they made, also by keys that they made, or that are bound to their memory user.
+         */
+        ChangedUser: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Tenant */
+            tenant: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "read" | "write" | "admin" | "operator";
+            /** Operator */
+            operator: boolean;
+            /** Memory User */
+            memory_user: string | null;
+            /** Projects */
+            projects: string[] | null;
+            /** Configs */
+            configs: string[] | null;
+            /** Created At */
+            created_at: string | null;
+            /** Created By */
+            created_by: string;
+            /** Disabled */
+            disabled: boolean;
+            /** Last Seen At */
+            last_seen_at: string | null;
+            /** Has Password */
+            has_password: boolean;
+            /** Passkeys */
+            passkeys: number;
+            /** Live Keys */
+            live_keys: components["schemas"]["LiveKey"][];
+            /** Open Invitations */
+            open_invitations: components["schemas"]["LeftInvitation"][];
+        };
+        /**
          * Changes
          * @description A page of changes, newest first; `next` is the cursor of the following page.
          */
@@ -3825,6 +3868,8 @@ export interface components {
         /**
          * Erasure
          * @description What was erased, by kind; `projects` are those in which there was anything.
+         *
+         *     `live_keys` are keys that go on: whoever signed in as the person made them, also by keys made so, for others.
          */
         Erasure: {
             /** User Id */
@@ -3839,6 +3884,8 @@ export interface components {
             };
             /** Backups */
             backups: components["schemas"]["BackupHolding"][];
+            /** Live Keys */
+            live_keys: components["schemas"]["LiveKey"][];
         };
         /**
          * FailedJob
@@ -4593,6 +4640,23 @@ export interface components {
             previous_memory: string | null;
         };
         /**
+         * LeftInvitation
+         * @description An open invitation that somebody sent.
+         */
+        LeftInvitation: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string | null;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "read" | "write" | "admin" | "operator";
+            /** End */
+            end: string;
+        };
+        /**
          * Link
          * @description A link to send. Its token counts once, and is in this answer and nowhere else.
          */
@@ -4690,6 +4754,35 @@ export interface components {
         LiveAnswerList: {
             /** Results */
             results: components["schemas"]["LiveAnswerEntry"][];
+        };
+        /**
+         * LiveKey
+         * @description A valid key. `projects`, `user` and `configs` are what it is bound to, null for all; `end` ends it.
+         */
+        LiveKey: {
+            /** Id */
+            id: string;
+            /** Label */
+            label: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "read" | "write" | "admin" | "operator";
+            /** Tenant */
+            tenant: string;
+            /** Projects */
+            projects: string[] | null;
+            /** User */
+            user: string | null;
+            /** Configs */
+            configs: string[] | null;
+            /** Created By */
+            created_by: string;
+            /** Expires At */
+            expires_at: string | null;
+            /** End */
+            end: string;
         };
         /**
          * LoggedChangeRecord
@@ -5715,6 +5808,20 @@ export interface components {
             found: string;
             /** To Do */
             to_do: string;
+        };
+        /**
+         * RemovedUser
+         * @description Who was removed, the ids of the keys that ended with that, and what did not end, as in `ChangedUser`.
+         */
+        RemovedUser: {
+            /** Removed */
+            removed: string;
+            /** Ended Keys */
+            ended_keys: string[];
+            /** Live Keys */
+            live_keys: components["schemas"]["LiveKey"][];
+            /** Open Invitations */
+            open_invitations: components["schemas"]["LeftInvitation"][];
         };
         /**
          * RetentionAnswer
@@ -9803,11 +9910,13 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description Successful Response */
-            204: {
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["RemovedUser"];
+                };
             };
             /** @description An error, with its code */
             default: {
@@ -9841,7 +9950,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UserRecord"];
+                    "application/json": components["schemas"]["ChangedUser"];
                 };
             };
             /** @description An error, with its code */
@@ -12353,7 +12462,7 @@ export interface operations {
                 after?: string | null;
                 /** @description user of the config tree; else the first one */
                 user?: string | null;
-                /** @description those of keys that are bound to this user; else what all share */
+                /** @description whose they are; else the key's user, or `user` */
                 user_id?: string | null;
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
@@ -12398,7 +12507,7 @@ export interface operations {
                 sources?: boolean;
                 /** @description user of the config tree; else the first one */
                 user?: string | null;
-                /** @description those of keys that are bound to this user; else what all share */
+                /** @description whose they are; else the key's user, or `user` */
                 user_id?: string | null;
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
@@ -12437,7 +12546,7 @@ export interface operations {
                 kind?: "summaries" | "records";
                 /** @description user of the config tree; else the first one */
                 user?: string | null;
-                /** @description those of keys that are bound to this user; else what all share */
+                /** @description whose they are; else the key's user, or `user` */
                 user_id?: string | null;
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
@@ -12475,7 +12584,7 @@ export interface operations {
             query?: {
                 /** @description user of the config tree; else the first one */
                 user?: string | null;
-                /** @description those of keys that are bound to this user; else what all share */
+                /** @description whose they are; else the key's user, or `user` */
                 user_id?: string | null;
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
@@ -12518,7 +12627,7 @@ export interface operations {
                 mode?: "keyword" | "hybrid";
                 /** @description user of the config tree; else the first one */
                 user?: string | null;
-                /** @description those of keys that are bound to this user; else what all share */
+                /** @description whose they are; else the key's user, or `user` */
                 user_id?: string | null;
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
@@ -12556,7 +12665,7 @@ export interface operations {
             query?: {
                 /** @description user of the config tree; else the first one */
                 user?: string | null;
-                /** @description those of keys that are bound to this user; else what all share */
+                /** @description whose they are; else the key's user, or `user` */
                 user_id?: string | null;
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
@@ -12596,7 +12705,7 @@ export interface operations {
                 replace?: boolean;
                 /** @description user of the config tree; else the first one */
                 user?: string | null;
-                /** @description those of keys that are bound to this user; else what all share */
+                /** @description whose they are; else the key's user, or `user` */
                 user_id?: string | null;
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
@@ -12640,7 +12749,7 @@ export interface operations {
                 dry_run?: boolean;
                 /** @description user of the config tree; else the first one */
                 user?: string | null;
-                /** @description those of keys that are bound to this user; else what all share */
+                /** @description whose they are; else the key's user, or `user` */
                 user_id?: string | null;
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
@@ -12682,7 +12791,7 @@ export interface operations {
             query?: {
                 /** @description user of the config tree; else the first one */
                 user?: string | null;
-                /** @description those of keys that are bound to this user; else what all share */
+                /** @description whose they are; else the key's user, or `user` */
                 user_id?: string | null;
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
@@ -12720,7 +12829,7 @@ export interface operations {
             query?: {
                 /** @description user of the config tree; else the first one */
                 user?: string | null;
-                /** @description those of keys that are bound to this user; else what all share */
+                /** @description whose they are; else the key's user, or `user` */
                 user_id?: string | null;
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;

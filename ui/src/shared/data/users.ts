@@ -8,6 +8,8 @@ export type User = components['schemas']['UserRecord'];
 export type OpenInvitation = components['schemas']['InvitationRecord'];
 export type Wanted = components['schemas']['InvitationBody'];
 export type UserChanges = components['schemas']['UserBody'];
+/** What goes on when somebody's rights end. */
+export type Left = Pick<components['schemas']['RemovedUser'], 'live_keys' | 'open_invitations'>;
 export type Link = components['schemas']['Link'];
 
 const USERS = ['users'];
@@ -45,11 +47,11 @@ export function useChangeUser() {
   );
 }
 
-/** Removes a person; what is remembered of them stays. */
+/** Removes a person and their own keys; what is remembered of them stays. */
 export function useRemoveUser() {
   return useChange(
     (id: string) => unwrap(client.DELETE('/api/users/{user_id}', { params: { path: { user_id: id } } })),
-    [USERS],
+    [USERS, ['keys']],
   );
 }
 

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { ErrorState } from '@/shared/components/states';
 import { Words } from '@/shared/components/Words';
 import { type Erasure, type Subject, useEraseSubject } from '@/shared/data/subjects';
+import { LeftKeys } from './LeftKeys';
 
 interface EraseDialogProps {
   subject: Subject;
@@ -71,6 +72,12 @@ function Report({ report, onClose }: { report: Erasure; onClose: () => void }) {
           ))}
         </List>
       </div>
+      {report.live_keys.length > 0 && (
+        <>
+          <Text size="sm">These keys were made by whoever signed in with them, and go on until you end them:</Text>
+          <LeftKeys left={{ live_keys: report.live_keys, open_invitations: [] }} />
+        </>
+      )}
       {report.backups.map(({ made_at: madeAt, path, ends_at: endsAt, keep }) => (
         <Text key={`${madeAt} ${path ?? ''}`} size="sm" c="dimmed">
           <Words limit={300}>

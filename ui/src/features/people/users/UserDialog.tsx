@@ -2,7 +2,7 @@ import { Button, Group, Modal, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { ErrorState } from '@/shared/components/states';
 import { useMe } from '@/shared/data/access';
-import { type User, useChangeUser, useMemoryUsers, type UserChanges } from '@/shared/data/users';
+import { type Left, type User, useChangeUser, useMemoryUsers, type UserChanges } from '@/shared/data/users';
 import { GrantFields, lacksProject } from '../GrantFields';
 import { type Grant, isOperator } from '../grants';
 import { OperatorBox } from './InviteDialog';
@@ -11,8 +11,15 @@ interface Filled extends Grant {
   operator: boolean;
 }
 
+interface UserDialogProps {
+  user: User;
+  onClose: () => void;
+  /** Called behind `onClose` with what the change did not end. */
+  onLeft: (left: Left) => void;
+}
+
 /** Changes what a user may. */
-export function UserDialog({ user, onClose }: { user: User; onClose: () => void }) {
+export function UserDialog({ user, onClose, onLeft }: UserDialogProps) {
   const me = useMe();
   const known = useMemoryUsers().data ?? [];
   const change = useChangeUser();
@@ -33,7 +40,16 @@ export function UserDialog({ user, onClose }: { user: User; onClose: () => void 
       <form
         onSubmit={event => {
           event.preventDefault();
-          if (isReady) change.mutate({ id: user.id, changes }, { onSuccess: onClose });
+          if (isReady)
+            change.mutate(
+              { id: user.id, changes },
+              {
+                onSuccess: left => {
+                  onClose();
+                  onLeft(left);
+                },
+              },
+            );
         }}
       >
         <Stack gap="md">

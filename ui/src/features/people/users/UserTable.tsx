@@ -6,7 +6,7 @@ import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
 import { useMay, useMe } from '@/shared/data/access';
 import { type Hold, useHolds } from '@/shared/data/subjects';
-import { type User, useChangeUser, useRemoveUser } from '@/shared/data/users';
+import { type Left, type User, useChangeUser, useRemoveUser } from '@/shared/data/users';
 import { whose } from '../grants';
 import { openerOf } from '../openerOf';
 import { DataItems } from './DataItems';
@@ -21,6 +21,7 @@ interface UserTableProps {
   onAdopt: Open;
   onHold: Open;
   onErase: Open;
+  onLeft: (user: User, left: Left) => void;
 }
 
 /** Every user with what they may, and how they sign in. */
@@ -130,7 +131,7 @@ interface ActionsProps extends UserRowProps {
   hold: Hold | undefined;
 }
 
-function Actions({ user, isOwn, hold, onChange, onReset, onAdopt, onHold, onErase }: ActionsProps) {
+function Actions({ user, isOwn, hold, onChange, onReset, onAdopt, onHold, onErase, onLeft }: ActionsProps) {
   const { id, name, disabled } = user;
   const { admin } = useMay();
   const change = useChangeUser();
@@ -140,13 +141,19 @@ function Actions({ user, isOwn, hold, onChange, onReset, onAdopt, onHold, onEras
     if (disabled || (await confirm({ title: 'Disable this user?', message, action: 'Disable' })))
       change.mutate(
         { id, changes: { disabled: !disabled } },
-        { onError: error => notifyFailure('The user was not changed', error) },
+        {
+          onSuccess: left => !disabled && onLeft(user, left),
+          onError: error => notifyFailure('The user was not changed', error),
+        },
       );
   };
   const ask = async () => {
-    const message = `${name} cannot sign in any more. What is remembered of them stays. This cannot be undone.`;
+    const message = `${name} cannot sign in any more. Keys bound to their memories end. What is remembered of them stays. This cannot be undone.`;
     if (await confirm({ title: 'Remove this user?', message, action: 'Remove' }))
-      remove.mutate(id, { onError: error => notifyFailure('The user was not removed', error) });
+      await remove.mutateAsync(id).then(
+        left => onLeft(user, left), // also when the row is gone
+        (error: unknown) => notifyFailure('The user was not removed', error),
+      );
   };
   return (
     <Menu position="bottom-end">

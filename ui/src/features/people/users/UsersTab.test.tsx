@@ -81,7 +81,14 @@ test('everything of a person is erased once their name was typed, and the report
     http.post('*/api/subjects/anna/erase', ({ request }) => {
       asked.push(new URL(request.url).search);
       const counts = { memories: 1200, conversations: 0, audit_entries: 4 };
-      return HttpResponse.json({ user_id: 'anna', tenant: 'default', projects: [], counts, backups: [backup] });
+      return HttpResponse.json({
+        user_id: 'anna',
+        tenant: 'default',
+        projects: [],
+        counts,
+        backups: [backup],
+        live_keys: [],
+      });
     }),
   );
   await choose('Erase data…');
@@ -97,6 +104,41 @@ test('everything of a person is erased once their name was typed, and the report
   );
   expect(within(dialog).getByText(/one\) still holds it, until there are 3 newer ones/)).toBeVisible();
   expect(asked).toEqual(['?tenant=default']);
+});
+
+const KEY = {
+  id: 'abcd2345',
+  label: 'script',
+  role: 'admin',
+  tenant: 'default',
+  projects: null,
+  user: null,
+  configs: null,
+  created_by: 'user:u_anna',
+  expires_at: null,
+  end: 'DELETE /api/keys/abcd2345',
+};
+
+test('keys that go on after somebody was removed are shown and ended', async () => {
+  const ended: string[] = [];
+  open();
+  server.use(
+    http.delete('*/api/users/u_anna', () => {
+      server.use(http.get('*/api/users', () => HttpResponse.json({ results: [], next: null })));
+      return HttpResponse.json({ removed: 'Anna', ended_keys: [], live_keys: [KEY], open_invitations: [] });
+    }),
+    http.delete('*/api/keys/:id', ({ params }) => {
+      ended.push(String(params.id));
+      return HttpResponse.json({});
+    }),
+  );
+  await choose('Remove…');
+  await userEvent.click(await screen.findByRole('button', { name: 'Remove' }));
+  const dialog = await screen.findByRole('dialog', { name: 'What goes on' });
+  expect(dialog).toHaveTextContent('Key abcd2345 (script): admin, all projects and users');
+  await userEvent.click(within(dialog).getByRole('button', { name: 'Revoke abcd2345' }));
+  expect(await within(dialog).findByRole('status')).toHaveTextContent('ended');
+  expect(ended).toEqual(['abcd2345']);
 });
 
 test('a person is held for a reason', async () => {

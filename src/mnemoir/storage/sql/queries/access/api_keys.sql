@@ -18,6 +18,15 @@ SELECT {columns}
 -- The keys that are bound to a user, oldest first; by index api_keys_of_tenant.
 SELECT {columns} FROM api_keys AS k WHERE k.tenant = :tenant AND k.user = :user ORDER BY k.created_at, k.id;
 
+-- name: keys_left_by
+-- The keys that somebody made, also by keys that they made, and those bound to a user; oldest first; by looking at all.
+WITH RECURSIVE made (id) AS (
+    SELECT id FROM api_keys WHERE created_by = :by
+    UNION SELECT later.id FROM api_keys AS later JOIN made ON later.created_by = made.id
+)
+SELECT {columns} FROM api_keys AS k
+ WHERE k.id IN (SELECT id FROM made) OR (k.tenant = :tenant AND k.user = :user) ORDER BY k.created_at, k.id;
+
 -- name: users_of_keys
 -- The tenants and users that keys are bound to, each once; by looking at all.
 SELECT DISTINCT tenant, user FROM api_keys WHERE user IS NOT NULL;
