@@ -1,7 +1,14 @@
 """The common base of all chat models behind HTTP; a dialect adds its paths and its functions of `wire`."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, nullcontext, suppress
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    AsyncExitStack,
+    aclosing,
+    nullcontext,
+    suppress,
+)
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
@@ -54,6 +61,7 @@ class RemoteModel:
 
     dialect: Dialect
     raw_dialect: Dialect | None = None  # for raw requests; None when the server has no such route
+    loading_dialect: Dialect | None = None  # for requests without messages; None when they are like any other
 
     def __init__(
         self,
@@ -150,6 +158,10 @@ class RemoteModel:
             _log.info("members refused", server=self._endpoint.place, names=sorted(body.keys() - again.keys()))
             body = again
 
+    def _errors(self) -> AbstractContextManager[None]:
+        """Raise errors of answers with the name of this server."""
+        return provider_errors(self._endpoint)
+
     async def aclose(self) -> None:
         """Does nothing: the session is shared and its owner closes it."""
 
@@ -157,7 +169,11 @@ class RemoteModel:
         self, request: ModelRequest, *, stream: bool
     ) -> tuple[Dialect, ModelRequest, dict[str, Any]]:
         """The dialect of a request, the request with its model, and its JSON body."""
-        dialect = self.raw_dialect if request.raw and self.raw_dialect is not None else self.dialect
+        dialect = self.dialect
+        if request.raw:
+            dialect = self.raw_dialect or dialect
+        elif not request.messages:
+            dialect = self.loading_dialect or dialect
         named = replace(request, model=self._endpoint.model) if request.model == "" else request
         with provider_errors(self._endpoint):
             body = dialect.write_request(named, stream=stream)
