@@ -151,14 +151,22 @@ def _reason(answer: Answer) -> str:
 
 
 def completion_whole(answer: Answer, body: Mapping[str, Any]) -> dict[str, Any]:
-    choice = {"text": answer.text, "index": 0, "logprobs": None, "finish_reason": answer.reason}
-    return {**_completion_head(body), "choices": [choice], "usage": _chat_usage(answer)}
+    choice = {"text": answer.text, "logprobs": None, "finish_reason": answer.reason}
+    choices = [{**choice, "index": n} for n in range(_prompts(body))]
+    return {**_completion_head(body), "choices": choices, "usage": _chat_usage(answer)}
+
+
+def _prompts(body: Mapping[str, Any]) -> int:
+    """The number of prompts, each of which has an answer."""
+    prompt = body.get("prompt")
+    return len(prompt) if isinstance(prompt, list) and not any(isinstance(one, int) for one in prompt) else 1
 
 
 def completion_frames(answer: Answer, body: Mapping[str, Any]) -> Frames:
     def chunk(text: str, reason: str | None = None) -> bytes:
-        choice = {"text": text, "index": 0, "logprobs": None, "finish_reason": reason}
-        return sse(to_json({**_completion_head(body), "choices": [choice]}))
+        choice = {"text": text, "logprobs": None, "finish_reason": reason}
+        choices = [{**choice, "index": n} for n in range(_prompts(body))]
+        return sse(to_json({**_completion_head(body), "choices": choices}))
 
     closing = [chunk("", answer.reason)]
     if (body.get("stream_options") or {}).get("include_usage"):

@@ -91,7 +91,7 @@ async def test_no_word_is_in_any_byte_and_all_is_found_as_without_encryption(tmp
             for number, word in enumerate(WORDS):
                 await add(server, f"Likes {word} on day {number}", metadata={"seen": f"{word} again"})
             (first, *_) = (await server.get("/api/memories?user_id=mira"))["results"]
-            await server.ask("PATCH", f"/api/memories/{first['id']}", {"text": f"Never liked {WORDS[0]}"})
+            await server.ask("PATCH", f"/api/memories/{first['id']}", {"memory": f"Never liked {WORDS[0]}"})
             chat = {
                 "model": "mnemoir",
                 "messages": [{"role": "user", "content": f"I met {WORDS[1]}"}],

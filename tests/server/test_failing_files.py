@@ -53,7 +53,7 @@ async def test_an_add_an_edit_and_a_deletion_are_refused_while_the_file_cannot_b
     before = (workspace / "default" / ".etienne" / "memories.json").read_bytes()
     changes = [
         ("POST", MEMORIES, said("New")),
-        ("PATCH", f"{MEMORIES}/{old['id']}", {"text": "Edited"}),
+        ("PATCH", f"{MEMORIES}/{old['id']}", {"memory": "Edited"}),
         ("DELETE", f"{MEMORIES}/{old['id']}", None),
         ("DELETE", f"{MEMORIES}?user_id=user", None),
     ]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.scripted_llm import Answer
+from tests.scripted_llm import Answer, failure
 from tests.server.served_tree import answering, before, served
 from tests.server.server_kit import asks, hello
 from tests.wire.answer_kit import END, HI, as_json, chunk, sse, whole
@@ -36,3 +36,16 @@ async def test_what_is_odd_is_noted_once(open_server, llm, tmp_path, nodes, stre
         answer = await server.ask("POST", CHAT, hello(stream=stream))
         assert (answer.status, words.encode() in answer.body) == (200, False)
         assert [words in note for note in await notes(server)] == [True]
+
+
+async def test_a_member_that_the_models_server_does_not_know_is_noted_each_time(open_server, llm):
+    server = await open_server(asks(llm))
+    refusal = failure(400, "Unknown parameter: 'stream_options'.")
+    llm.rule(lambda asked: "stream_options" in asked.body, refusal)
+    for tries in (2, 1):
+        asked = len(llm.requests)
+        said = hello(stream=True) | {"stream_options": {"include_usage": True}}
+        assert (await server.ask("POST", CHAT, said)).status == 200
+        assert len(llm.requests) - asked == tries
+        (note,) = await notes(server)
+        assert note == "The model's server does not know 'stream_options', so it was asked without."

@@ -23,12 +23,12 @@ def named(path: str) -> str:
 
 
 def of_our_own(*, deleting: bool) -> list[tuple[str, str]]:
-    """Method and path of every route that takes away or decides who may what, or of every list and search."""
+    """Method and path of every route that takes away, changes or decides something, or of every list and search."""
     found = []
     for route in TABLE.routes:
         for method in present(route.methods) - {"HEAD"}:
             decides = method != "GET" and route.says.right not in ("read", "write") and not route.says.asks
-            takes = decides or method == "DELETE" or route.path.endswith(TAKING)
+            takes = decides or method in ("DELETE", "PATCH", "PUT") or route.path.endswith(TAKING)
             is_asked = takes if deleting else (method == "GET" and not takes) or route.path.endswith("/search")
             if is_asked and route.says.needs_credential and route.path not in OF_OTHERS and route.says.by_cookie:
                 found.append((method, named(route.path)))
@@ -115,6 +115,11 @@ MISTAKEN = (
     ("PUT", f"{MEMORIES}/settings", {"memories_days": 3}, "memoriesDays"),
     ("PUT", "/api/me/password", {"old": "x", "password": "y"}, "new"),
     ("PATCH", "/api/conversations/mira?user_id=mira", {"keep_for_ever": True}, "keep"),
+    ("PUT", "/api/conversations/mira/head?user_id=mira", {"message": 1}, "message_id"),
+    ("PATCH", "/api/conversations/mira/messages/1?user_id=mira", {"pinned": True, "text": "x"}, "pinned"),
+    ("PATCH", f"{MEMORIES}/mira?user_id=mira", {"memory": "x", "text": "y"}, "memory"),
+    ("PATCH", f"{MEMORIES}/mira?user_id=mira", {"memory": "x", "created_at": "1999-01-01"}, "metadata"),
+    ("PATCH", f"{MEMORIES}/proposals/mira?user_id=mira", {"memory": "x", "approve": True}, "memory"),
 )
 
 

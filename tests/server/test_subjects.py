@@ -33,7 +33,7 @@ async def everything_of(server: Server, user: str, word: str, headers: dict[str,
         said = {"messages": [{"role": "user", "content": text}], "user_id": user, "infer": False}
         added = await server.post(f"/api/memories?project={project}", said, **headers)
     memory = f"/api/memories/{added['results'][0]['id']}?project={project}"
-    succeeded(await server.ask("PATCH", memory, {"memory": f"Owns a {word} ship", "user_id": user}, **headers))
+    succeeded(await server.ask("PATCH", f"{memory}&user_id={user}", {"memory": f"Owns a {word} ship"}, **headers))
     succeeded(await server.ask("DELETE", memory, **headers))
     picture = f"data:image/png;base64,{b64encode(png(filler=word.encode())).decode()}"
     parts = [{"type": "text", "text": f"A {word}?"}, {"type": "image_url", "image_url": {"url": picture}}]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tests.wire.answer_kit import BROKEN_OFF, DONE, Case, Verdict, as_json, chunk, sse
+from tests.wire.answer_kit import BROKEN_OFF, DONE, UNREADABLE, Case, Verdict, as_json, chunk, failed, sse
 
 _HI, _CUT = Verdict(text="Hi"), Verdict(text="Hi", reason="length")
 
@@ -99,6 +99,50 @@ def by_place() -> Iterator[Case]:
     yield _case("a reason in camel case, whole", as_json(_choices(whole)), _CUT)
     broken = sse(chunk({"content": "Hi"}), _choices({"delta": {}, "finishReason": "ABORT"}), DONE)
     yield _case("a failure in camel case", broken, BROKEN_OFF)
+
+
+_ODD_CHOICES: Mapping[str, tuple[Mapping[str, Any], Verdict]] = {
+    "a reason of a failure": ({"text": "no", "finish_reason": "error"}, BROKEN_OFF),
+    "an error": ({"error": {"message": "gone", "code": 503}}, failed("ProviderUnavailable", 503)),
+    "an error in its message": ({"message": {"error": "gone"}, "finish_reason": "stop"}, BROKEN_OFF),
+    "a message of a number": ({"message": {"content": 7}, "finish_reason": "stop"}, UNREADABLE),
+    "a message that is a text": ({"message": "no", "finish_reason": "stop"}, UNREADABLE),
+    "words in its content": ({"content": "no", "finish_reason": "stop"}, UNREADABLE),
+    "words in its response": ({"response": "no", "finish_reason": "stop"}, UNREADABLE),
+    "words in the text of a message": ({"message": {"text": "no"}, "finish_reason": "stop"}, UNREADABLE),
+    "a text": ({"text": "no", "finish_reason": "stop"}, _HI),
+    "a message": ({"message": {"content": "no"}, "finish_reason": "length"}, _HI),
+    "a message of parts": ({"message": {"content": [{"type": "text", "text": "no"}]}, "finish_reason": "stop"}, _HI),
+    "nothing but a reason": ({"message": {}, "finish_reason": "content_filter"}, _HI),
+}
+"""Choices of index 1, with the verdict on an answer `Hi` that they stand beside."""
+_CALLS = {"a call of no name": [{"id": "a", "function": {"arguments": "{}"}}], "calls that are none": "w"}
+
+
+def further_choices() -> Iterator[Case]:
+    """A choice beside the answer goes to the client, too: it is read as strictly, and may hide no hole."""
+    odd = dict(_ODD_CHOICES) | {
+        name: ({"message": {"tool_calls": calls}, "finish_reason": "tool_calls"}, UNREADABLE)
+        for name, calls in _CALLS.items()
+    }
+    for protocol, said in (("openai-chat", {"message": {"content": "Hi"}}), ("openai-completions", {"text": "Hi"})):
+        first = {"index": 0, **said, "finish_reason": "stop"}
+        for name, (choice, verdict) in odd.items():
+            if protocol == "openai-completions" and name in _CALLS:
+                continue  # its protocol has no calls
+            other = {"index": 1, **choice}
+            yield _case(f"beside it, whole: {name}", as_json(_choices(first, other)), verdict, protocol)
+            yield _case(f"beside it, first: {name}", as_json(_choices(other, first)), verdict, protocol)
+            yield _case(f"beside it: {name}", sse(_choices(first), _choices(other), DONE), verdict, protocol)
+    begun, end = _choices(_piece(0, "Hi")), _choices(_piece(0, "", "stop"))
+    cut = {
+        "index": 1,
+        "delta": {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "w", "arguments": "{"}}]},
+    }
+    yield _case("a call beside it that is cut", sse(begun, end, _choices(cut), DONE), BROKEN_OFF)
+    yield _case("a call beside it without an end", sse(begun, end, _choices(cut)), BROKEN_OFF)
+    late = _choices(_piece(1, "no", "stop"))
+    yield _case("damage before all of another", sse(begun, end, b"{oops", late, DONE), UNREADABLE)
 
 
 def _case(name: str, body: bytes, verdict: Verdict, protocol: str = "openai-chat") -> Case:

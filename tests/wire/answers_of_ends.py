@@ -1,6 +1,6 @@
 """Answers that end with the reasons in use, whole and streamed, by each protocol, and the verdict on each."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from tests.wire.answer_kit import BROKEN_OFF, LINES, Case, Verdict, as_json, chunk, lines, sse
@@ -122,3 +122,48 @@ def _case(
         media_type=label,
         reach=reach,
     )
+
+
+_COUNTS: Mapping[str, tuple[Any, tuple[int, int]]] = {
+    "texts": ({"prompt_tokens": "3", "completion_tokens": "2"}, (3, 2)),
+    "floats": ({"prompt_tokens": 3.0, "completion_tokens": 2.0}, (3, 2)),
+    "no whole number": ({"prompt_tokens": 3.5, "completion_tokens": 2}, (0, 2)),
+    "nulls": ({"prompt_tokens": None, "completion_tokens": None}, (0, 0)),
+    "negative": ({"prompt_tokens": -3, "completion_tokens": 2}, (0, 2)),
+    "beyond all tokens": ({"prompt_tokens": 2**64 - 1, "completion_tokens": 2}, (0, 2)),
+    "camel case": ({"promptTokens": 3, "completionTokens": 2, "totalTokens": 5}, (3, 2)),
+    "by other names": ({"input_tokens": 3, "output_tokens": 2}, (3, 2)),
+    "as Gemini counts": ({"promptTokenCount": 3, "candidatesTokenCount": 2}, (3, 2)),
+    "lists and objects": ({"prompt_tokens": [3], "completion_tokens": {"a": 2}}, (0, 0)),
+    "odd details": ({"prompt_tokens": 3, "completion_tokens": 2, "prompt_tokens_details": [1]}, (3, 2)),
+    "null": (None, (0, 0)),
+    "a list": ([3, 2], (0, 0)),
+    "a text": ("3", (0, 0)),
+    "a number": (7, (0, 0)),
+    "nothing": ({}, (0, 0)),
+}
+
+
+def counts() -> Iterator[Case]:
+    """Counts in odd shapes are read or left out; a good answer stays one."""
+    hi = {"index": 0, "message": {"content": "Hi"}, "finish_reason": "stop"}
+    item = {"type": "message", "content": "Hi"}
+    for name, (usage, tokens) in _COUNTS.items():
+        verdict = Verdict(text="Hi", usage=tokens)
+        for protocol, body in (
+            ("openai-chat", as_json({"choices": [hi], "usage": usage})),
+            ("openai-chat", sse({"choices": [hi]}, {"choices": [], "usage": usage}, b"[DONE]")),
+            ("openai-completions", as_json({"choices": [{"text": "Hi"}], "usage": usage})),
+            ("openai-responses", as_json({"status": "completed", "output": [item], "usage": usage})),
+        ):
+            yield Case(protocol=protocol, name=f"counts: {name}", body=body, verdict=verdict, reach="reader")
+    behind, read = {"x_groq": {"usage": _COUNTS["floats"][0]}}, Verdict(text="Hi", usage=(3, 2))
+    for body in (as_json({"choices": [hi], **behind}), sse({"choices": [hi], **behind}, b"[DONE]")):
+        yield Case(protocol="openai-chat", name="counts of a server behind", body=body, verdict=read, reach="reader")
+    numbers: Sequence[tuple[Any, int]] = ((3.0, 3), ("3", 3), (-1, 0), (None, 0), ([], 0), (2**64 - 1, 0))
+    for count, number in numbers:
+        read = Verdict(text="Hi", usage=(number, 2))
+        line = {"message": {"content": "Hi"}, "done": True, "prompt_eval_count": count, "eval_count": 2}
+        result = {"results": [{"text": "Hi", "prompt_tokens": count, "completion_tokens": 2}]}
+        yield Case(protocol="ollama-chat", name=f"a count {count}", body=as_json(line), verdict=read, reach="reader")
+        yield Case(protocol="koboldcpp", name=f"a count {count}", body=as_json(result), verdict=read, reach="reader")

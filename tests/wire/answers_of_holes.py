@@ -109,7 +109,12 @@ def lost_words() -> Iterator[Case]:
     spoken = chunk(you)
     yield _within("koboldcpp", "a chunk", UNREADABLE, spoken)
     yield _within("koboldcpp", "a text", UNREADABLE, {"text": " you"})
-    yield _within("openai-completions", "words in a choice", UNREADABLE, {"choices": [{"index": 0, **you}]})
+    for name, choice in (
+        ("words in a choice", you),
+        ("a delta that is a text", {"delta": " you"}),
+        ("words in a delta, named text", {"delta": {"text": " you"}}),
+    ):
+        yield _within("openai-completions", name, UNREADABLE, {"choices": [{"index": 0, **choice}]})
     yield _within("ollama-chat", "a line of generate", UNREADABLE, {"response": " you", "done": False})
     yield _within("ollama-chat", "a chunk", UNREADABLE, spoken)
     yield _within("ollama-chat", "a text in its message", hi, {"message": {"text": " you"}, "done": False})
@@ -138,6 +143,45 @@ def _within(protocol: str, name: str, verdict: Verdict, frame: Mapping[str, Any]
     if protocol == "koboldcpp":
         body = body.replace(b"data:", b"event: message\ndata:")
     return Case(protocol=protocol, name=f"a hole: {name}", body=body, verdict=verdict, reach="reader")
+
+
+_WRAPPINGS = ("data", "result", "response", "body", "payload", "output", "completion")
+_WHOLE: Mapping[str, Mapping[str, Any]] = {
+    "openai-chat": {"choices": [{"index": 0, "message": {"content": "Hi"}, "finish_reason": "stop"}]},
+    "openai-completions": {"choices": [{"index": 0, "text": "Hi", "finish_reason": "stop"}]},
+    "openai-responses": {"status": "completed", "output": [{"type": "message", "content": "Hi"}]},
+    "ollama-chat": {"message": {"content": "Hi"}, "done": True},
+    "ollama-generate": {"response": "Hi", "done": True},
+    "koboldcpp": {"results": [{"text": "Hi"}]},
+}
+
+
+def wrapped() -> Iterator[Case]:
+    """Answers within another object, and choices whose words stand elsewhere: refused, and never an empty answer."""
+    for protocol, answer in _WHOLE.items():
+        beside: dict[str, Any] = (
+            {"done": True, "done_reason": "stop"} if protocol.startswith("ollama") else {"code": 0, "success": True}
+        )
+        for name, inner in (*((name, answer) for name in _WRAPPINGS), ("data", [answer])):
+            yield Case(
+                protocol=protocol, name=f"wrapped in {name}", body=as_json({name: inner, **beside}),
+                verdict=UNREADABLE, media_type="application/json", reach="reader",
+            )  # fmt: skip
+    for protocol in ("openai-chat", "openai-completions"):
+        choices: Mapping[str, Mapping[str, Any]] = {
+            "content": {"content": "Hi"},
+            "messages": {"messages": [{"content": "Hi"}]},
+            "response": {"response": "Hi"},
+            "a message with a text": {"message": {"role": "assistant", "text": "Hi"}},
+            "a message with a response": {"message": {"role": "assistant", "response": "Hi"}},
+            "a message that is a text": {"message": "Hi"},
+        }
+        for name, choice in choices.items():
+            body = as_json({"choices": [{"index": 0, **choice, "finish_reason": "stop"}]})
+            yield Case(
+                protocol=protocol, name=f"words in a whole choice: {name}", body=body, verdict=UNREADABLE,
+                media_type="application/json", reach="reader",
+            )  # fmt: skip
 
 
 def reasons_without_done() -> Iterator[Case]:

@@ -168,6 +168,62 @@ def ollama() -> Iterator[Case]:
     yield _of("ollama-chat", "content in parts", lines(parts), Verdict(text="Hi"))
 
 
+def odd_ollama() -> Iterator[Case]:
+    """Ends without a line feed, models that were only loaded, and numbers beyond 64 bits."""
+
+    def case(name: str, body: bytes, verdict: Verdict, words: str = "", protocol: str = "ollama-chat") -> Case:
+        return _of(protocol, name, body, verdict, words, reach="reader")
+
+    for protocol, around in (
+        ("ollama-chat", lambda text: {"message": {"content": text}}),
+        ("ollama-generate", lambda text: {"response": text}),
+    ):
+        hi, end = lines({**around("Hi"), "done": False}), as_json({**around(""), "done": True})
+        yield case("no line feed at the end", hi + end, Verdict(text="Hi"), protocol=protocol)
+        yield case("something behind the last object", hi + end + b" x {", Verdict(text="Hi"), protocol=protocol)
+        nested = as_json({**around(""), "x": {"done": True}, "done": False})
+        yield case("done within a line", hi + nested + lines({}) + end, UNREADABLE, protocol=protocol)
+        for reason in ("load", "unload"):
+            only = {**around(""), "done": True, "done_reason": reason}
+            yield case(f"nothing but {reason}", lines(only), UNREADABLE, "no words", protocol)
+            yield case(
+                f"{reason} behind words", lines({**only, **around("Hi")}), Verdict(text="Hi"), protocol=protocol
+            )
+    for numbers in (
+        '{"id":123456789012345678901234567890}',
+        '{"a":[-9223372036854775809,{"b":9223372036854775808,"c":18446744073709551616}],"d":0.1}',
+        '{"a":1e20,"b":1.5}',
+    ):
+        call = b'{"name":"w","arguments":%b}' % numbers.encode()
+        whole_call = b'{"message":{"tool_calls":[{"function":%b}]},"done":true}' % call
+        yield case(f"arguments {numbers}", whole_call, called(("w", numbers)))
+        beside = b'{"index":0,"message":{"content":"","tool_calls":[{"id":"a","function":%b}]}}' % call
+        yield case(
+            f"arguments {numbers}", b'{"choices":[%b]}' % beside, called(("w", numbers)), protocol="openai-chat"
+        )
+        before = b'{"index":0,"id":"a","function":{"name":"v","arguments":"{}"}}'
+        both = b'{"content":"Hi","tool_calls":[%b,{"index":1,"id":"b","function":%b}]}' % (before, call)
+        yield case(
+            f"arguments {numbers} in a stream", sse(b'{"choices":[{"delta":%b}]}' % both, DONE),
+            Verdict(text="Hi", calls=(("v", "{}"), ("w", numbers)), reason="tool_calls"), protocol="openai-chat",
+        )  # fmt: skip
+        item = b'{"type":"function_call","call_id":"a",%b' % call[1:]
+        output = b'{"status":"completed","output":[%b]}' % item
+        yield case(f"arguments {numbers}", output, called(("w", numbers)), protocol="openai-responses")
+        done = sse(b'{"type":"response.output_item.done","item":%b}' % item, {"type": "response.done"})
+        yield case(f"arguments {numbers} in a stream", done, called(("w", numbers)), protocol="openai-responses")
+    deep = b'{"a":' * 300 + b"1" + b"}" * 300
+    call = b'{"name":"w","arguments":%b}' % deep
+    yield case(
+        "deep arguments", b'{"message":{"tool_calls":[{"function":%b}]},"done":true}' % call, UNREADABLE, "levels"
+    )
+    beside = b'{"choices":[{"message":{"tool_calls":[{"id":"a","function":%b}]}}]}' % call
+    yield case("deep arguments", beside, UNREADABLE, "levels", "openai-chat")
+    for protocol in ("openai-chat", "openai-completions", "openai-responses", "koboldcpp"):
+        yield case("nothing but a deep member", b'{"x":%b}' % deep, UNREADABLE, protocol=protocol)
+        yield case("a deep error", b'{"error":%b}' % deep, BROKEN_OFF, "levels", protocol)
+
+
 def kobold() -> Iterator[Case]:
     def case(name: str, body: bytes, verdict: Verdict, words: str = "", **members: Any) -> Case:
         return _of("koboldcpp", name, body, verdict, words, **members)

@@ -168,3 +168,41 @@ def other_shapes() -> Iterator[Case]:
     }.items():
         end = {"type": "response.completed", "response": {"status": "completed", "output": []}}
         yield Case(protocol="openai-responses", name=name, body=sse(piece, end), verdict=hi)
+
+
+def unknown_items() -> Iterator[Case]:
+    """Items that nobody knows: left out where they have no words, and else no answer may be shown without them."""
+    hi, called = Verdict(text="Hi you"), {"type": "web_search_call", "id": "x", "status": "completed"}
+    items: Mapping[str, tuple[Verdict, Any]] = {
+        "a tool of the server": (hi, called),
+        "a result of a tool": (hi, {"type": "mcp_call", "name": "w", "arguments": "{}", "output": "words"}),
+        "a program that was run": (hi, {"type": "code_interpreter_call", "code": "1", "outputs": [{"logs": "1"}]}),
+        "a picture": (hi, {"type": "image_generation_call", "result": "AAAA"}),
+        "an unknown type": (hi, {"type": "hologram", "data": 7, "content": []}),
+        "an unknown type without text": (hi, {"type": "hologram", "content": [{"type": "light", "hue": 3}]}),
+        "null": (hi, None),
+        "an unknown type with a text": (UNREADABLE, {"type": "hologram", "text": "words"}),
+        "an unknown type with parts": (UNREADABLE, {"type": "speech", "content": [{"type": "text", "text": "no"}]}),
+        "no type and a content": (UNREADABLE, {"content": "words"}),
+        "a text": (UNREADABLE, "words"),
+    }
+    for name, (verdict, item) in items.items():
+        yield _case(f"an item, whole: {name}", as_json(_end(item, _MESSAGE)["response"]), verdict)
+        done = {"type": "response.output_item.done", "output_index": 0, "item": item}
+        yield _case(f"an item: {name}", sse(done, *_without(_TEXT[0], *_AT), _end(item, _MESSAGE)), verdict)
+    yield _case("nothing but a picture", as_json(_end(items["a picture"][1])["response"]), UNREADABLE, "no message")
+
+
+def ends_without_a_response() -> Iterator[Case]:
+    """A last event that holds nothing: of an answer that came in pieces it is the end."""
+    said = Verdict(text="Hi you")
+    members: Sequence[Mapping[str, Any]] = ({}, {"response": None}, {"response": {}})
+    for member in members:
+        for kind in ("completed", "done"):
+            yield _case(f"{kind} and {member}", sse(*_TEXT[0], {"type": f"response.{kind}", **member}), said)
+        cut = Verdict(text="Hi you", reason="length")
+        yield _case(f"incomplete and {member}", sse(*_TEXT[0], {"type": "response.incomplete", **member}), cut)
+        yield _case(f"cancelled and {member}", sse(*_TEXT[0], {"type": "response.cancelled", **member}), BROKEN_OFF)
+        yield _case(f"{member} and no words", sse({"type": "response.completed", **member}), UNREADABLE)
+    odd = sse(*_TEXT[0], {"type": "response.completed", "response": "Hi"})
+    yield _case("a response that is a text", odd, UNREADABLE, "not an object")

@@ -55,11 +55,12 @@ def test_each_answer_has_its_verdict_and_each_error_its_words() -> None:
     check_each(CASES, check)
 
 
-def test_a_verdict_is_the_same_byte_by_byte() -> None:
+@pytest.mark.parametrize("part", range(4))
+def test_a_verdict_is_the_same_byte_by_byte(part: int) -> None:
     def check(case: Case) -> None:
         assert read(case, (case.body[n : n + 1] for n in range(len(case.body)))) == read_whole(case)
 
-    check_each(CASES, check)
+    check_each(CASES[part::4], check)
 
 
 def test_what_was_said_before_an_error_is_given_before_it_is_raised() -> None:
@@ -88,6 +89,27 @@ def test_an_unknown_part_is_named_in_a_note() -> None:
     for body in (sse(chunk({"content": [part]}), END), as_json(whole({"content": [part]}))):
         (note,) = (event for event in events_of(body) if isinstance(event, Note))
         assert "hologram" in note.text
+
+
+def test_the_words_of_a_further_choice_stand_where_clients_look_for_them() -> None:
+    hi = {"index": 0, "message": {"content": "Hi"}, "finish_reason": "stop"}
+    parts = {"content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "no"}]}
+    asked = {"content": "no"}
+    for choice, message in (
+        ({"text": "no"}, asked),
+        ({"delta": {"content": "no"}}, asked),
+        ({"message": {"content": "no", "x": 1}}, {"content": "no", "x": 1}),
+        ({"message": parts}, {"content": "no", "reasoning_content": "hm"}),
+    ):
+        other = {"index": 1, **choice, "finish_reason": "stop"}
+        reply = READERS["openai-chat"].read_body(as_json({"choices": [hi, other]}))
+        assert reply.alternatives == ({"index": 1, "message": message, "finish_reason": "stop"},)
+        streamed = events_of(sse({"choices": [hi]}, {"choices": [other]}, b"[DONE]"))
+        (told,) = (event.choice for event in streamed if isinstance(event, Alternative))
+        assert told == {"index": 1, "delta": message, "finish_reason": "stop"}
+    text = {"index": 1, "message": {"content": "no"}, "finish_reason": "stop"}
+    of_texts = READERS["openai-completions"].read_body(as_json({"choices": [{"index": 0, "text": "Hi"}, text]}))
+    assert of_texts.alternatives == ({"index": 1, "text": "no", "finish_reason": "stop"},)
 
 
 FLOODS = [
@@ -183,6 +205,9 @@ def test_a_flood_of_calls_or_places_is_refused_or_kept_small() -> None:
     }.items():
         with pytest.raises(ProviderError, match="more than 1024 tool calls"):
             READERS[protocol]("application/json").read(body)
+    choices = ({"choices": [{"index": n, "delta": {"content": "x"}}]} for n in range(5_000))
+    with pytest.raises(ProviderError, match="more than 4096 choices"):
+        READERS["openai-chat"]("").read(sse(*choices))
     texts = [{"type": "response.output_text.delta", "output_index": n, "delta": "x"} for n in range(10_000)]
     done = [{"type": "response.output_text.done", "output_index": n, "text": "x"} for n in range(100)]
     end = {"type": "response.completed", "response": {"status": "completed", "output": []}}

@@ -28,6 +28,8 @@ TOKENS = (
         b'"finish_reason":"error",',
         b"<html>",
     ),
+    *(b'"done":true}', b'{"done":true}', b"123456789012345678901234567890", b"1e20", b'"index":1,', b'"index":2,'),
+    *(b'{"data":', b'{"response":', b'"x_groq":{"usage":{"prompt_tokens":1}},', b'"done_reason":"load",'),
 )
 
 
@@ -80,11 +82,12 @@ def test_any_bytes_have_one_verdict_whole_and_byte_by_byte(protocol: str) -> Non
 
 VALUES: tuple[Any, ...] = (
     *(None, True, False, 0, 1, -1, 7, 1.5, "", "x", "0", "1", "abort", "stop", [], {}, [[]], [None], [{}]),
-    *({"a": 1}, {"type": "x"}, ["a"], {"error": "x"}),
+    *({"a": 1}, {"type": "x"}, ["a"], {"error": "x"}, 2**64 - 1, 1e20, {"a": 1e20}, {"content": "x"}, "load"),
 )
 NAMES = (
     *("error", "errors", "detail", "msg", "code", "index", "id", "item_id", "output_index", "content_index", "delta"),
     *("message", "text", "finish_reason", "type", "item", "part", "response", "output", "status", "arguments"),
+    *("content", "data", "result", "done", "done_reason", "completion_tokens", "logprobs", "annotations", "images"),
     *("name", "function", "tool_calls", "function_call", "usage", "x_groq", "base_resp", "choices", "object"),
 )
 

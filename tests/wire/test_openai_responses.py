@@ -104,6 +104,7 @@ def test_the_texts_of_all_messages_are_joined_and_other_items_skipped() -> None:
         reason="tool_calls",
         tool_calls=(ToolCall(id="c1", name="look", arguments="{}"),),
         usage=Usage(input_tokens=812, output_tokens=21, cached_tokens=640),
+        notes=("An item of the answer is of the type 'web_search_call', which is not read; it was left out.",),
     )
 
 

@@ -46,9 +46,11 @@ def _message(chance: random.Random) -> dict[str, Any]:
 
 
 def _chat(chance: random.Random) -> tuple[bytes, bytes]:
-    said, choice = _message(chance), {"index": 0, "finish_reason": chance.choice(REASONS)}
-    whole = as_json({"choices": [{**choice, "message": said}]})
-    return whole, sse({"choices": [{**choice, "delta": said}]}, DONE)
+    odd: tuple[Any, Any] = ({"finish_reason": chance.choice(REASONS)}, _message(chance))
+    plain: tuple[Any, Any] = ({"finish_reason": "stop"}, {"content": "Hi"})
+    choices = chance.choice(([odd], [odd], [odd, plain], [plain, odd]))
+    whole = as_json({"choices": [{**choice, "message": said} for choice, said in choices]})
+    return whole, sse({"choices": [{**choice, "delta": said} for choice, said in choices]}, DONE)
 
 
 def _text(chance: random.Random) -> tuple[bytes, bytes]:
@@ -59,7 +61,9 @@ def _text(chance: random.Random) -> tuple[bytes, bytes]:
     )
     if choice.get("text", "") is None and not choice["finish_reason"]:
         choice["text"] = ""
-    return as_json({"choices": [choice]}), sse({"choices": [choice]}, DONE)
+    plain = {"text": "Hi", "finish_reason": "stop"}
+    choices = chance.choice(([choice], [choice], [choice, plain], [plain, choice]))
+    return as_json({"choices": choices}), sse({"choices": choices}, DONE)
 
 
 def _ollama(chance: random.Random) -> tuple[bytes, bytes]:

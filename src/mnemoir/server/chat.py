@@ -42,6 +42,7 @@ from mnemoir.wire.session import (
     time_zones_of_person,
     without_session,
 )
+from mnemoir.wire.upstream import too_deep
 from mnemoir.workflows.run import Answerer, Caller
 
 _TASK = TASK_HEADER.lower().encode()
@@ -305,7 +306,10 @@ class ChatRoute:
 
         async def pass_on(batch: Sequence[Event]) -> None:
             await turns.take(key)
-            data = writer.events(batch)
+            try:
+                data = writer.events(batch)
+            except TypeError as exc:  # a member that came from the model's server and is passed on
+                raise too_deep("a member") from exc
             if data:
                 if not turn.answered_at:
                     turn.answered_at = perf_counter()
@@ -359,7 +363,10 @@ class ChatRoute:
 
     def _write(self, dialect: Dialect, reply: Reply, model: str, reply_id: str, began_ns: int) -> bytes:
         took = {"took_ns": perf_counter_ns() - began_ns} if dialect.tells_durations else {}
-        return dialect.write_reply(reply, model=model, reply_id=reply_id, created=int(time()), **took)
+        try:
+            return dialect.write_reply(reply, model=model, reply_id=reply_id, created=int(time()), **took)
+        except TypeError as exc:  # a member that came from the model's server and is passed on
+            raise too_deep("a member") from exc
 
     def _count_in(self, batch: Sequence[Event]) -> None:
         for event in batch:

@@ -11,6 +11,8 @@ the same protocol can add them again. They never replace a member that Mnemoir w
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
+import orjson
+
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.messages import Extra, Route
 
@@ -49,6 +51,14 @@ def as_list(value: object, field: str) -> Sequence[Any]:
     if not isinstance(value, list):
         refuse(field, "a list", value)
     return value
+
+
+def object_text(value: Json, field: str) -> str:
+    """An object as JSON text. Raises InvalidRequest for one of more levels than can be written."""
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError as exc:
+        raise InvalidRequest(f"{field} has more than 254 levels. Send fewer.", field=field) from exc
 
 
 def objects(value: object, field: str) -> Iterator[tuple[Json, str]]:
@@ -184,11 +194,16 @@ def _check(given: Mapping[str, Any], at: str) -> None:
                 f"{at}{name[:40]}… is a name of {len(name)} characters. Names may have {LONGEST_NAME}.",
                 field=at or None,
             )
-        if isinstance(value, float | dict | list) and any(map(_is_beyond_64_bits, _numbers(value))):
+        if holds_number_beyond_64_bits(value):
             raise InvalidRequest(
                 f"{at}{name} holds a number beyond 64 bits, which cannot be passed on as it came. Send a smaller.",
                 field=at + name,
             )
+
+
+def holds_number_beyond_64_bits(value: object) -> bool:
+    """True for a value with a whole number that the JSON reader may have rounded."""
+    return isinstance(value, float | dict | list) and any(map(_is_beyond_64_bits, _numbers(value)))
 
 
 def _numbers(value: object) -> Iterator[float]:

@@ -22,6 +22,7 @@ from mnemoir.wire.pictures import read_picture, unpassable, write_base64
 
 __all__ = [
     "AnswerReader",
+    "LoadingReader",
     "StreamWriter",
     "read_reply",
     "read_request",
@@ -186,3 +187,9 @@ class AnswerReader(LineReader):
     def parts_of(cls, body: Json) -> Parts | None:
         """See the base class."""
         return _parts_of(body)
+
+
+class LoadingReader(AnswerReader):
+    """Reads what comes of a request without a question."""
+
+    is_loading = True

@@ -19,6 +19,7 @@ from mnemoir.wire.text_completion import prompt_of, read_marked, write_choice
 
 __all__ = [
     "AnswerReader",
+    "LoadingReader",
     "StreamWriter",
     "read_reply",
     "read_request",
@@ -201,3 +202,9 @@ class AnswerReader(LineReader):
     def parts_of(cls, body: Json) -> Parts | None:
         """See the base class."""
         return _parts_of(body)
+
+
+class LoadingReader(AnswerReader):
+    """Reads what comes of a request without a question, or of a raw one, which may have none."""
+
+    is_loading = True

@@ -205,10 +205,18 @@ def read_usage(body: Json) -> Usage:
     )
 
 
-def read_reply_body(body: Json, parts: Parts | None) -> Reply:
+def raise_no_question(reason: object) -> None:
+    """Raise ProviderInvalidOutput for a reason by which a server says that it was asked nothing."""
+    if reason in ("load", "unload"):
+        raise upstream.unusable(
+            f"the reason {reason!r} and no words, as if it had been asked to {reason} the model and nothing else"
+        )
+
+
+def read_reply_body(body: Json, parts: Parts | None, *, is_loading: bool = False) -> Reply:
     """A whole answer from its parts; one that says nothing of `done` is whole.
 
-    Raises the error the body holds, or ProviderInvalidOutput.
+    With `is_loading` the request had no question. Raises the error the body holds, or ProviderInvalidOutput.
     """
     if body.get("error"):
         raise upstream.error_in_body(body)
@@ -222,6 +230,8 @@ def read_reply_body(body: Json, parts: Parts | None) -> Reply:
     calls = read_upstream_calls(tool_calls, CallIds())
     said = list(read_content(text))
     thought = upstream.text_or_none(thinking or None, "thinking") or ""
+    if not (said or thought or calls or is_loading):
+        raise_no_question(body.get("done_reason"))
     reason = finish_reason(body.get("done_reason"), has_calls=bool(calls))
     return Reply(
         text="".join(event.text for event in said if isinstance(event, Text)),

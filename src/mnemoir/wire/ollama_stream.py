@@ -6,7 +6,7 @@ Chat and generate differ in the member that holds a piece of text; `around` writ
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import orjson
 
@@ -37,12 +37,14 @@ from mnemoir.wire.ollama_options import (
     closing,
     head,
     passed_of,
+    raise_no_question,
     read_reply_body,
     read_usage,
     with_passed_members,
     write_error,
 )
 from mnemoir.wire.ollama_tool_calls import read_upstream_calls, write_answered_calls
+from mnemoir.wire.stream_readers import NamedEvent, last_line_within
 
 
 class LineWriter:
@@ -133,13 +135,14 @@ class LineReader(AnswerReader):
     """
 
     streams_lines = True
+    is_loading: ClassVar[bool] = False  # the answer to a request without a question, which loads or unloads a model
 
     def __init__(self, media_type: str = "") -> None:
         super().__init__(media_type)
         self._call_count = 0
         self._ids = CallIds()
         self._line_count = 0
-        self._has_answer = False
+        self._has_answer = self._has_words = False
         self._tells_done = False
         self._ending: Mapping[str, Any] | None = None  # the last line, where it has a reason and no `done`
 
@@ -157,15 +160,16 @@ class LineReader(AnswerReader):
         """See the base class."""
         if body.get("error"):
             raise upstream.error_in_body(body)
-        self._line_count += 1
         parts = self.parts_of(body)
+        calls = read_upstream_calls(parts[2], self._ids) if parts is not None and parts[2] else ()
+        self._line_count += 1
         passed = passed_of(body)
         if passed is not None:
             events.append(passed)
         done = body.get("done")
         if parts is not None:
             self._has_answer = True
-            self._read_parts(parts, events)
+            self._read_parts(parts, calls, events)
         else:
             raise_error_in_place(body)
             if done is None:
@@ -179,7 +183,15 @@ class LineReader(AnswerReader):
     @classmethod
     def read_whole(cls, body: dict[str, Any]) -> Reply:
         """See the base class."""
-        return read_reply_body(body, cls.parts_of(body))
+        return read_reply_body(body, cls.parts_of(body), is_loading=cls.is_loading)
+
+    def _odd_frame(self, frame: bytes | NamedEvent, events: list[ModelEvent]) -> None:
+        """Read the last line also where something stands behind its object; see NdjsonReader."""
+        last = last_line_within(frame) if isinstance(frame, bytes) and self._form == "lines" else None
+        if last is None:
+            super()._odd_frame(frame, events)
+        else:
+            self._take_frames((last,), events)
 
     def read_done(self, events: list[ModelEvent]) -> None:
         """See the base class: the protocol has no such end."""
@@ -193,15 +205,17 @@ class LineReader(AnswerReader):
             raise upstream.ended_early()
         self._finish({}, events)
 
-    def _read_parts(self, parts: Parts, events: list[ModelEvent]) -> None:
-        text, thinking, calls = parts
+    def _read_parts(self, parts: Parts, calls: Sequence[ToolCall], events: list[ModelEvent]) -> None:
+        text, thinking, _ = parts
+        if text or thinking or calls:
+            self._has_words = True
         if thinking:
             events.append(Thinking(upstream.text_or_none(thinking, "thinking") or ""))
         if text.__class__ is str:
             events += (Text(text),) if text else ()
         elif text is not None:
             events += read_content(text)
-        for call in read_upstream_calls(calls, self._ids) if calls else ():
+        for call in calls:
             events.append(
                 ToolCallPart(
                     index=self._call_count, id=call.id, name=call.name, arguments=call.arguments, extra=call.extra
@@ -212,6 +226,8 @@ class LineReader(AnswerReader):
     def _finish(self, body: Mapping[str, Any], events: list[ModelEvent]) -> None:
         if not self._has_answer and read_reason(body.get("done_reason")) is None:
             raise upstream.unusable("no message")
+        if not (self._has_words or self.is_loading):
+            raise_no_question(body.get("done_reason"))
         reason = finish_reason(body.get("done_reason"), has_calls=self._call_count > 0)
         events += (read_usage(body), Finished(reason=reason))
         self.finished = True

@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import orjson
-
 from mnemoir.core.errors import InvalidRequest, ProviderInvalidOutput
 from mnemoir.core.messages import Extra, Route, ToolCall
 from mnemoir.wire import members, upstream
 from mnemoir.wire.answers.call_ids import CallIds, read_call_id
+from mnemoir.wire.answers.exact_numbers import check_numbers, exact_object
 from mnemoir.wire.members import Json, asked_extra, members_for, merged_members, within
 from mnemoir.wire.second_reading import mended_arguments
 
@@ -41,11 +40,13 @@ def read_tool_calls(value: object, field: str) -> tuple[ToolCall, ...]:
 def read_upstream_calls(value: object, ids: CallIds) -> tuple[ToolCall, ...]:
     """The tool calls of an answer, or of a line of it, each with an id of its own. Null stands for none.
 
-    A wrong shape is the server's fault.
+    A wrong shape is the server's fault. Raises RoundedNumber for arguments with a number that the decoder changed.
     """
     if value and not isinstance(value, list):
         raise upstream.unusable("tool calls that are not a list")
     given = [call for call in value if call is not None] if isinstance(value, list) else []
+    for call in given:
+        check_numbers(upstream.member(upstream.member(call, "function"), "arguments"))
     own_ids = [read_call_id(upstream.member(call, "id")) for call in given]
     try:
         calls = read_tool_calls([_without_id(call) for call in given], "tool_calls")
@@ -89,10 +90,15 @@ def _write_calls(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
     for n, call in enumerate(calls):
         body = {
             "id": call.id,
-            "function": {"index": n, "name": call.name, "arguments": mended_arguments(call.arguments)},
+            "function": {"index": n, "name": call.name, "arguments": _object_of(call.arguments)},
         }
         written.append(body if call.extra is None else merged_members(members_for(call.extra, _ROUTE), body))
     return written
+
+
+def _object_of(arguments: str) -> dict[str, Any] | None:
+    value = mended_arguments(arguments)
+    return None if value is None else exact_object(arguments, value)
 
 
 def _read_arguments(value: object, field: str) -> str:
@@ -101,7 +107,7 @@ def _read_arguments(value: object, field: str) -> str:
         if mended_arguments(value) is None:
             raise InvalidRequest(f"{field} must be an object, it is a string that holds none.", field=field)
         return value
-    return orjson.dumps(members.as_object({} if value is None else value, field)).decode()
+    return members.object_text(members.as_object({} if value is None else value, field), field)
 
 
 def _extra(body: Json, function: Json, at: str) -> Extra | None:

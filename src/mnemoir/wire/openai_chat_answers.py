@@ -9,16 +9,35 @@ from typing import Any
 
 import orjson
 
-from mnemoir.core.events import Event, FinishReason, ModelEvent, Note, Refusal, Reply, Text, Thinking, ToolCallPart
+from mnemoir.core.events import (
+    Event,
+    FinishReason,
+    ModelEvent,
+    Note,
+    Refusal,
+    Reply,
+    Text,
+    Thinking,
+    ToolCallPart,
+    as_events,
+)
 from mnemoir.wire import upstream
 from mnemoir.wire.answers.call_pieces import CallPieces
 from mnemoir.wire.answers.end_reasons import finish_reason, read_reason
-from mnemoir.wire.answers.error_shapes import raise_error_of
+from mnemoir.wire.answers.error_shapes import raise_error_of, raise_lost_words
 from mnemoir.wire.content_parts import read_content
 from mnemoir.wire.members import Json, members_for, merged_members, unread
 from mnemoir.wire.openai_messages import ROUTE, write_tool_calls
 from mnemoir.wire.openai_shapes import read_usage, write_usage
-from mnemoir.wire.openai_stream import ChunkReader, ChunkWriter, head, passed_of, read_choices_of, reason_of
+from mnemoir.wire.openai_stream import (
+    ChunkReader,
+    ChunkWriter,
+    head,
+    passed_of,
+    read_choices_of,
+    reason_of,
+    usage_behind,
+)
 
 FUNCTION_CALL = "function_call"
 """The name of a tool call, the choice of a tool, and an answer that ends with a call, for clients of functions."""
@@ -75,24 +94,42 @@ def read_reply(body: Json) -> Reply:
     given = _calls_of(message)
     calls = CallPieces().read_all(given) if given else ()
     content = message.get("content")
-    text = content if isinstance(content, str) else None  # as in nearly every answer
-    said = tuple(read_content(content)) if text is None else ()
+    said = [Text(content)] if isinstance(content, str) else list(read_content(content))
     refusal = upstream.text_or_none(message.get("refusal"), "a refusal") or ""
-    return Reply(
-        text=_joined(said, Text) if text is None else text,
+    passed = passed_of(body, choice, message, _OF_ANSWERS, ROUTE)
+    reply = Reply(
+        text="".join(event.text for event in said if isinstance(event, Text)),
         reason=finish_reason(reason_of(choice), has_calls=bool(calls)),
         tool_calls=calls,
-        thinking=_joined(said, Thinking) + _thinking(message),
-        refusal=refusal + _joined(said, Refusal),
-        usage=read_usage(body.get("usage")),
-        passed=passed_of(body, choice, message, _OF_ANSWERS, ROUTE),
-        alternatives=tuple(choices[1:]),
-        notes=tuple(event.text for event in said if isinstance(event, Note)) if said else (),
+        thinking="".join((*(event.text for event in said if isinstance(event, Thinking)), _thinking(message))),
+        refusal="".join((refusal, *(event.text for event in said if isinstance(event, Refusal)))),
+        usage=read_usage(body.get("usage") or (passed and usage_behind(body))),
+        passed=passed,
+        alternatives=tuple(map(_read_further, choices[1:])) if len(choices) > 1 else (),
+        notes=tuple(event.text for event in said if isinstance(event, Note)),
     )
+    if passed is not None and not (said or calls or reply.thinking or refusal):
+        raise_lost_words(passed.choice, passed.message)
+    return reply
 
 
-def _joined(said: Sequence[Event], kind: type[Text | Thinking | Refusal]) -> str:
-    return "".join(event.text for event in said if isinstance(event, kind)) if said else ""
+def _read_further(choice: Json) -> Json:
+    """A choice beside the answer, read as strictly, with its words where clients look for them."""
+    return _in_place(choice, "message", as_events(read_reply({"choices": [{**choice, "index": 0}]})))
+
+
+def _in_place(choice: Json, place: str, said: Sequence[ModelEvent]) -> Json:
+    """A choice with its words as the text of `place`; as it is where they stand there already."""
+    others = {name for name in ("message", "delta", "text") if name != place} & choice.keys()
+    content = upstream.member(choice.get(place), "content")
+    if not others and isinstance(content, str | None):
+        return choice
+    held = (choice.get(name) for name in ("delta", "message"))
+    message = {name: value for one in held if isinstance(one, Mapping) for name, value in one.items()}
+    message["content"] = "".join(event.text for event in said if isinstance(event, Text))
+    if thinking := "".join(event.text for event in said if isinstance(event, Thinking)):
+        message["reasoning_content"] = thinking
+    return {**{name: value for name, value in choice.items() if name not in others}, place: message}
 
 
 def _said_in_place(choice: Json) -> Any:
@@ -207,6 +244,13 @@ class AnswerReader(ChunkReader):
     def read_whole(cls, body: dict[str, Any]) -> Reply:
         """See the base class."""
         return read_reply(body)
+
+    def _in_place(self, choice: Json, said: Sequence[ModelEvent]) -> Json:
+        return _in_place(choice, "delta", said)
+
+    def _write_choice(self, reply: Reply) -> dict[str, Any]:
+        choice: dict[str, Any] = _reply_body(reply, "", "", 0)["choices"][0]
+        return choice
 
     def _read_content(self, choice: dict[str, Any], events: list[ModelEvent]) -> Json | None:
         delta: Any = choice.get("delta")

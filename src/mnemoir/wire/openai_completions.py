@@ -4,7 +4,7 @@ A prompt may hold the turns of a conversation after markers; then its request ho
 cannot express reasoning, tools or pictures: they are left out when it is written.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -13,9 +13,9 @@ from mnemoir.core.events import Event, FinishReason, ModelEvent, Refusal, Reply,
 from mnemoir.core.messages import ChatRequest, ModelRequest, Route, text_message
 from mnemoir.wire import members, upstream
 from mnemoir.wire.answers.end_reasons import finish_reason, read_reason
-from mnemoir.wire.answers.error_shapes import raise_error_of
+from mnemoir.wire.answers.error_shapes import raise_error_of, raise_lost_words
 from mnemoir.wire.content_parts import read_content
-from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, members_for, merged_members, within
+from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, members_for, merged_members, unread, within
 from mnemoir.wire.openai_chat import SAMPLING, read_choices, read_sampling, write_sampling
 from mnemoir.wire.openai_shapes import read_usage, write_usage
 from mnemoir.wire.openai_stream import (
@@ -32,6 +32,8 @@ from mnemoir.wire.text_completion import prompt_of, read_marked, write_choice
 __all__ = [
     "AnswerReader",
     "StreamWriter",
+    "check_answered",
+    "count_prompts",
     "read_reply",
     "read_request",
     "write_error",
@@ -48,6 +50,8 @@ _OWN: Mapping[str, tuple[object, ...]] = {
 }
 """Members that only this protocol has, with the values that have no effect."""
 _OF_STREAM_OPTIONS = frozenset({"include_usage"})
+_OF_CHATS = frozenset({"message", "delta"})
+_CONTENT = frozenset({"content"})
 _OF_REQUESTS = OWN_MEMBERS | SAMPLING | {"model", "prompt", "stream", "stream_options"}
 
 
@@ -125,6 +129,22 @@ def _are_tokens(value: object) -> bool:
     return isinstance(value, list) and all(map(_is_token, value))
 
 
+def count_prompts(request: ModelRequest) -> int:
+    """The number of prompts in a raw request; 1 for any other."""
+    prompts = members_for(request.extra, ROUTE).get("prompt") if request.raw else None
+    return len(prompts) if isinstance(prompts, list) and not any(map(_is_token, prompts)) else 1
+
+
+def check_answered(request: ModelRequest, answers: int) -> None:
+    """Raise ProviderInvalidOutput where prompts of a raw request have no answer among so many.
+
+    A server that knows no `n` answers each prompt once.
+    """
+    prompts = count_prompts(request)
+    if answers < prompts or prompts < answers < prompts * request.choices:
+        raise upstream.unusable(f"{answers} choices for {prompts} prompts, so that a prompt has no answer")
+
+
 # --- whole replies
 
 
@@ -160,22 +180,45 @@ def read_reply(body: Json) -> Reply:
     text = _text_of(choice, "message", "delta")
     if text is None and "text" not in choice and not ended:
         raise upstream.unusable("no text")
+    passed = passed_of(body, choice, {}, frozenset(), ROUTE)
+    if passed is not None and not text:
+        raise_lost_words(passed.choice)
     return Reply(
         text=text or "",
         reason=finish_reason(reason_of(choice), has_calls=False),
         usage=read_usage(body.get("usage")),
-        passed=passed_of(body, choice, {}, frozenset(), ROUTE),
-        alternatives=tuple(other for other in choices[1:] if isinstance(other, dict)),
+        passed=passed,
+        alternatives=tuple(map(_read_further, choices[1:])) if len(choices) > 1 else (),
     )
 
 
+def _read_further(choice: Json) -> Json:
+    """A choice beside the answer, read as strictly, with its text where clients look for it."""
+    return _in_place(choice, read_reply({"choices": [{**choice, "index": 0}]}).text)
+
+
+def _in_place(choice: Json, text: str) -> Json:
+    """A choice with its text in its place, where a server that answers as a chat has a message or a delta."""
+    if choice.keys().isdisjoint(_OF_CHATS):
+        return choice
+    return {**{name: value for name, value in choice.items() if name not in _OF_CHATS}, "text": text}
+
+
 def _text_of(choice: Json, *holders: str) -> str | None:
-    """The text of a choice; of a server that answers as a chat, that of its message or delta, the `holders`."""
+    """The text of a choice; of a server that answers as a chat, that of its message or delta, the `holders`.
+
+    Raises ProviderInvalidOutput where a choice without a text has words in another place.
+    """
     text = upstream.text_or_none(choice.get("text"), "text")
-    for said in () if text else (choice.get(name) for name in holders):
+    for name in () if text else holders:
+        said = choice.get(name)
         if isinstance(said, Mapping):
             raise_error_of(said)
             text = text or "".join(one.text for one in read_content(said.get("content")) if isinstance(one, Text))
+            if not text:
+                raise_lost_words(unread(said, _CONTENT))
+        elif said:
+            raise upstream.unusable(f"a {name} that is not an object")
     return text
 
 
@@ -213,6 +256,13 @@ class AnswerReader(ChunkReader):
     def read_whole(cls, body: dict[str, Any]) -> Reply:
         """See the base class."""
         return read_reply(body)
+
+    def _in_place(self, choice: Json, said: Sequence[ModelEvent]) -> Json:
+        return _in_place(choice, "".join(event.text for event in said if isinstance(event, Text)))
+
+    def _write_choice(self, reply: Reply) -> dict[str, Any]:
+        beside = reply.passed.choice if reply.passed is not None else None
+        return {**write_choice(reply.words, reply.reason), **(beside or {})}
 
     def _read_content(self, choice: dict[str, Any], events: list[ModelEvent]) -> None:
         text = _text_of(choice, "delta")

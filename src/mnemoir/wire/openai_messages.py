@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
-import orjson
-
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.messages import (
     Extra,
@@ -123,7 +121,7 @@ def read_tool_calls(value: object, field: str) -> tuple[ToolCall, ...]:
         called = members.as_object(body.get(inner), f"{at}.{inner}")
         arguments = called.get("input" if custom else "arguments")
         if isinstance(arguments, dict):
-            arguments = orjson.dumps(arguments).decode()
+            arguments = members.object_text(arguments, f"{at}.{inner}.arguments")
         calls.append(
             ToolCall(
                 id=members.text(body, "id", at=f"{at}.") or f"call_{len(calls)}",

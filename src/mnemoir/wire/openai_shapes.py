@@ -14,20 +14,42 @@ from mnemoir.wire import upstream
 from mnemoir.wire.members import members_for, merged_members, unread
 
 _COUNTS = frozenset({"prompt_tokens", "completion_tokens", "total_tokens"})
+_OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
+    "prompt_tokens": ("promptTokens", "input_tokens", "inputTokens", "promptTokenCount", "prompt_eval_count"),
+    "completion_tokens": (
+        *("completionTokens", "output_tokens", "outputTokens", "candidatesTokenCount", "eval_count"),
+        "generated_tokens",
+    ),
+    "total_tokens": ("totalTokens", "totalTokenCount"),
+}
+"""The counts of other protocols and of gateways."""
+_ALL_OTHER_NAMES = frozenset(name for names in _OTHER_NAMES.values() for name in names)
 _CACHED = frozenset({"cached_tokens"})
 EndReason = Literal["stop", "length", "tool_calls", "function_call", "content_filter"]
 
 
 def read_usage(value: object) -> Usage:
-    """The counts of an answer; a missing value, or one that is no number, is 0."""
+    """The counts of an answer, by any of their usual names; a missing value, or one that is no number, is 0."""
     prompt, answer = (upstream.member(value, f"{kind}_tokens_details") for kind in ("prompt", "completion"))
-    return Usage(
+    usage = Usage(
         input_tokens=upstream.count(upstream.member(value, "prompt_tokens")),
         output_tokens=upstream.count(upstream.member(value, "completion_tokens")),
         cached_tokens=upstream.count(upstream.member(prompt, "cached_tokens")),
         reasoning_tokens=upstream.count(upstream.member(answer, "reasoning_tokens")),
         extra=_details(value),
     )
+    return usage if usage.input_tokens or usage.output_tokens else _read_by_other_names(value) or usage
+
+
+def _read_by_other_names(value: object) -> Usage | None:
+    """The counts of a usage object that has none by their names in OpenAI's chat protocol."""
+    if not isinstance(value, dict) or not _COUNTS.isdisjoint(value):
+        return None
+    ours: dict[str, Any] = {}
+    for name, others in _OTHER_NAMES.items():
+        if (other := next((other for other in others if upstream.count(value.get(other))), None)) is not None:
+            ours[name] = value[other]
+    return read_usage({**(unread(value, _ALL_OTHER_NAMES) or {}), **ours}) if ours else None
 
 
 def write_usage(usage: Usage) -> dict[str, Any]:

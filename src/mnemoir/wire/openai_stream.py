@@ -6,18 +6,31 @@ once per answer; the reader decodes each event once.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from operator import itemgetter
 from typing import Any, Literal
 
 import orjson
 
 from mnemoir.core.errors import InvalidRequest, MnemoirError, ProviderError, ProviderInvalidOutput, RateLimited
-from mnemoir.core.events import Alternative, Event, Finished, FinishReason, ModelEvent, Note, Passed, Text, Usage
+from mnemoir.core.events import (
+    Alternative,
+    Event,
+    Finished,
+    FinishReason,
+    ModelEvent,
+    Note,
+    Passed,
+    Reply,
+    Text,
+    Usage,
+)
 from mnemoir.core.messages import Route
 from mnemoir.wire import upstream
 from mnemoir.wire.answers.answer_reader import AnswerReader
-from mnemoir.wire.answers.end_reasons import finish_reason, is_end, read_reason
-from mnemoir.wire.answers.error_shapes import raise_error_in_place, raise_error_of, raise_lost_words
+from mnemoir.wire.answers.end_reasons import finish_reason, read_reason
+from mnemoir.wire.answers.error_shapes import OF_BEHIND, raise_error_in_place, raise_error_of, raise_lost_words
+from mnemoir.wire.answers.exact_numbers import RoundedNumber
 from mnemoir.wire.members import Json, unread
 from mnemoir.wire.openai_shapes import Head, OpenAIErrorBody, read_usage, write_usage
 
@@ -25,6 +38,7 @@ DONE = b"data: [DONE]\n\n"
 HEARTBEAT = b":\n\n"
 _MARK = "\0"
 _MOST_HELD = 64  # choices of other indexes, before one of them is taken for the answer
+_MOST_FURTHER = 4_096  # choices beside the answer
 _OF_ANSWERS = frozenset({"id", "object", "created", "model", "choices", "usage"})
 _OF_ANSWERS_AND_ERRORS = _OF_ANSWERS | {"error"}  # an error of null, which some servers write, is none
 _OF_CHOICES = frozenset({"index", "message", "delta", "text", "finish_reason"})
@@ -51,6 +65,12 @@ def passed_of(body: Json, choice: Json, message: Json, known: frozenset[str], ro
     if answer is None and beside is None and within is None:
         return None
     return Passed(route=route, answer=answer, choice=beside, message=within)
+
+
+def usage_behind(body: Json) -> Json | None:
+    """The counts of a server behind the protocol, where the answer itself has none."""
+    usage = upstream.member(body.get(OF_BEHIND), "usage")
+    return usage if isinstance(usage, dict) and not body.get("usage") else None
 
 
 def _unread_beside(choice: Json) -> Json | None:
@@ -235,13 +255,23 @@ class ChunkReader(AnswerReader):
         self._held: list[dict[str, Any]] | None = []  # choices of other indexes before the first one has come
         self._answer_index = 0
         self._is_plain = False  # the first choice has begun, and is the answer
-        self._unended: set[int] = set()  # indexes of further choices that have begun and not ended
+        self._further: dict[int, ChunkReader] = {}  # the readers of further choices that have begun, by their indexes
 
     @property
     def is_reasoned(self) -> bool:
         """See the base class."""
-        is_over = self._reason is not None and not self._goes_on and not self._unended
-        return is_over and (self._reason in _CUTTING or self._has_whole_calls)
+        is_over = self._has_end and not self._goes_on
+        return is_over and all(one.is_reasoned for index, one in self._further.items() if index)
+
+    @property
+    def _has_end(self) -> bool:
+        """True when the reason of the end has come, and no call is cut but where the reason explains that."""
+        return self._reason is not None and (self._reason in _CUTTING or self._has_whole_calls)
+
+    @property
+    def _has_unended(self) -> bool:
+        """True when a further choice has begun and not ended."""
+        return any(index and not one._has_end for index, one in self._further.items())
 
     @property
     def _has_calls(self) -> bool:
@@ -256,6 +286,31 @@ class ChunkReader(AnswerReader):
     @abstractmethod
     def _read_content(self, choice: dict[str, Any], events: list[ModelEvent]) -> Json | None:
         """Append the events of a choice to `events`; return the members of its delta that are not read, if any."""
+
+    @abstractmethod
+    def _in_place(self, choice: Json, said: Sequence[ModelEvent]) -> Json:
+        """A further choice with its words, which were read as `said`, in the place where clients look for them."""
+
+    @abstractmethod
+    def _write_choice(self, reply: Reply) -> dict[str, Any]:
+        """The choice that a reply is in a whole answer."""
+
+    def whole_of(self, events: Sequence[ModelEvent]) -> Reply:
+        """See the base class. Further choices that came in pieces become whole ones."""
+        reply = super().whole_of(events)
+        if self.is_one_object or not reply.alternatives:
+            return reply
+        pieces: dict[int, list[dict[str, Any]]] = {}
+        for choice in reply.alternatives:
+            pieces.setdefault(_index_of(choice), []).append({**choice, "index": 0})
+        return replace(reply, alternatives=tuple(self._whole_choice(n, pieces[n]) for n in sorted(pieces)))
+
+    def _whole_choice(self, index: int, pieces: Sequence[dict[str, Any]]) -> Json:
+        reader, events = type(self)(self.media_type), list[ModelEvent]()
+        for piece in pieces:
+            reader.read_frame({"choices": [piece]}, events)
+        reader.read_done(events)
+        return {**self._write_choice(reader.whole_of(events)), "index": index}
 
     def read_frame(self, body: dict[str, Any], events: list[ModelEvent]) -> None:
         """See the base class."""
@@ -280,7 +335,7 @@ class ChunkReader(AnswerReader):
             self._usage = read_usage(usage)
             if not choices:
                 self._settle(events)
-                if self._reason and not self._unended:
+                if self._reason and not self._has_unended:
                     self._finish(events)
 
     def read_done(self, events: list[ModelEvent]) -> None:
@@ -288,14 +343,14 @@ class ChunkReader(AnswerReader):
         if not self._has_choice:
             raise upstream.unusable("no choices")
         self._settle(events)
-        if not self._reason and not self._has_whole_calls:
+        if any(not one._reason and not one._has_whole_calls for one in (self, *self._further.values())):
             raise upstream.ended_early()
         self._finish(events)
 
     def read_end(self, events: list[ModelEvent]) -> None:
         """See the base class."""
         self._settle(events)
-        if not self._reason or self._unended or not (self._reason in _CUTTING or self._has_whole_calls):
+        if not self._has_end or self._has_unended:
             raise upstream.ended_early()
         self._finish(events)
 
@@ -306,6 +361,8 @@ class ChunkReader(AnswerReader):
         if answer != self._answer:
             raise_error_of(answer)
             self._answer = answer
+            if self._usage is None and (behind := usage_behind(body)) is not None:
+                self._usage = read_usage(behind)
             events.append(Passed(route=self.route, answer=answer or {}))
 
     def _is_first(self, choice: dict[str, Any], events: list[ModelEvent]) -> bool:
@@ -324,13 +381,26 @@ class ChunkReader(AnswerReader):
             return False
         if index == self._answer_index or not (index or _says(choice)):
             return True
-        events.append(self._alternative(choice))
-        if is_end(reason_of(choice)):
-            self._unended.discard(index)
-        elif index and _says(choice):
-            self._unended.add(index)
-            self.check_hole()
+        self._take_further(index, choice, events)
         return False
+
+    def _take_further(self, index: int, choice: dict[str, Any], events: list[ModelEvent]) -> None:
+        """Read a piece of a further choice as strictly as one of the answer, and tell it as an Alternative."""
+        reader = self._further.get(index)
+        if reader is None:
+            if len(self._further) >= _MOST_FURTHER:
+                raise upstream.unusable(f"more than {_MOST_FURTHER} choices")
+            reader = self._further[index] = type(self)(self.media_type)
+        said: list[ModelEvent] = []
+        try:
+            reader._choice(choice, said)
+        except RoundedNumber as exc:  # the answer in the same frame is told already
+            raise ProviderInvalidOutput(exc.message) from exc
+        if self._damage is not None and not all(isinstance(event, Passed | Note) for event in said):
+            self._goes_on = True  # what seemed to be the end was none
+            self.check_hole()
+        events.append(self._alternative(self._in_place(choice, said)))
+        events += [event for event in said if isinstance(event, Note)]
 
     def _settle(self, events: list[ModelEvent]) -> None:
         """Take the lowest choice that says something for the answer, where the first one never did."""
@@ -346,7 +416,7 @@ class ChunkReader(AnswerReader):
             if self._is_first(choice, events):
                 self._choice(choice, events)
 
-    def _alternative(self, choice: dict[str, Any]) -> Alternative:
+    def _alternative(self, choice: Json) -> Alternative:
         """A further choice; the first one has the index of the answer where that took its place."""
         return Alternative(choice=choice if _index_of(choice) else {**choice, "index": self._answer_index})
 
@@ -354,6 +424,9 @@ class ChunkReader(AnswerReader):
         place = len(events)
         try:
             within, beside = self._read_content(choice, events), _unread_beside(choice)
+        except RoundedNumber:
+            del events[place:]
+            raise
         except ProviderInvalidOutput:  # unusable beside an error, or half of what broke off, is that
             raise_error_of(choice, choice.get("delta"), choice.get("message"))
             read_reason(reason_of(choice))
@@ -389,6 +462,8 @@ class ChunkReader(AnswerReader):
         return events if passed.choice is passed.message is None else [passed, *events]
 
     def _finish(self, events: list[ModelEvent]) -> None:
+        for further in self._further.values():
+            further._finish([])
         if self._usage is not None:
             events.append(self._usage)
         events.append(Finished(reason=finish_reason(self._reason, has_calls=self._has_calls)))

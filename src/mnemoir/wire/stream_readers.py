@@ -6,12 +6,16 @@ holds until the next name, and a line that is no field is an event of its own, f
 that a server or proxy wrote without the framing.
 """
 
+import json
 from dataclasses import dataclass
+
+import orjson
 
 from mnemoir.core.errors import ProviderInvalidOutput
 
 MOST_EVENT_BYTES = 16 * 1024 * 1024
 MOST_LINE_BYTES = 16 * 1024 * 1024
+_MOST_OF_LAST_LINE = 64 * 1024
 _ORDINARY = (b"", b"message")
 _ERROR = b"error"
 _PINGS = frozenset({b"ping", b"pong", b"heartbeat", b"keepalive", b"keep-alive", b"keep_alive"})
@@ -29,6 +33,28 @@ class NamedEvent:
 
     name: bytes
     data: bytes
+
+
+def is_last_line(line: bytes | bytearray) -> bool:
+    """True for a whole object that says that an answer is done."""
+    if len(line) > _MOST_OF_LAST_LINE or b'"done"' not in line:
+        return False
+    try:
+        body = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return False
+    return isinstance(body, dict) and body.get("done") is True
+
+
+def last_line_within(line: bytes) -> bytes | None:
+    """The whole object that a line begins with and that says that an answer is done; None where there is none."""
+    begun = line[:_MOST_OF_LAST_LINE].decode("utf-8", "surrogateescape")
+    try:
+        _, end = json.JSONDecoder().raw_decode(begun, len(begun) - len(begun.lstrip(" \t\r")))
+    except (ValueError, RecursionError):
+        return None
+    first = begun[:end].encode("utf-8", "surrogateescape")
+    return first if is_last_line(first) else None
 
 
 class SseReader:
@@ -122,7 +148,11 @@ class SseReader:
 
 
 class NdjsonReader:
-    """Joins reads of any size, down to single bytes. A line over the limit raises ProviderInvalidOutput."""
+    """Joins reads of any size, down to single bytes. A line over the limit raises ProviderInvalidOutput.
+
+    A line that says that it is the last, as a whole object with `done`, ends with that object: some servers send
+    nothing behind it and keep the connection open.
+    """
 
     def __init__(self, most_bytes: int = MOST_LINE_BYTES) -> None:
         self._most_bytes = most_bytes
@@ -133,14 +163,22 @@ class NdjsonReader:
         if b"\n" not in data:
             self._rest += data
             self._check(len(self._rest))
-            return []
+            return self._last() if self._rest.endswith(b"}") else []
         if self._rest:
             self._rest += data
             data = bytes(self._rest)
         *lines, rest = data.split(b"\n")
         self._rest = bytearray(rest)
         self._check(max(len(rest), *map(len, lines)))
-        return [line for line in lines if line and not line.isspace()]
+        whole = [line for line in lines if line and not line.isspace()]
+        return whole + self._last() if rest.endswith(b"}") else whole
+
+    def _last(self) -> list[bytes]:
+        """The unfinished line, if it is the last one."""
+        if not is_last_line(self._rest):
+            return []
+        line, self._rest = bytes(self._rest), bytearray()
+        return [line]
 
     def end(self) -> list[bytes]:
         """The last line, if the body ended without ending it."""

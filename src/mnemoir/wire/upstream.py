@@ -34,6 +34,7 @@ _WORDS = (
     *("message", "detail", "error", "msg", "errors", "error_msg", "errorMessage", "error_message", "Message"),
     *("fault", "faultstring", "status_msg", "err", "errmsg", "errMsg", "error_description", "exception", "title"),
 )
+_NO_COUNT = 10**15  # no answer has so many tokens, and sums of such counts could not be stored
 _DEEPEST_WORDS = 4  # an error within an error within one
 
 _NAME = re.compile(r"(?=.*[A-Za-z])[A-Za-z0-9_.:\-\[\]]{1,64}", re.ASCII)  # a bare number repeats the status
@@ -152,16 +153,30 @@ def unusable(what: str) -> ProviderInvalidOutput:
 
 def no_answer(what: str, body: Mapping[str, Any]) -> ProviderInvalidOutput:
     """The error for an object that is no answer, with its beginning, which may be an error in a shape of its own."""
-    return unusable(f"{what}: {excerpt(orjson.dumps(body))}")
+    return unusable(f"{what}: {excerpt(_json_of(body))}")
+
+
+def too_deep(what: str) -> ProviderInvalidOutput:
+    """The error for a part of an answer of more levels than JSON is written with here."""
+    return unusable(f"{what} of more than 254 levels, which cannot be passed on")
+
+
+def _json_of(value: object) -> bytes:
+    try:
+        return orjson.dumps(value, default=str)
+    except TypeError:  # of too many levels
+        return b"an object of more than 254 levels"
 
 
 def count(value: object) -> int:
-    """A token count: whole, not negative; a number in a string counts, anything else is 0."""
+    """A token count: whole, neither negative nor absurd; a number in a string counts, anything else is 0."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 16:
         return int(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):
         return 0
-    return max(0, value)
+    return value if 0 <= value < _NO_COUNT else 0
 
 
 def index_or_none(value: object) -> int | None:
@@ -272,7 +287,7 @@ def _status(kind: str) -> int | None:
 
 def _message(error: object) -> str:
     """The server's own message; the whole object as text when it has none."""
-    said = _words(error, _DEEPEST_WORDS) or orjson.dumps(error, default=str).decode("utf-8", "replace")
+    said = _words(error, _DEEPEST_WORDS) or _json_of(error).decode("utf-8", "replace")
     raw = member(member(error, "metadata"), "raw")  # what the server behind a router said, whose own words say little
     if isinstance(raw, str) and raw and raw not in said:
         said = f"{said}: {raw}"

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from mnemoir.core.errors import ProviderRefused
+from mnemoir.core.events import Note
 from mnemoir.core.messages import Extra, JsonSchema, ModelRequest, Sampling, text_message
 from mnemoir.providers.llm.ollama_chat import OllamaChat
 from mnemoir.providers.llm.openai_chat import OpenAIChat
@@ -50,7 +51,10 @@ async def test_a_member_of_ours_is_left_out_after_one_refusal(
     refuse(llm, name, status)
     for count in (2, 3):  # the second call knows
         model = new_model(OpenAIChat, tries=1)  # a new one, as after a change of settings
-        assert [event async for batch in model.stream(asked) for event in batch]
+        events = [event async for batch in model.stream(asked) for event in batch]
+        (note,) = (event.text for event in events if isinstance(event, Note))
+        assert repr(name) in note
+        assert all(repr(other) in note for other in instead)
         assert len(llm.requests) == count
         assert name not in llm.requests[-1].body
         assert instead.items() <= llm.requests[-1].body.items()
@@ -58,8 +62,11 @@ async def test_a_member_of_ours_is_left_out_after_one_refusal(
 
 async def test_responses_are_asked_again_without_store(new_model: NewModel, llm: ScriptedLLM) -> None:
     refuse(llm, "store")
-    assert (await new_model(OpenAIResponses).ask(request())).text
-    assert "store" not in llm.requests[-1].body
+    for model in (new_model(OpenAIResponses), new_model(OpenAIResponses)):  # the second one knows
+        reply = await model.ask(request())
+        assert reply.text
+        assert "store" not in llm.requests[-1].body
+        assert list(reply.notes) == ["The model's server does not know 'store', so it was asked without."]
 
 
 FACTS = JsonSchema(name="facts", schema={"type": "object"}, strict=True)

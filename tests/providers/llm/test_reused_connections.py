@@ -14,6 +14,7 @@ from mnemoir.core.events import Finished, ModelEvent, Text
 from mnemoir.core.messages import ModelRequest, text_message
 from mnemoir.providers.llm.endpoint import Endpoint, Timeouts
 from mnemoir.providers.llm.openai_chat import OpenAIChat
+from mnemoir.providers.llm.remote_model import RemoteModel
 from tests.wire.answer_kit import DONE, END, HI, as_json, chunk, sse, whole
 
 REQUEST = ModelRequest(messages=(text_message("user", "Hello?"),), for_client=True)
@@ -60,18 +61,21 @@ class RawServer:
 
 
 @asynccontextmanager
-async def model_on(session: aiohttp.ClientSession, server: RawServer, **limits: float) -> AsyncIterator[OpenAIChat]:
+async def model_on(
+    session: aiohttp.ClientSession, server: RawServer, kind: type[RemoteModel] = OpenAIChat, **limits: float
+) -> AsyncIterator[RemoteModel]:
     listening = await asyncio.start_server(server.serve, "127.0.0.1", 0)
     port = listening.sockets[0].getsockname()[1]
     timeouts = Timeouts(**{"first_byte_s": 20, "between_bytes_s": 20, **limits})
-    endpoint = Endpoint(base_url=f"http://127.0.0.1:{port}/v1", model="m", timeouts=timeouts, backoff_s=0, tries=1)
+    path = "/v1" if kind is OpenAIChat else ""
+    endpoint = Endpoint(base_url=f"http://127.0.0.1:{port}{path}", model="m", timeouts=timeouts, backoff_s=0, tries=1)
     try:
-        yield OpenAIChat(endpoint, session)
+        yield kind(endpoint, session)
     finally:
         listening.close()
 
 
-async def streamed(model: OpenAIChat) -> Sequence[ModelEvent]:
+async def streamed(model: RemoteModel) -> Sequence[ModelEvent]:
     return [event async for batch in model.stream(REQUEST) for event in batch]
 
 

@@ -1,5 +1,7 @@
 """Chat models over Ollama's protocol."""
 
+from dataclasses import replace
+
 from mnemoir.ports.llm import ChatModel
 from mnemoir.providers.llm.remote_model import Dialect, RemoteModel
 from mnemoir.wire import ollama_chat, ollama_generate
@@ -18,8 +20,9 @@ class OllamaChat(RemoteModel):
         provider="ollama",
         path="/api/generate",
         write_request=ollama_generate.write_request,
-        reader=ollama_generate.AnswerReader,
+        reader=ollama_generate.LoadingReader,
     )
+    loading_dialect = replace(dialect, reader=ollama_chat.LoadingReader)
 
 
 _: type[ChatModel] = OllamaChat  # checked, never run

@@ -1,9 +1,9 @@
 """Members that Mnemoir adds to requests by itself, and the models whose servers refuse them.
 
-A server that answers 400 or 422 and says that it does not know such a member is asked once more without it. That is
-remembered by address and model for as long as the shared session lives, which is until the restart. A member that the
-client wrote itself stays, and its refusal is told to the client. So is every other refusal: of a value, or of a
-request whose texts, tools and names only look like a member.
+A server that answers 400 or 422 and says that it does not know such a member is asked once more without it, and the
+trace tells it. That is remembered by address and model for as long as the shared session lives, which is until the
+restart. A member that the client wrote itself stays, and its refusal is told to the client. So is every other refusal:
+of a value, or of a request whose texts, tools and names only look like a member.
 """
 
 import re
@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 import aiohttp
 
 from mnemoir.core.errors import ProviderRefused
+from mnemoir.core.events import Note
 from mnemoir.core.messages import ModelRequest
 
 _STATUSES = (400, 422)
@@ -86,6 +87,17 @@ class RefusedMembers:
         refused = self._known.setdefault((self._address, request.model), {})
         refused.update(named)
         return _without(body, request, refused)
+
+
+def left_out(written: Mapping[str, Any], sent: Mapping[str, Any]) -> Note:
+    """What to tell about a request that was sent without members that the server does not know."""
+    names = " and ".join(map(repr, sorted(written.keys() - sent.keys())))
+    instead = " and ".join(map(repr, sorted(sent.keys() - written.keys())))
+    return Note(
+        f"The model's server does not know {names}, so it was asked with {instead} in its place."
+        if instead
+        else f"The model's server does not know {names}, so it was asked without."
+    )
 
 
 def _is_unknown(member: str, exc: ProviderRefused) -> bool:

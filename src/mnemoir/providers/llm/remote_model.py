@@ -1,7 +1,14 @@
 """The common base of all chat models behind HTTP; a dialect adds its paths and its functions of `wire`."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, nullcontext, suppress
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    AsyncExitStack,
+    aclosing,
+    nullcontext,
+    suppress,
+)
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
@@ -15,7 +22,7 @@ from mnemoir.ports.llm import Address, LastCalls
 from mnemoir.providers.llm.border import provider_errors
 from mnemoir.providers.llm.endpoint import Endpoint
 from mnemoir.providers.llm.exchange import Exchange
-from mnemoir.providers.llm.refused_members import RefusedMembers
+from mnemoir.providers.llm.refused_members import RefusedMembers, left_out
 from mnemoir.wire.answers.answer_reader import AnswerReader
 
 _log = structlog.get_logger(__name__)
@@ -54,6 +61,7 @@ class RemoteModel:
 
     dialect: Dialect
     raw_dialect: Dialect | None = None  # for raw requests; None when the server has no such route
+    loading_dialect: Dialect | None = None  # for requests without messages; None when they are like any other
 
     def __init__(
         self,
@@ -92,7 +100,7 @@ class RemoteModel:
         dialect, request, body = self._dialect_and_body(request, stream=True)
         with self.last_calls.noting():  # outside the loop, so that it costs nothing per event
             async with self._call_limit, AsyncExitStack() as opened:
-                answer = await self._ask_server(
+                answer, asked = await self._ask_server(
                     body,
                     request,
                     lambda body: opened.enter_async_context(
@@ -101,6 +109,8 @@ class RemoteModel:
                         )
                     ),
                 )
+                if asked is not body:
+                    yield [left_out(body, asked)]
                 reader = dialect.reader(answer.media_type)
                 async with aclosing(answer.pieces(lambda: reader.is_whole)) as pieces:
                     async for data in pieces:
@@ -128,27 +138,37 @@ class RemoteModel:
 
         with self.last_calls.noting():
             async with self._call_limit:
-                return await self._ask_server(
+                reply, asked = await self._ask_server(
                     body,
                     request,
                     lambda body: self._exchange.whole(
                         dialect.path, body, dialect.reader.read_body, for_client=request.for_client, is_whole=is_whole
                     ),
                 )
+        return reply if asked is body else replace(reply, notes=(left_out(body, asked).text, *reply.notes))
 
     async def _ask_server(
         self, body: dict[str, Any], request: ModelRequest, ask: Callable[[dict[str, Any]], Awaitable[T]]
-    ) -> T:
-        """What `ask` gives for the body; it is asked again without members of ours that the server refuses."""
+    ) -> tuple[T, dict[str, Any]]:
+        """What `ask` gives, and the body that it was asked with: `body` itself, or one with fewer members.
+
+        Members of ours that the server is known to refuse are left out; it is asked again without those that it
+        refuses now.
+        """
+        body = self._refused.trim(body, request)
         while True:  # each time with fewer of them, as many servers name only the first that they do not know
             try:
-                return await ask(body)
+                return await ask(body), body
             except ProviderRefused as exc:
                 again = self._refused.body_after(exc, body, request)
                 if again is None:
                     raise
             _log.info("members refused", server=self._endpoint.place, names=sorted(body.keys() - again.keys()))
             body = again
+
+    def _errors(self) -> AbstractContextManager[None]:
+        """Raise errors of answers with the name of this server."""
+        return provider_errors(self._endpoint)
 
     async def aclose(self) -> None:
         """Does nothing: the session is shared and its owner closes it."""
@@ -157,10 +177,14 @@ class RemoteModel:
         self, request: ModelRequest, *, stream: bool
     ) -> tuple[Dialect, ModelRequest, dict[str, Any]]:
         """The dialect of a request, the request with its model, and its JSON body."""
-        dialect = self.raw_dialect if request.raw and self.raw_dialect is not None else self.dialect
+        dialect = self.dialect
+        if request.raw:
+            dialect = self.raw_dialect or dialect
+        elif not request.messages:
+            dialect = self.loading_dialect or dialect
         named = replace(request, model=self._endpoint.model) if request.model == "" else request
         with provider_errors(self._endpoint):
             body = dialect.write_request(named, stream=stream)
         if self._endpoint.stores_by_default and dialect.provider == "openai-chat":
             body.setdefault("store", False)
-        return dialect, named, self._refused.trim(body, named)
+        return dialect, named, body

@@ -30,6 +30,7 @@ _NEEDED: Mapping[Right, str] = {
     "manage": "admin or operator",
     "server": "operator, or admin of a key that is bound to no project and no user",
 }
+_CHANGING = ("DELETE", "PATCH", "PUT")
 _SAYS, _PROJECTS = "__says__", "__projects__"
 Marked = TypeVar("Marked", bound=Callable[..., Any])
 
@@ -46,9 +47,9 @@ class Says:
     slash: bool = (
         False  # whether a DELETE of it may end in a slash, as by contract those of memories and of chat clients
     )
-    # whether each member of its body must be known, and no name in its path may be empty: so with every DELETE of our
-    # own, with what changes something by another right than to write, such as who may what and for how long, and with
-    # what else takes something away, takes it back, or gives or stores a whole
+    # whether each member of its body must be known, and no name in its path may be empty: so with every DELETE, PATCH
+    # and PUT of our own, with what changes something by another right than to write, such as who may what and for how
+    # long, and with what else takes something away, takes it back, or gives or stores a whole
     exact: bool = False
     asks: bool = False  # a POST that only asks, and so is not exact whatever its right
     reads_body: bool = False  # an exact route that reads a body in a form of its own, such as lines of a file
@@ -159,7 +160,8 @@ def declare(route: DeclaredRoute) -> None:
     if said.about is not None and said.about not in route.param_convertors:
         raise TypeError(f"{name} has no path parameter {said.about!r} that it could be about.")
     sets_something = methods != {"GET"} and said.right not in ("read", "write") and not said.asks
-    said = replace(said, exact=said.is_own and (said.exact or "DELETE" in methods or sets_something))
+    changes = sets_something or not methods.isdisjoint(_CHANGING)
+    said = replace(said, exact=said.is_own and (said.exact or changes))
     if isinstance(route, APIRoute):
         said = replace(_with_query(said, route.dependant), members=tuple(_members_of(route.dependant)))
     elif said.query is None:

@@ -134,8 +134,7 @@ def file_state(path: Path) -> tuple[tuple[int, int, int] | None, ...]:
 
     Inode, size in bytes, and time of the last change in nanoseconds. Raises OSError.
     """
-    found = _status_of(f"{path}")
-    return found, None if found is None else _status_of(f"{path}-wal")
+    return _status_of(f"{path}"), _status_of(f"{path}-wal")
 
 
 def _status_of(path: str) -> tuple[int, int, int] | None:

@@ -17,8 +17,10 @@ from typing import Any, ClassVar, Literal, cast
 import orjson
 
 from mnemoir.core.errors import ProviderError, ProviderInvalidOutput
-from mnemoir.core.events import Gathering, ModelEvent, Note, Reply, as_events
+from mnemoir.core.events import Gathering, ModelEvent, Note, Passed, Reply, as_events
 from mnemoir.wire import upstream
+from mnemoir.wire.answers.exact_numbers import RoundedNumber, exact_arguments
+from mnemoir.wire.answers.joined_members import join_members
 from mnemoir.wire.second_reading import Mended, Seam, read_again
 from mnemoir.wire.stream_readers import NamedEvent, NdjsonReader, SseReader, is_ping
 
@@ -95,20 +97,30 @@ class AnswerReader(ABC):
     def read_body(cls, data: bytes, media_type: str = "") -> Reply:
         """The whole answer in `data`, read at once where it is one plain object. Raises ProviderError."""
         plain = cls._plain_object(data)
-        return cls(media_type).read(data) if plain is None else cls.read_whole(plain)
+        if plain is None:
+            return cls(media_type).read(data)
+        try:
+            return cls.read_whole(plain)
+        except RoundedNumber:
+            return cls.read_whole(exact_arguments(plain, data))
 
     def read(self, data: bytes) -> Reply:
         """The whole answer in `data`. Raises ProviderError."""
+        events = self.feed(data)
+        self.check()
+        events += self.end()
+        self.check()
+        return self.whole_of(events)
+
+    def whole_of(self, events: Sequence[ModelEvent]) -> Reply:
+        """The answer that this reader read as these events, with the members of all of its pieces."""
         gathering = Gathering()
-        gathering.take(self.feed(data))
-        self.check()
-        gathering.take(self.end())
-        self.check()
+        gathering.take(events)
         reply = gathering.reply()
         if self.is_one_object or reply.passed is None:
             return reply
-        # members of single pieces belong to no whole answer
-        return replace(reply, passed=replace(reply.passed, choice=None, message=None))
+        pieces = (event for event in events if isinstance(event, Passed))
+        return replace(reply, passed=join_members(pieces, answer_grows=self.streams_lines))
 
     # --- what a protocol adds
 
@@ -245,7 +257,11 @@ class AnswerReader(ABC):
                     self._take_frames(self._frames.feed(data), events)
                 return
             body = mended.value
-        said = as_events(self.read_whole(self._object(body, data, mended)))
+        body = self._object(body, data, mended)
+        try:
+            said = as_events(self.read_whole(body))
+        except RoundedNumber:
+            said = as_events(self.read_whole(exact_arguments(body, data)))
         events += said if mended is None else self._seam.join(said, mended)
         self.finished = True
 
@@ -284,6 +300,8 @@ class AnswerReader(ABC):
                 continue
             try:
                 self.read_frame(body, events)
+            except RoundedNumber:
+                self._take_object(body, cast(bytes, frame), None, events)
             except ProviderInvalidOutput as exc:
                 self._unreadable(exc, events)
 
@@ -307,7 +325,11 @@ class AnswerReader(ABC):
             return
         said: list[ModelEvent] = []
         try:
-            self.read_frame(self._object(body, frame, mended), said)
+            body = self._object(body, frame, mended)
+            try:
+                self.read_frame(body, said)
+            except RoundedNumber:
+                self.read_frame(exact_arguments(body, frame), said)
         except ProviderInvalidOutput as exc:
             self._unreadable(exc, said)
         finally:

@@ -4,6 +4,7 @@ import orjson
 
 from mnemoir.core.ids import new_call_id
 from mnemoir.wire import upstream
+from mnemoir.wire.answers.exact_numbers import check_numbers
 
 
 def read_call_id(value: object) -> str | None:
@@ -17,8 +18,17 @@ MOST_CALLS = 1024  # of one answer
 
 
 def read_arguments(value: object) -> str | None:
-    """The arguments of a call as text; some servers send the object itself. Raises ProviderInvalidOutput."""
-    return orjson.dumps(value).decode() if isinstance(value, dict) else upstream.text_or_none(value, "call arguments")
+    """The arguments of a call as text; some servers send the object itself.
+
+    Raises ProviderInvalidOutput, RoundedNumber for an object with a number that the decoder has changed.
+    """
+    if isinstance(value, dict):
+        check_numbers(value)
+        try:
+            return orjson.dumps(value).decode()
+        except TypeError as exc:
+            raise upstream.too_deep("a tool call with arguments") from exc
+    return upstream.text_or_none(value, "call arguments")
 
 
 def is_json(arguments: str) -> bool:

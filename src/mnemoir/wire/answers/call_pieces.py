@@ -102,8 +102,7 @@ class CallPieces:
     def read_pieces(self, parts: Sequence[object]) -> Iterator[ToolCallPart]:
         """The pieces in one object of a stream. Raises ProviderInvalidOutput for a member of a wrong type."""
         before = len(self._calls)
-        for part in parts:
-            piece = _read_piece(part)
+        for piece in [_read_piece(part) for part in parts]:
             if piece.is_empty and self._candidate(piece) is None:
                 if len(self._empty) < MOST_CALLS:
                     self._empty[piece.index] = piece.call_id

@@ -10,7 +10,7 @@ from typing import Any
 from mnemoir.wire import upstream
 from mnemoir.wire.members import Json
 
-_OF_BEHIND = "x_groq"
+OF_BEHIND = "x_groq"
 """An object with members of the server behind the protocol, which may hold the error that a stream broke off with."""
 _WELL = frozenset({0, 200, "0", "200", "ok", "success"})
 _CODES = ("code", "status", "status_code", "statusCode", "error_code", "errorCode")
@@ -24,11 +24,14 @@ _STATUS_OF_BASE = "base_resp"
 _PLACES = frozenset(
     {
         *("content", "text", "response", "output_text", "delta", "token", "tok", "parts", "output"),
-        *("results", "candidates", "choice", "choices"),
+        *("results", "candidates", "choice", "choices", "messages"),
+        *("generated_text", "completion", "answer", "reply"),
     }
 )
 """Members in which servers of any protocol put the words of an answer."""
-_TOLD = frozenset({"error", "errors", _OF_BEHIND, _STATUS_OF_BASE})
+_WRAPPERS = frozenset({"data", "result", "body", "payload", "response", "output", "completion"})
+"""Members in which gateways put a whole answer."""
+_TOLD = frozenset({"error", "errors", OF_BEHIND, _STATUS_OF_BASE})
 
 
 def raise_error_of(*holders: object) -> None:
@@ -46,7 +49,7 @@ def raise_error_of(*holders: object) -> None:
             continue
         if holder.get("error"):
             raise upstream.error_in_body(holder)
-        errors, behind = holder.get("errors"), holder.get(_OF_BEHIND)
+        errors, behind = holder.get("errors"), holder.get(OF_BEHIND)
         if errors and isinstance(errors, list):
             raise upstream.error_in_body(holder)
         if upstream.member(behind, "error"):
@@ -71,10 +74,27 @@ def raise_lost_words(*holders: Json | None) -> None:
     for holder in holders:
         if holder is not None and upstream.member(holder.get("message"), "content"):
             raise upstream.no_answer("a message of another protocol", holder)
-        if holder is not None and not _PLACES.isdisjoint(holder):
-            for name in _PLACES.intersection(holder):
-                if holder[name] and isinstance(holder[name], str | list | Mapping):
-                    raise upstream.no_answer(f"words in a place that is not known, {name!r}", holder)
+        place = _place_of_words(holder) if holder is not None else None
+        if place:
+            raise upstream.no_answer(f"words in a place that is not known, {place!r}", holder or {})
+
+
+def _place_of_words(holder: Json) -> str | None:
+    """The member with words of an answer, or with an answer in a wrapping; None where there is none."""
+    wrapped = ((name, holder[name]) for name in sorted(_WRAPPERS.intersection(holder)))
+    firsts = ((name, value[0] if isinstance(value, list) and value else value) for name, value in wrapped)
+    return _word_member(holder) or next((name for name, inner in firsts if _holds_answer(inner)), None)
+
+
+def _holds_answer(value: object) -> bool:
+    if not isinstance(value, Mapping):
+        return False
+    return bool(upstream.member(value.get("message"), "content")) or _word_member(value) is not None
+
+
+def _word_member(holder: Json) -> str | None:
+    names = (name for name in sorted(_PLACES.intersection(holder)) if holder[name])
+    return next((name for name in names if isinstance(holder[name], str | list | Mapping)), None)
 
 
 def _says_well(body: Json) -> bool:

@@ -7,7 +7,7 @@ was not told yet is told when it comes whole.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from mnemoir.core.events import Finished, ModelEvent, Refusal, Reply, Text, Thinking, ToolCallPart
+from mnemoir.core.events import Finished, ModelEvent, Note, Refusal, Reply, Text, Thinking, ToolCallPart
 from mnemoir.wire import upstream
 from mnemoir.wire.answers import answer_reader
 from mnemoir.wire.answers.call_ids import MOST_CALLS, CallIds, read_arguments
@@ -32,6 +32,7 @@ from mnemoir.wire.answers.told_texts import ToldTexts
 from mnemoir.wire.members import Json
 from mnemoir.wire.stream_readers import NamedEvent
 
+_MOST_NOTES = 32
 __all__ = ["CALLS", "AnswerReader", "read_reply"]
 
 
@@ -43,6 +44,7 @@ class AnswerReader(answer_reader.AnswerReader):
         self._told = ToldTexts()
         self._has_message = False
         self._has_begun = self._has_unread = False  # a message, and one of nothing but parts that are not known
+        self._noted: set[str] = set()
         self._ids = CallIds()
         self._calls: list[Called] = []
         self._calls_by_item: dict[object, Called] = {}
@@ -120,15 +122,18 @@ class AnswerReader(answer_reader.AnswerReader):
         """Read a finished item, which servers that send no pieces send whole."""
         item = _item_of(event)
         said = said_in((event.get("item"),))
-        self._note(said)
+        yield from self._note(said)
         for kind, (_, name, n), text in said.pieces:
             yield from self._rest((item, name, n), ((kind, text),))
         for called in said.calls:
             yield from self._call_end(self._find(item, called.given_id), item, called)
 
-    def _note(self, said: Said) -> None:
+    def _note(self, said: Said) -> Iterator[ModelEvent]:
         self._has_message = self._has_message or said.has_message
         self._has_unread = self._has_unread or said.has_unread
+        new = [note for note in dict.fromkeys(said.notes) if note not in self._noted]
+        self._noted |= set(new[:_MOST_NOTES])
+        yield from map(Note, new[:_MOST_NOTES] if len(self._noted) <= _MOST_NOTES else ())
 
     def _arguments(self, event: Json) -> Iterator[ModelEvent]:
         """Read a piece of arguments, or all of them at their end."""
@@ -179,13 +184,15 @@ class AnswerReader(answer_reader.AnswerReader):
     def _response_end(self, event: Json) -> Iterator[ModelEvent]:
         """Read the end of the response, which holds all of it, and of some servers nothing."""
         response = event.get("response")
+        if response is None:
+            response = {}  # of some servers, whose answer came in pieces
         if not isinstance(response, Mapping):
-            raise upstream.unusable("no response in its last event")
+            raise upstream.unusable("a response that is not an object in its last event")
         raise_error_of(response)
         response = {"status": event["type"].removeprefix("response."), **response}
         output = response.get("output")
         said = said_in(output if isinstance(output, list) else ())
-        self._note(said)
+        yield from self._note(said)
         for kind in (Thinking, Text, Refusal):
             rest = self._told.rest_of_all(kind, said.of(kind))
             yield from (kind(rest),) if rest else ()

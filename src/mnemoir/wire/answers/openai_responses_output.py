@@ -1,10 +1,13 @@
 """The output of OpenAI's Responses API: what a whole answer says, as one object or at the end of a stream.
 
-An output list starts with the model's first step, often a `reasoning` item: only items of known types are read.
+An output list starts with the model's first step, often a `reasoning` item: only items of known types are read. Items
+of the tools that the server calls itself, and others without words, are named in notes. One of an unknown type with
+words is no answer that may be shown without them.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mnemoir.core.events import FinishReason, Refusal, Reply, Text, Thinking, Usage
 from mnemoir.core.messages import ToolCall
@@ -13,6 +16,7 @@ from mnemoir.wire.answers.call_ids import CallIds, read_arguments, read_call_id
 from mnemoir.wire.answers.end_reasons import read_reason
 from mnemoir.wire.answers.error_shapes import raise_error_in_place, raise_error_of
 from mnemoir.wire.members import Json
+from mnemoir.wire.openai_shapes import read_usage
 
 CALLS: Mapping[object, str] = {"function_call": "arguments", "custom_tool_call": "input"}
 """Items that call a tool, with the member that holds the arguments."""
@@ -29,6 +33,12 @@ _PARTS: Mapping[object, tuple[Speech, str]] = {
     "summary_text": (Thinking, "text"),
 }
 """Parts of items, with what they become and the member that holds the text."""
+
+
+_OF_TOOLS = re.compile(r"mcp_|compaction|item_reference|.*(?:_call|_output|_results?)$")
+"""Types of items about tools that the server calls itself: what stands in them are not the model's words."""
+_COUNTS = frozenset({"input_tokens", "output_tokens"})
+_WORDS = ("text", "content", "output_text", "refusal", "value")
 
 
 def read_reply(body: Json) -> Reply:
@@ -49,6 +59,7 @@ def read_reply(body: Json) -> Reply:
         thinking=said.of(Thinking),
         refusal=said.of(Refusal),
         usage=usage_of(body),
+        notes=tuple(dict.fromkeys(said.notes)),
     )
 
 
@@ -76,6 +87,7 @@ class Said:
     calls: list[Called] = field(default_factory=list)
     has_message: bool = False
     has_unread: bool = False  # a message of nothing but parts that are not known
+    notes: list[str] = field(default_factory=list)  # about items and parts that were left out
 
     @property
     def is_answer(self) -> bool:
@@ -111,7 +123,38 @@ def said_in(output: Sequence[object]) -> Said:
             for name in ("summary", "content"):
                 for n, part in enumerate(_parts_of(item, name)):
                     said.pieces += ((of, (None, name, n), text) for of, text in read_part(part, otherwise))
+                    if part is not None and not _is_known(part):
+                        said.notes.append(_left_out("A part", type_of(part)))
+        elif item is not None:
+            _check_words(item, kind)
+            said.notes.append(_left_out("An item", kind))
     return said
+
+
+def _check_words(item: object, kind: str) -> None:
+    """Raise ProviderInvalidOutput for an item of an unknown type that holds words."""
+    if isinstance(item, Mapping) and (
+        _OF_TOOLS.match(kind) or not any(_has_words(item.get(name)) for name in _WORDS)
+    ):
+        return
+    raise upstream.no_answer(f"words in an item of the type {kind[:40]!r}, which is not known", {"output": item})
+
+
+def _has_words(value: object) -> bool:
+    """True for a text, and for an object with one, or a list of these."""
+    if isinstance(value, list):
+        return any(map(_has_words_in_part, value))
+    return _has_words_in_part(value)
+
+
+def _has_words_in_part(part: object) -> bool:
+    if isinstance(part, str):
+        return bool(part.strip())
+    return isinstance(part, Mapping) and any(isinstance(part.get(name), str) and part[name] for name in _WORDS)
+
+
+def _left_out(what: str, kind: str) -> str:
+    return f"{what} of the answer is of the type {kind[:40]!r}, which is not read; it was left out."
 
 
 def _kind_of_item(item: object) -> str:
@@ -183,6 +226,8 @@ def reason_of(body: Json, *, has_calls: bool) -> FinishReason:
 def usage_of(body: Json) -> Usage:
     """The counts of a response."""
     usage = body.get("usage")
+    if isinstance(usage, Mapping) and usage and _COUNTS.isdisjoint(usage):
+        return replace(read_usage(usage), extra=None)  # of a server that counts as it does for chats
     details = upstream.member(usage, "input_tokens_details")
     return Usage(
         input_tokens=upstream.count(upstream.member(usage, "input_tokens")),
