@@ -23,7 +23,7 @@ from mnemoir.memory.facts.decide.predicates import (
 )
 from mnemoir.memory.facts.decide.resemblance import is_part_of, overlap, stem, words_of
 from mnemoir.memory.facts.decide.shapes import reading_of
-from mnemoir.memory.facts.reading.persons import statement_behind
+from mnemoir.memory.facts.reading.persons import about, people_in, statement_behind
 
 _OPPOSITE = 0.75  # share of common words from which a denial concerns the same subject
 _TIME = re.compile(r"\s(?:since|for the last|, moved from)\b.*$|,\s.*$", re.IGNORECASE)
@@ -256,7 +256,15 @@ def _are_opposite(said: Matter, held: Matter, fact: str, stored: str) -> bool:
         return 1 < len(_stems(denied)) == len(_stems(denied) & words_of(text).known)
     if denied.slot:
         return denied.slot == affirmed.slot and _same_value(denied, affirmed)
-    return overlap(denied.value, text) >= _OPPOSITE
+    return overlap(denied.value, text) >= _OPPOSITE and not (
+        _is_of_another(fact, stored) or _is_of_another(stored, fact)
+    )
+
+
+def _is_of_another(one: str, other: str) -> bool:
+    """True when a statement is about a person whom the other one does not name."""
+    of = about(statement_behind(one))
+    return of.who == "person" and of.words.isdisjoint(people_in(other))
 
 
 def _is_work(other: Matter) -> bool:

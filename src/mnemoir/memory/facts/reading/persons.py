@@ -14,6 +14,7 @@ from itertools import takewhile
 from typing import Any, Literal
 
 from mnemoir.core.accents import without_accents
+from mnemoir.memory.facts.reading.kinds import languages_of
 from mnemoir.search import stop_words
 
 _WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*|\d+")
@@ -98,6 +99,17 @@ def subject_words() -> frozenset[str]:
     return _word_set("first") | _word_set("third") | _word_set("possessive") | {"im", "ive"}
 
 
+def kin_words() -> Sequence[str]:
+    """The words for people and animals of a user, the longest first."""
+    return sorted(map(re.escape, _kin()), key=len, reverse=True)
+
+
+def is_ordinary_word(word: str, code: str) -> bool:
+    """True for a word in small letters that may begin a sentence of the language, or is a verb, and is no name."""
+    ordinary = ("openers", "verbs", "base_verbs", "second", "third")
+    return any(word in _word_set(name) for name in ordinary) or word in _function_words(code)
+
+
 def _first(words: Sequence[str]) -> bool:
     return any(word in _word_set("first") or word.startswith(("i'", "j'", "we'")) for word in words)
 
@@ -140,15 +152,17 @@ def _name_in_front(original: Sequence[str], words: Sequence[str]) -> str | None:
         original, words = original[1:], words[1:]
     if len(words) < 2 or not original[0][:1].isupper() or words[0] in _word_set("openers"):
         return None
-    if words[0] in _word_set("verbs") or words[0] in _word_set("definite") or words[0] in _function_words():
+    if words[0] in _word_set("verbs") or words[0] in _word_set("definite"):
+        return None
+    if any(words[0] in _function_words(code) for code in languages_of(" ".join(words))):
         return None
     behind = 2 if original[1][:1].isupper() and len(words) > 2 and words[1] not in _word_set("verbs") else 1
     return words[0] if words[behind] in _word_set("verbs") else None
 
 
 @cache
-def _function_words() -> frozenset[str]:
-    return frozenset(map(without_accents, stop_words.ENGLISH | stop_words.OTHERS))
+def _function_words(code: str) -> frozenset[str]:
+    return frozenset(map(without_accents, stop_words.BY_LANGUAGE[code]))
 
 
 @cache
