@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from mnemoir.core.accents import without_accents
 from mnemoir.memory.facts.reading.kinds import languages_of
+from mnemoir.memory.facts.reading.own_name import as_of_user
 from mnemoir.search import stop_words
 
 _WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*|\d+")
@@ -37,12 +38,16 @@ class About:
     is_told: bool = False
 
 
-@lru_cache(maxsize=4096)
 def statement_behind(text: str) -> str:
     """A statement without the user as its subject: "The user lives in Graz" is "Lives in Graz".
 
     "User's wife" and "my wife" are "Wife", and a verb of the first person becomes one of the third.
     """
+    return _statement_behind(as_of_user(text))
+
+
+@lru_cache(maxsize=4096)
+def _statement_behind(text: str) -> str:
     found = _OWN_SUBJECT.match(text)
     if not found:
         return text
@@ -61,9 +66,13 @@ def _third_person(verb: str) -> str:
     return {"am": "is", "have": "has", "do": "does", "don't": "doesn't", "haven't": "hasn't"}.get(verb, verb)
 
 
-@lru_cache(maxsize=4096)
 def about(text: str) -> About:
     """Whom a clause, or a statement, is about."""
+    return _about(as_of_user(text))
+
+
+@lru_cache(maxsize=4096)
+def _about(text: str) -> About:
     plain = without_accents(text.replace("’", "'"))
     original = _WORD.findall(plain)
     words = [word.lower() for word in original]
