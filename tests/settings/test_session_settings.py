@@ -30,7 +30,7 @@ def sources(told):
 def test_the_defaults_are_the_names_that_known_clients_send():
     told = sources(options())
     assert told == (
-        ["X-Conversation-Id", "X-Session-Id", "X-OpenWebUI-Chat-Id"],
+        ["X-Conversation-Id", "X-Session-Id", "X-OpenWebUI-Chat-Id", "X-Claude-Code-Session-Id"],
         ["conversation_id", "session_id", "metadata.session_id"],
     )
     assert told == sources(ServerOptions())

@@ -28,6 +28,7 @@ from mnemoir.chats.stored_turns import (
     StoredQuestion,
     UnknownParent,
     conversation_messages,
+    kept_messages,
     shown_history,
     store_answer,
     store_question,
@@ -293,8 +294,8 @@ class Recorder:
 
 def _with_uids(sent: Sequence[core.Message], uids: Sequence[str | None]) -> list[core.Message]:
     """The messages with the uids of their stored versions; `uids` are of the newest, without instructions."""
-    left = list(uids)
-    named = [replace(one, uid=left.pop()) if left and one.role not in INSTRUCTIONS else one for one in reversed(sent)]
+    left, kept = list(uids), {id(one) for one in kept_messages(sent)}
+    named = [replace(one, uid=left.pop()) if left and id(one) in kept else one for one in reversed(sent)]
     return named[::-1]
 
 

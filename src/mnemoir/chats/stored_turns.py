@@ -22,7 +22,8 @@ from mnemoir.core.events import Reply
 from mnemoir.core.messages import ChatRequest
 from mnemoir.core.text import RecalledLine, put_up
 from mnemoir.ports.log import Log
-from mnemoir.wire.app_prompts import without_frame
+from mnemoir.wire.agents.frames import is_of_agent, is_summary
+from mnemoir.wire.app_prompts import question_in, without_frame
 from mnemoir.workflows.run import RecordedTurn, last_user_message
 
 INSTRUCTIONS = ("system", "developer", "systemMes")  # roles of instructions, which are no part of the conversation
@@ -154,11 +155,33 @@ class UnknownParent(InvalidRequest):
 
 
 def conversation_messages(sent: Sequence[core.Message]) -> list[Message]:
-    """The messages of a request as conversations hold them: without instructions, and without document frames.
+    """The messages of a request as conversations hold them: without document frames.
 
     So a question is the same message when a client sends it again without the documents that came with it.
     """
-    return [from_model(without_frame(without_tags(one))) for one in sent if one.role not in INSTRUCTIONS]
+    return [from_model(without_frame(without_tags(one))) for one in kept_messages(sent)]
+
+
+def kept_messages(sent: Sequence[core.Message]) -> list[core.Message]:
+    """The messages of a request that conversations hold: the last one, and what is said before it.
+
+    Instructions are none, nor are an agent's messages in which no person speaks. A summary with which a compacted
+    session begins anew stands for what is stored already: what is said behind it, and behind its answer, goes on.
+    """
+    said = [one for one in sent if one.role not in INSTRUCTIONS]
+    summary = max((at for at, one in enumerate(said[:-1]) if one.role == "user" and is_summary(one.text)), default=-1)
+    if summary >= 0:
+        behind = said[summary + 1 :]
+        is_answered = len(behind) > 1 and behind[0].role == "assistant"
+        is_a_question = bool((question_in(said[summary].text) or "").strip())
+        said = said[summary:] if is_a_question else behind[1:] if is_answered else behind
+    return [*(one for one in said[:-1] if not _is_of_agent(one)), *said[-1:]]
+
+
+def _is_of_agent(message: core.Message) -> bool:
+    """True for a message of the user's role in which an agent alone speaks, and answers nothing."""
+    is_text = all(isinstance(part, core.TextPart) for part in message.parts)
+    return message.role == "user" and is_text and is_of_agent(message.text)
 
 
 def store_question(

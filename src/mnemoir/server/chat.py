@@ -32,6 +32,7 @@ from mnemoir.server.door.scopes import chat_owner, is_temporary
 from mnemoir.server.door.under_way import Departure, Headers, Outflow, Writer
 from mnemoir.server.live_answers import LiveAnswer
 from mnemoir.server.rest import Site
+from mnemoir.wire.agents.tasks import agent_task
 from mnemoir.wire.app_prompts import TASK_HEADER, named_task, recognised_task
 from mnemoir.wire.forwarding import bounded_names
 from mnemoir.wire.session import (
@@ -343,7 +344,9 @@ class ChatRoute:
             scope=chat_owner(scope, body, chat.user, options),
             request_id=visit_of(scope).request_id,
             memory=chat.memory or switched_on,
-            client_task=named_task(header(scope, _TASK)) or recognised_task(chat.request.messages),
+            client_task=named_task(header(scope, _TASK))
+            or agent_task(chat.request, partial(header, scope))
+            or recognised_task(chat.request.messages),
             is_temporary=is_temporary(scope, body),
             is_raw=chat.request.raw,
             answerer=answerer,

@@ -114,7 +114,12 @@ class Server(Section):
     allowed_hosts: Names = ()
     cors_origins: Names = ()
     trusted_proxies: Networks = ()
-    session_headers: HeaderNames = ("X-Conversation-Id", "X-Session-Id", "X-OpenWebUI-Chat-Id")
+    session_headers: HeaderNames = (
+        "X-Conversation-Id",
+        "X-Session-Id",
+        "X-OpenWebUI-Chat-Id",
+        "X-Claude-Code-Session-Id",
+    )
     session_fields: FieldNames = ("conversation_id", "session_id", "metadata.session_id")
     most_connections: int = Field(default=1000, ge=1)
     most_active_chats: int = Field(default=256, ge=1)

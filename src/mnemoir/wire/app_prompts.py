@@ -20,7 +20,9 @@ from dataclasses import dataclass, replace
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.messages import Message, TextPart
 from mnemoir.core.text import take_down
-from mnemoir.wire.task_templates import PROMPT_HEADS, SYSTEM_HEADS, TASK_TEMPLATES, TOOL_CHOICE
+from mnemoir.wire.agents.frames import agent_question
+from mnemoir.wire.agents.tasks import AGENT_TASKS, own_instructions
+from mnemoir.wire.task_templates import TASK_TEMPLATES, TOOL_CHOICE
 
 _QUESTION = re.compile(r"\n*(?P<question>.*)", re.DOTALL)
 # the question is in a tag of the template, and once more after it where the app appends it itself
@@ -157,10 +159,16 @@ _CLOSINGS = tuple(one.closing for one in _FRAMES if isinstance(one, _FrameBehind
 
 
 def question_in(text: str) -> str | None:
-    """The question of a framed message; None where there is no whole frame.
+    """The question of a framed message, of an app or an agent; None where there is no whole frame.
 
     "" for a frame without a question. Several frames may follow each other.
     """
+    question = _question_about_documents(text)
+    said = agent_question(text if question is None else question)
+    return question if said is None else said
+
+
+def _question_about_documents(text: str) -> str | None:
     rest, found = text.lstrip(), False
     for _ in _FRAMES:
         if not (rest.startswith(_HEADS) or rest.rstrip().endswith(_CLOSINGS)):
@@ -196,6 +204,10 @@ def without_frame(message: Message) -> Message:
 
 
 TASK_HEADER = "X-Mnemoir-Task"
+_TASKS = (*TASK_TEMPLATES, *AGENT_TASKS)
+# no task has another beginning: these alone rule out nearly every chat
+_PROMPT_HEADS = tuple({one.prompt.head for one in _TASKS if one.prompt is not None and one.system is None})
+_SYSTEM_HEADS = tuple({one.system.head for one in _TASKS if one.system is not None})
 _NAME = re.compile(r"[a-z_]{1,40}")
 _INSTRUCTIONS = ("system", "developer", "systemMes")
 
@@ -222,14 +234,16 @@ def recognised_task(messages: Sequence[Message]) -> str | None:
     """The side task of a request, recognised by the frames of known templates; None for a person's turn."""
     if not messages:
         return None
-    prompt = messages[-1].text.strip()
+    last = messages[-1].text
+    prompt = (agent_question(last) or last).strip()
     system = next((message.text.strip() for message in messages[:-1] if message.role in _INSTRUCTIONS), "")
-    if not (prompt.startswith(PROMPT_HEADS) or system.startswith(SYSTEM_HEADS)):
+    system = own_instructions(system)
+    if not (prompt.startswith(_PROMPT_HEADS) or system.startswith(_SYSTEM_HEADS)):
         return None
-    if question_in(prompt) is not None:  # a question about documents, whatever text these contain
+    if _question_about_documents(prompt) is not None:  # a question about documents, whatever text these contain
         return None
     is_alone = sum(message.role not in _INSTRUCTIONS for message in messages) == 1
-    found = (one.task for one in TASK_TEMPLATES if (is_alone or not one.is_alone) and one.fits(system, prompt))
+    found = (one.task for one in _TASKS if (is_alone or not one.is_alone) and one.fits(system, prompt))
     return next(found, None)
 
 

@@ -301,7 +301,3 @@ _AIDER = (
 )
 
 TASK_TEMPLATES = (*_OPEN_WEBUI, *_SILLYTAVERN, *_LIBRECHAT, *_LOBECHAT, *_CONTINUE, *_AIDER)
-
-# no task has another beginning: these alone rule out nearly every chat
-PROMPT_HEADS = tuple({one.prompt.head for one in TASK_TEMPLATES if one.prompt is not None and one.system is None})
-SYSTEM_HEADS = tuple({one.system.head for one in TASK_TEMPLATES if one.system is not None})

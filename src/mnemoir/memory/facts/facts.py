@@ -22,6 +22,7 @@ from mnemoir.core.zones import first_zone
 from mnemoir.memory.facts.decide.confidence import with_certainty
 from mnemoir.memory.facts.decide.conflicts import conflicts
 from mnemoir.memory.facts.decide.decay import visible_now
+from mnemoir.memory.facts.decide.matters import stated_names
 from mnemoir.memory.facts.decide.personal import FactPolicy
 from mnemoir.memory.facts.decide.repairing import repaired_fact
 from mnemoir.memory.facts.decide.resemblance import NEAR, Duplicates, duplicate_groups
@@ -47,6 +48,7 @@ from mnemoir.memory.facts.extract.requests import (
     earlier_result,
     unknown_memory,
 )
+from mnemoir.memory.facts.reading.own_name import speaking_as
 from mnemoir.memory.facts.reading.repairs import is_repair
 from mnemoir.memory.facts.review.instructions import SUSPECTED, is_suspected
 from mnemoir.memory.facts.review.quarantine import gives_orders, looked_through
@@ -173,11 +175,13 @@ class Facts:
             shows_unlikely=self._defaults.recall_unlikely,
         )
         found = await self._recall.search(scope, question, visible)
-        hits = list(found.hits) if among else each_once(found.hits)
+        with speaking_as([scope.user, *stated_names(hit.memory.text for hit in found.hits)]):
+            hits = list(found.hits) if among else each_once(found.hits)
         while not among and len(hits) < limit and len(found.hits) == question.limit < _MOST_WORDINGS:
             question = replace(question, limit=2 * question.limit)  # others take the places of those left out
             found = await self._recall.search(scope, question, visible)
-            hits = each_once(found.hits)[:limit]
+            with speaking_as([scope.user, *stated_names(hit.memory.text for hit in found.hits)]):
+                hits = each_once(found.hits)[:limit]
         return replace(found, hits=hits if within is None else within.cut(hits))
 
     async def page(self, scope: Scope, *, limit: int, offset: int = 0, at: datetime | None = None) -> list[Memory]:
@@ -321,7 +325,8 @@ class Facts:
             alike = duplicate_groups(memories, [*pairs, *wordings_of_one(memories)])
             return [*alike, *conflicts(memories, alike)]
 
-        return await asyncio.to_thread(group_duplicates), len(memories)
+        with speaking_as([scope.user, *stated_names(memory.text for memory in memories)]):
+            return await asyncio.to_thread(group_duplicates), len(memories)
 
     async def visible(self, scope: Scope, *, at: datetime | None = None) -> Visible:
         """The visibility rules for reads of the scope now; with `at`, for that time."""

@@ -38,7 +38,12 @@ class ServerOptions:
     allow_unauthenticated: bool = False
     allowed_hosts: Sequence[str] = ()
     cors_origins: Sequence[str] = ()
-    session_headers: Sequence[str] = ("X-Conversation-Id", "X-Session-Id", "X-OpenWebUI-Chat-Id")
+    session_headers: Sequence[str] = (
+        "X-Conversation-Id",
+        "X-Session-Id",
+        "X-OpenWebUI-Chat-Id",
+        "X-Claude-Code-Session-Id",
+    )
     session_fields: Sequence[str] = ("conversation_id", "session_id", "metadata.session_id")
     max_body_bytes: int = 10 * MIB
     most_connections: int = 1000

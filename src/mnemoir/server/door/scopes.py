@@ -18,6 +18,7 @@ from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.options import ServerOptions
 from mnemoir.server.door.request import header, one_header, query
 from mnemoir.server.door.table import found_in
+from mnemoir.wire.agents.tasks import CODEX_AGENT, CODEX_SESSION_HEADER
 from mnemoir.wire.session import asks_to_store, session_name
 
 PROJECT_HEADERS = (b"x-mnemoir-project", b"x-etienne-project")  # the second is that of Etienne's page
@@ -198,9 +199,16 @@ def session_id(scope: Scope, body: Mapping[str, Any], options: ServerOptions) ->
     """
     named = session_name(body, options.session_fields)
     if named is None:
-        sent = ((name, value) for name in options.session_headers for value in _values(scope, name))
+        sent = ((name, value) for name in _session_headers(scope, options) for value in _values(scope, name))
         named = next(((name, value) for name, value in sent if value.strip()), None)
     return None if named is None else entity_name(named[1], field=named[0])
+
+
+def _session_headers(scope: Scope, options: ServerOptions) -> Sequence[str]:
+    """The headers that may name a session; Codex has one more, whose name is too plain to be read of others."""
+    named = options.session_headers
+    is_codex = named and (header(scope, b"user-agent") or "").lower().startswith(CODEX_AGENT)
+    return (*named, CODEX_SESSION_HEADER) if is_codex else named
 
 
 def is_temporary(scope: Scope, body: Mapping[str, Any]) -> bool:

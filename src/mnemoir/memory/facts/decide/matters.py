@@ -8,7 +8,7 @@ decisions go by these rules.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
@@ -23,7 +23,8 @@ from mnemoir.memory.facts.decide.predicates import (
 )
 from mnemoir.memory.facts.decide.resemblance import is_part_of, overlap, stem, words_of
 from mnemoir.memory.facts.decide.shapes import reading_of
-from mnemoir.memory.facts.reading.persons import statement_behind
+from mnemoir.memory.facts.reading.own_name import as_of_user
+from mnemoir.memory.facts.reading.persons import about, people_in, statement_behind
 
 _OPPOSITE = 0.75  # share of common words from which a denial concerns the same subject
 _TIME = re.compile(r"\s(?:since|for the last|, moved from)\b.*$|,\s.*$", re.IGNORECASE)
@@ -49,6 +50,7 @@ _CLAUSE = re.compile(
 )
 _PREPOSITION = re.compile(r"\s(?:on|in|at|with|for|to|of|by|from|during|about|since|over|than)\s", re.IGNORECASE)
 _COUNT = "number of "
+_NAMING = re.compile(r"\bnam|\bheiß|appelle|\bllam|\bchiam|\bcham|\bheet", re.IGNORECASE)
 WORK = frozenset({"employer", "job"})
 
 
@@ -68,9 +70,13 @@ class Matter:
     many: bool = False
 
 
-@lru_cache(maxsize=4096)
 def matters_of(statement: str) -> tuple[Matter, ...]:
     """What `statement` is about, then what else it denies ("Drinks tea, not coffee")."""
+    return _matters_of(as_of_user(statement))
+
+
+@lru_cache(maxsize=4096)
+def _matters_of(statement: str) -> tuple[Matter, ...]:
     text = statement_behind(" ".join(statement.replace("’", "'").split()).rstrip(".!"))
     text = timely_pattern().sub("", text)
     contrast = next((match for each in _CONTRASTS if (match := each.fullmatch(text))), None)
@@ -89,6 +95,14 @@ def matters_of(statement: str) -> tuple[Matter, ...]:
 def matter_of(statement: str) -> Matter:
     """What `statement` is about in the first place."""
     return matters_of(statement)[0]
+
+
+def stated_names(texts: Iterable[str]) -> Iterator[str]:
+    """The names that the user has by these statements: "Name is Alex"."""
+    for text in texts:
+        matter = matter_of(text) if _NAMING.search(text) else None
+        if matter and matter.slot == "name" and not matter.denies:
+            yield matter.value
 
 
 def is_known(fact: str, stored: str) -> bool:
@@ -256,7 +270,15 @@ def _are_opposite(said: Matter, held: Matter, fact: str, stored: str) -> bool:
         return 1 < len(_stems(denied)) == len(_stems(denied) & words_of(text).known)
     if denied.slot:
         return denied.slot == affirmed.slot and _same_value(denied, affirmed)
-    return overlap(denied.value, text) >= _OPPOSITE
+    return overlap(denied.value, text) >= _OPPOSITE and not (
+        _is_of_another(fact, stored) or _is_of_another(stored, fact)
+    )
+
+
+def _is_of_another(one: str, other: str) -> bool:
+    """True when a statement is about a person whom the other one does not name."""
+    of = about(statement_behind(one))
+    return of.who == "person" and of.words.isdisjoint(people_in(other))
 
 
 def _is_work(other: Matter) -> bool:

@@ -16,6 +16,7 @@ from functools import lru_cache
 
 from mnemoir.core.memories import Memory
 from mnemoir.core.text import normalise
+from mnemoir.memory.facts.reading.own_name import as_of_user
 from mnemoir.search.scores import Pair
 
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
@@ -66,9 +67,13 @@ class Words:
     denies: bool
 
 
-@lru_cache(maxsize=4096)
 def words_of(text: str) -> Words:
     """The words of a statement; texts in scripts without spaces come as single characters."""
+    return _words_of(as_of_user(text))
+
+
+@lru_cache(maxsize=4096)
+def _words_of(text: str) -> Words:
     found = [word.replace("’", "'") for word in _WORD.findall(normalise(text))]
     found = [_NUMBERS.get(piece, piece) for word in found for piece in _split(word)]
     carrying = [word for word in found if word not in _SMALL] or found

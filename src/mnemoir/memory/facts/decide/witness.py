@@ -41,6 +41,7 @@ from mnemoir.memory.facts.decide.witness_words import (
 from mnemoir.memory.facts.extract.requests import Turn
 from mnemoir.memory.facts.reading.clauses import Clause, clauses_of, kind_of
 from mnemoir.memory.facts.reading.kinds import languages_of
+from mnemoir.memory.facts.reading.own_name import as_of_user
 from mnemoir.memory.facts.reading.persons import About, about, people_in, statement_behind
 
 SAME_SUBJECT = 0.30  # cosine from which a clause tells of a fact that has no names and no numbers
@@ -78,9 +79,13 @@ class _Evidence:
     before: Sequence[Vocabulary]
 
 
-@lru_cache(maxsize=4096)
 def change_of(fact: str, memory: str) -> Change:
     """What is new in a fact beside a memory; all of it beside ""."""
+    return _change_of(as_of_user(fact), as_of_user(memory))
+
+
+@lru_cache(maxsize=4096)
+def _change_of(fact: str, memory: str) -> Change:
     said, held = statement_behind(fact), statement_behind(memory)
     known = frozenset(form for word in spoken_words(held) for form in word.forms)
     new = tuple(word for word in content_words(said) if word.forms.isdisjoint(known))

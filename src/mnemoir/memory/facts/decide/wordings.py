@@ -15,6 +15,7 @@ from mnemoir.core.text import content_hash, normalise
 from mnemoir.memory.facts.decide.matters import has_same_subject, is_known, is_same, matter_of
 from mnemoir.memory.facts.decide.predicates import predicate_table
 from mnemoir.memory.facts.decide.resemblance import CERTAIN, words_of
+from mnemoir.memory.facts.reading.own_name import as_of_user
 from mnemoir.search.scores import Pair
 
 _UNSAID = frozenset(("now", "habit"))  # what a statement in the present says by itself
@@ -65,7 +66,7 @@ def _are_comparable(one: Memory, other: Memory) -> bool:
         return False
     if not (first.numbers <= second.numbers or second.numbers <= first.numbers):
         return False
-    return not _readings(one.text).isdisjoint(_readings(other.text))
+    return not _readings(as_of_user(one.text)).isdisjoint(_readings(as_of_user(other.text)))
 
 
 @lru_cache(maxsize=4096)

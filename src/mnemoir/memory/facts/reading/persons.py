@@ -14,6 +14,8 @@ from itertools import takewhile
 from typing import Any, Literal
 
 from mnemoir.core.accents import without_accents
+from mnemoir.memory.facts.reading.kinds import languages_of
+from mnemoir.memory.facts.reading.own_name import as_of_user
 from mnemoir.search import stop_words
 
 _WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*|\d+")
@@ -36,12 +38,16 @@ class About:
     is_told: bool = False
 
 
-@lru_cache(maxsize=4096)
 def statement_behind(text: str) -> str:
     """A statement without the user as its subject: "The user lives in Graz" is "Lives in Graz".
 
     "User's wife" and "my wife" are "Wife", and a verb of the first person becomes one of the third.
     """
+    return _statement_behind(as_of_user(text))
+
+
+@lru_cache(maxsize=4096)
+def _statement_behind(text: str) -> str:
     found = _OWN_SUBJECT.match(text)
     if not found:
         return text
@@ -60,9 +66,13 @@ def _third_person(verb: str) -> str:
     return {"am": "is", "have": "has", "do": "does", "don't": "doesn't", "haven't": "hasn't"}.get(verb, verb)
 
 
-@lru_cache(maxsize=4096)
 def about(text: str) -> About:
     """Whom a clause, or a statement, is about."""
+    return _about(as_of_user(text))
+
+
+@lru_cache(maxsize=4096)
+def _about(text: str) -> About:
     plain = without_accents(text.replace("’", "'"))
     original = _WORD.findall(plain)
     words = [word.lower() for word in original]
@@ -96,6 +106,17 @@ def people_in(text: str) -> frozenset[str]:
 def subject_words() -> frozenset[str]:
     """Words with which a clause about a person may begin."""
     return _word_set("first") | _word_set("third") | _word_set("possessive") | {"im", "ive"}
+
+
+def kin_words() -> Sequence[str]:
+    """The words for people and animals of a user, the longest first."""
+    return sorted(map(re.escape, _kin()), key=len, reverse=True)
+
+
+def is_ordinary_word(word: str, code: str) -> bool:
+    """True for a word in small letters that may begin a sentence of the language, or is a verb, and is no name."""
+    ordinary = ("openers", "verbs", "base_verbs", "second", "third")
+    return any(word in _word_set(name) for name in ordinary) or word in _function_words(code)
 
 
 def _first(words: Sequence[str]) -> bool:
@@ -140,15 +161,17 @@ def _name_in_front(original: Sequence[str], words: Sequence[str]) -> str | None:
         original, words = original[1:], words[1:]
     if len(words) < 2 or not original[0][:1].isupper() or words[0] in _word_set("openers"):
         return None
-    if words[0] in _word_set("verbs") or words[0] in _word_set("definite") or words[0] in _function_words():
+    if words[0] in _word_set("verbs") or words[0] in _word_set("definite"):
+        return None
+    if any(words[0] in _function_words(code) for code in languages_of(" ".join(words))):
         return None
     behind = 2 if original[1][:1].isupper() and len(words) > 2 and words[1] not in _word_set("verbs") else 1
     return words[0] if words[behind] in _word_set("verbs") else None
 
 
 @cache
-def _function_words() -> frozenset[str]:
-    return frozenset(map(without_accents, stop_words.ENGLISH | stop_words.OTHERS))
+def _function_words(code: str) -> frozenset[str]:
+    return frozenset(map(without_accents, stop_words.BY_LANGUAGE[code]))
 
 
 @cache

@@ -23,6 +23,8 @@ from mnemoir.memory.facts.decide.shapes import statements_in
 from mnemoir.memory.facts.decide.witness_words import has
 from mnemoir.memory.facts.reading.kinds import kind_words
 from mnemoir.memory.facts.reading.own_words import own_sentences
+from mnemoir.memory.facts.reading.people import OfPeople, holds_today_alone, is_short_turn, statements_about_people
+from mnemoir.memory.facts.reading.persons import about
 from mnemoir.providers.llm.offline import vocabulary as v
 from mnemoir.providers.llm.offline.days import with_days
 from mnemoir.providers.llm.offline.decide import settled_facts
@@ -112,7 +114,8 @@ def extract(document: Mapping[str, Any]) -> dict[str, Any]:
 
 def facts_of(text: str, today: date) -> list[str]:
     """The statements of one user turn."""
-    found = [fact for sentence in own_sentences(text) for fact in _facts_in(sentence, today)]
+    told = statements_about_people(own_sentences(text), are_short=is_short_turn(text))
+    found = [fact for sentence, of_people in told for fact in _facts_in(sentence, of_people, today)]
     return [fact for fact in found if not fact.startswith("Name is ") or _is_introduction(text, fact)]
 
 
@@ -125,9 +128,17 @@ def _is_introduction(text: str, fact: str) -> bool:
     return bool(re.fullmatch(whole, text.replace("’", "'"), re.IGNORECASE))
 
 
-def _facts_in(sentence: str, today: date) -> list[str]:
-    english = [fact for clause in clauses(sentence) for fact in statements(clause, today)]
-    return english or [with_days(said, today) for said in statements_in(sentence)]
+def _facts_in(sentence: str, of_people: OfPeople, today: date) -> list[str]:
+    """The facts of a sentence: those of the people whom it names, and the user's own."""
+    if of_people.code == "en":
+        named = [text for said in of_people.statements if (text := _statement_of(said, said, today))]
+    else:
+        named = [with_days(said, today) for said in of_people.statements]
+    if of_people.is_all:
+        return named
+    found = [fact for clause in clauses(sentence) for fact in statements(clause, today)]
+    found = found or [with_days(said, today) for said in statements_in(sentence) if not holds_today_alone(said)]
+    return [*named, *(fact for fact in found if not named or about(fact).who != "person")]
 
 
 def clauses(sentence: str) -> Iterator[str]:

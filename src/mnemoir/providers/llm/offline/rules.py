@@ -197,8 +197,8 @@ DOING = table(
 LIFE = table(
     # my …
     (
-        rf"my (?P<who>{v.PEOPLE}|{v.PETS})(?:'s name is| is called| is named|, called|, named| named| called) "
-        r"(?P<x>.+)",
+        rf"my (?P<who>{v.PEOPLE}|{v.PETS})(?:(?:'s name is| is called| is named|, called|, named| named) |"
+        r" called (?=(?-i:[A-Z])(?!\b)))(?P<x>.+)",
         "{who} is called {x}",
     ),
     (
@@ -291,6 +291,8 @@ LIFE = table(
 
 def said_by(clause: str) -> Sequence[str]:
     """The statements of the first rule that makes any; () when no rule does."""
+    if not _CUE.search(clause):
+        return ()
     for pattern, say in _RULES:
         match = pattern.fullmatch(clause)
         said = say(match) if match else ()
@@ -314,6 +316,11 @@ _REMEMBER = re.compile(
     r"make a note|take note|for future reference)\b(?:\sthis)?(?:\s?[:,])?\s(?:that\s)?"
     r"(?!(?:that|it|these|those|them|all|everything)(?:\s(?:please|well|too|for me|for later|all|of that))*$)"
     r"(?P<said>(?!(?:to|when|how|me|what|the time|our|if|whether|about|of|where|which|this)\b).+)",
+    re.IGNORECASE,
+)
+_CUE = re.compile(  # a word that every clause has which a rule fits; most of a long text have none
+    r"\b(?:i|we|my|our|me|us|myself|name|calls?|as|being|remember|forget|note|mind|reference|always|never|"
+    r"now on|today on|future|forward|henceforth|died|passed away|put down)\b",
     re.IGNORECASE,
 )
 _RULES: Table = ((_REMEMBER, _statement_to_remember), *ASKING, *BEING, *LIFE, *DOING)

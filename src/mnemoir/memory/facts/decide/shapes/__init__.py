@@ -28,6 +28,7 @@ from typing import Any
 
 from mnemoir.core.accents import aligned_text, without_accents
 from mnemoir.memory.facts.reading.kinds import kind_words
+from mnemoir.memory.facts.reading.persons import about
 
 LANGUAGES = ("de", "fr", "es", "it", "pt", "nl")
 _LONGEST_CLAUSE = 200  # characters
@@ -93,9 +94,11 @@ class _Language:
         asking = next((at for at, piece in enumerate(pieces) if self.asking.match(without_accents(piece))), None)
         if asking is None and sentence.endswith("?"):
             return
+        is_of_user = True
         for piece in pieces[:asking]:
             shares = self.subject and self.verbs.match(without_accents(piece))
-            yield f"{self.subject} {piece}" if shares else piece[:1].upper() + piece[1:]
+            is_of_user = is_of_user if shares else about(piece).who not in ("person", "third")
+            yield f"{self.subject} {piece}" if shares and is_of_user else piece[:1].upper() + piece[1:]
 
     def _pieces(self, sentence: str) -> Iterator[str]:
         """The sentence cut at the beginnings of clauses."""

@@ -1,0 +1,127 @@
+"""Sentences about people whom a user names, in seven languages, and what only looks like them."""
+
+NAMED = {
+    "My sister Anna moved to Linz and works at Norlin.": ["Sister Anna moved to Linz", "Sister Anna works at Norlin"],
+    "Anna works at Voestalpine.": ["Anna works at Voestalpine"],
+    "My boss Tom lives in Graz": ["Boss Tom lives in Graz"],
+    "Tom is my boss.": ["Boss is called Tom"],
+    "Tom, my boss, lives in Graz.": ["Boss Tom lives in Graz"],
+    "My sister Anna, who lives in Linz, works at Norlin.": [
+        "Sister Anna lives in Linz",
+        "Sister Anna works at Norlin",
+    ],
+    "My sister is called Anna, she works at Norlin.": ["Sister is called Anna", "Sister works at Norlin"],
+    "My sister Anna lives in Linz. She works at Norlin.": [
+        "Sister Anna lives in Linz",
+        "Sister Anna works at Norlin",
+    ],
+    "My brothers Ben and Tim live in Graz.": ["Brothers Ben and Tim live in Graz"],
+    "Ben and Tim live in Graz.": ["Ben and Tim live in Graz"],
+    "My parents, Rosa and Karl, live in Graz.": ["Parents Rosa and Karl live in Graz"],
+    "My mother-in-law Rosa lives in Rome.": ["Mother-in-law Rosa lives in Rome"],
+    "My best friend Lena moved to Berlin.": ["Best friend Lena moved to Berlin"],
+    "My wife's sister lives in Rome.": ["Wife's sister lives in Rome"],
+    "Anna's husband works at Bosch.": ["Anna's husband works at Bosch"],
+    "Dr. Weber works at the hospital.": ["Dr. Weber works at the hospital"],
+    "my sister anna works at norlin": ["Sister anna works at norlin"],
+    "Our dog Rex loves cheese and hates cats.": ["Dog Rex loves cheese", "Dog Rex hates cats"],
+    "Mia turned six.": ["Mia turned six"],
+    "Peter doesn't eat meat.": ["Peter doesn't eat meat"],
+    "My sister Anna lives in Linz and I live in Graz.": ["Sister Anna lives in Linz", "Lives in Graz"],
+    "Btw, my cousin Leo is allergic to nuts.": ["Cousin Leo is allergic to nuts"],
+    "Meine Schwester Anna ist nach Linz gezogen und arbeitet bei Norlin.": [
+        "Meine Schwester Anna ist nach Linz gezogen",
+        "Meine Schwester Anna arbeitet bei Norlin",
+    ],
+    "Anna arbeitet bei der Voestalpine.": ["Anna arbeitet bei der Voestalpine"],
+    "Mein Chef Tom wohnt in Graz.": ["Mein Chef Tom wohnt in Graz"],
+    "Meine Brüder Ben und Tim wohnen in Graz.": ["Meine Brüder Ben und Tim wohnen in Graz"],
+    "Unser Hund Rex liebt Käse.": ["Unser Hund Rex liebt Käse"],
+    "Meine Schwiegermutter wohnt in Rom.": ["Meine Schwiegermutter wohnt in Rom"],
+    "Meine Schwester Anna wohnt in Linz und ich wohne in Graz.": [
+        "Meine Schwester Anna wohnt in Linz",
+        "Ich wohne in Graz",
+    ],
+    "Ma soeur Anna a déménagé à Lyon et travaille chez Norlin.": [
+        "Ma soeur Anna a déménagé à Lyon",
+        "Ma soeur Anna travaille chez Norlin",
+    ],
+    "Anna travaille chez Airbus.": ["Anna travaille chez Airbus"],
+    "Mon chef Tom habite à Nice.": ["Mon chef Tom habite à Nice"],
+    "Mes frères habitent à Nice.": ["Mes frères habitent à Nice"],
+    "Notre chien Rex adore le fromage.": ["Notre chien Rex adore le fromage"],
+    "Ma soeur Anna habite à Lyon et j'habite à Nice.": ["Ma soeur Anna habite à Lyon", "J'habite à Nice"],
+    "Mi hermana Ana se mudó a Sevilla y trabaja en Norlin.": [
+        "Mi hermana Ana se mudó a Sevilla",
+        "Mi hermana Ana trabaja en Norlin",
+    ],
+    "Ana trabaja en Seat.": ["Ana trabaja en Seat"],
+    "Mi jefe Tomás vive en Madrid.": ["Mi jefe Tomás vive en Madrid"],
+    "Mis suegros viven en Cádiz.": ["Mis suegros viven en Cádiz"],
+    "Nuestro perro Rex ama el queso.": ["Nuestro perro Rex ama el queso"],
+    "Mia sorella Anna si è trasferita a Milano e lavora da Norlin.": [
+        "Mia sorella Anna si è trasferita a Milano",
+        "Mia sorella Anna lavora da Norlin",
+    ],
+    "Anna lavora alla Fiat.": ["Anna lavora alla Fiat"],
+    "Il mio capo Tom vive a Roma.": ["Il mio capo Tom vive a Roma"],
+    "I miei fratelli vivono a Roma.": ["I miei fratelli vivono a Roma"],
+    "Il nostro cane Rex ama il formaggio.": ["Il nostro cane Rex ama il formaggio"],
+    "A minha irmã Ana mudou-se para Braga e trabalha na Norlin.": [
+        "A minha irmã Ana mudou-se para Braga",
+        "A minha irmã Ana trabalha na Norlin",
+    ],
+    "A Ana trabalha na Galp.": ["A Ana trabalha na Galp"],
+    "O meu chefe Tom mora no Porto.": ["O meu chefe Tom mora no Porto"],
+    "Os meus sogros moram em Braga.": ["Os meus sogros moram em Braga"],
+    "O nosso cão Rex adora queijo.": ["O nosso cão Rex adora queijo"],
+    "Mijn zus Anna is naar Gent verhuisd en werkt bij Norlin.": [
+        "Mijn zus Anna is naar Gent verhuisd",
+        "Mijn zus Anna werkt bij Norlin",
+    ],
+    "Anna werkt bij Philips.": ["Anna werkt bij Philips"],
+    "Mijn baas Tom woont in Gent.": ["Mijn baas Tom woont in Gent"],
+    "Mijn schoonouders wonen in Gent.": ["Mijn schoonouders wonen in Gent"],
+    "Onze hond Rex houdt van kaas.": ["Onze hond Rex houdt van kaas"],
+}
+
+NOBODY = """
+Python works as a scripting language.
+Google works on AI.
+Bosch rejected me.
+Docker runs in a container.
+Berlin is the capital of Germany.
+The team works at Bosch.
+Tesla moved to Texas.
+Windows hates me.
+My boss variable is undefined.
+My code has a bug.
+My sister is sick today.
+My mom called me.
+My boss says I am late.
+My boss wants to move to Berlin.
+Does Anna work at Bosch?
+If Anna works at Bosch, call her.
+My sister says Anna works at Bosch.
+Monday works for me.
+Write a story in which Anna works at Bosch.
+Meine Schwester ist heute krank.
+Wohnt Anna in Graz?
+Wenn Anna in Graz wohnt, ruf sie an.
+Google arbeitet an KI.
+Ma soeur est malade.
+Est-ce qu'Anna habite à Lyon ?
+Mon frère m'a appelé.
+Mi hermana está enferma.
+¿Vive Ana en Sevilla?
+Mi jefe ha llamado hoy.
+Mia sorella è malata.
+Anna vive a Roma?
+Il mio capo ha chiamato.
+A minha irmã está doente.
+A Ana mora em Braga?
+O meu chefe ligou hoje.
+Mijn zus is ziek.
+Woont Anna in Gent?
+Mijn baas heeft gebeld.
+"""
