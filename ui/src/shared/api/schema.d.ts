@@ -4216,6 +4216,8 @@ export interface components {
             signals?: {
                 [key: string]: number;
             };
+            /** Linked By */
+            linked_by?: string;
         };
         /**
          * HoldList
