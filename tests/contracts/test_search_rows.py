@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from mnemoir.core.memories import IndexEntry
+from mnemoir.memory.names.reading import names_of
 from mnemoir.ports.search_rows import SearchRow
 from tests.contracts.words import ALL, ASKED, MIRA, NOW, entry, fact, keep, message, remove, rewrite, texts, within
 
@@ -28,6 +29,11 @@ async def live(store, scope=MIRA) -> list[int]:
 async def shown(store, seqs, scope=MIRA) -> dict[int, str]:
     found = await store.reading(lambda view: view.memories(scope, seqs))
     return {seq: memory.text for seq, memory in found.items()}
+
+
+def stored_entry(text: str, model: str | None = "m1") -> IndexEntry:
+    """The entry of a fact as a store gives it: without token codes, and with the names of its text."""
+    return replace(entry(text, model), token_codes=None, names=names_of(fact(text).memory))
 
 
 async def test_rows_are_read_in_pages_by_their_number(store):
@@ -68,7 +74,7 @@ async def test_a_row_holds_what_search_keeps_and_no_token_codes(store):
     assert (second.is_message, second.effective_at, second.conversation) == (False, math.inf, "c1")
     assert math.isnan(second.said_at)
     assert second.expires_at == (NOW + timedelta(hours=13, minutes=30)).timestamp()
-    assert third.entry == entry("Likes rum", None)
+    assert third.entry == stored_entry("Likes rum", None)
     assert first.seq < second.seq < third.seq
 
 
@@ -155,7 +161,7 @@ async def test_what_lacks_a_vector_is_told_oldest_first_and_filled_in(store):
     assert await store.put_vectors("m1", [(one, entry(one.text)) for one in waiting]) == 3
     assert (await store.backlog("m1"), await store.without_vector("m1", limit=9)) == ((0, 4), [])
     again = await rows(store, seen)
-    assert [row.entry for row in again] == [replace(entry(t), token_codes=None) for t in ("Likes tea", "Likes gin")]
+    assert [row.entry for row in again] == [stored_entry(t) for t in ("Likes tea", "Likes gin")]
     codes = await store.reading(lambda view: view.token_codes(MIRA, [row.seq for row in again]))
     assert list(codes.values()) == [entry("Likes tea").token_codes, entry("Likes gin").token_codes]
 
@@ -167,7 +173,7 @@ async def test_a_vector_of_a_text_that_changed_or_went_meanwhile_is_not_kept(sto
     for gone in (rum, gin):
         await store.delete(MIRA, gone.id)
     assert await store.put_vectors("m1", [(one, entry(one.text)) for one in waiting]) == 0
-    assert [row.entry for row in await rows(store)] == [replace(entry("Likes green tea"), token_codes=None)]
+    assert [row.entry for row in await rows(store)] == [stored_entry("Likes green tea")]
 
 
 async def test_a_vector_of_another_model_is_not_kept(store):

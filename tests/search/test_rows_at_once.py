@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from mnemoir.core.memories import IndexEntry
 from mnemoir.ports.search_rows import SearchRow
+from mnemoir.search.candidates import strongest
 from mnemoir.search.columns import Column
 from mnemoir.search.index import ScopeIndex
-from mnemoir.search.ranking import _strongest
 from mnemoir.search.scores import word_scores
 from mnemoir.search.terms import query_terms, read_terms, terms_of
 
@@ -69,7 +69,7 @@ def test_rows_at_once_and_one_by_one_make_the_same_index(rows: list[SearchRow], 
 @given(st.lists(st.sampled_from([0.0, 0.1, 0.2, 0.5]), min_size=1, max_size=400), st.integers(1, 5))
 def test_the_strongest_are_the_strongest_however_many_there_are(made: list[float], count: int) -> None:
     score = np.array(made)
-    found = _strongest(score, count)
+    found = strongest(score, count)
     assert sorted(score[found].tolist()) == sorted(made)[-count:]
     assert found.tolist() == sorted(set(found.tolist()))
 

@@ -15,6 +15,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background, Handler
 from mnemoir.memory.facts import Facts, FactSettings
 from mnemoir.memory.facts.extract.requests import TextBound
+from mnemoir.memory.names import reading
 from mnemoir.memory.reembedding import Reembedding, terms_renewal, vectors_in
 from mnemoir.models.model_parts import Models
 from mnemoir.ports.holdings import OpenHolding
@@ -149,6 +150,7 @@ def _recall(
         multilingual=multilingual_of(settings, spaces, store.in_space(MULTILINGUAL).want, noted.set),
         spaces=[space.key for space in spaces],
         of_all_times=in_database.of_all_times if in_database else None,
+        names=reading if settings.graph.links else None,
     )
 
 

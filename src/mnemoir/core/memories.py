@@ -138,13 +138,14 @@ class IndexEntry:
     `terms` are the words of the text: one 64-bit hash per word, little endian, in order, with repetitions. `vector`
     is float16 of unit length; `token_ids` are uint16; `token_codes` have one bit per dimension, in rows of
     dimension / 8 bytes. `model` names the vector space; it is None, and there is no vector, while the embedding model
-    cannot be reached.
+    cannot be reached. `names` are those of a statement (`search.links.name_keys`), b"" for none.
 
     `vectors` are those of further spaces, each with its parts one behind the other, in the same form. `waits` are the
     names of the spaces in which the text needs a vector that is still to be made.
     """
 
     terms: bytes
+    names: bytes = b""
     model: str | None = None
     vector: bytes | None = None
     token_ids: bytes | None = None
@@ -313,7 +314,7 @@ class Hit:
 
     `signals` holds the score of each search stage before weighting. A hit that is not `is_likely` was found
     only because the user has few facts. One that `fits` shares a content word with the query, or is near enough to it
-    by itself.
+    by itself. One that was found by its links is `linked_by` a word of it, a name.
     """
 
     memory: Memory
@@ -321,6 +322,7 @@ class Hit:
     signals: Mapping[str, float] = field(default_factory=dict)
     is_likely: bool = True
     fits: bool = False
+    linked_by: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

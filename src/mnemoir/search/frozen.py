@@ -15,9 +15,10 @@ from mnemoir.ports.search_rows import Revision
 from mnemoir.search.columns import NONE, Array, Key
 from mnemoir.search.terms import EMPTY, Postings, merged_postings, moved_postings
 
-_VERSION = 5  # changes with the stored format and with the meaning of terms and tokens
+_VERSION = 6  # changes with the stored format and with the meaning of terms, names and tokens
 _HEAD = "head"
-_LISTED = ("token_ids", "token_ends")  # the columns without one row per slot
+_LISTS = {"token_ids": "token_ends", "name_keys": "name_ends"}  # columns of lists, and where each slot's ends
+_LISTED = frozenset((*_LISTS, *_LISTS.values()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -41,8 +42,9 @@ class Frozen:
         }
         arrays["links"] = _mapped_numbers(arrays["links"], places)
         arrays["places"] = _mapped_numbers(arrays["places"], codes)
-        arrays["token_ids"], arrays["token_ends"] = self._tokens(alive)
-        ends = {
+        for listed, ends in _LISTS.items():
+            arrays[listed], arrays[ends] = self._list_of(alive, listed, ends)
+        chain_ends = {
             tuple(_mapped_numbers(np.array(key), codes).tolist()): int(places[end])
             for key, end in self.chain_ends.items()
             if end != NONE
@@ -52,7 +54,7 @@ class Frozen:
             arrays=arrays,
             pieces=[moved_postings(merged_postings([EMPTY, *self.pieces]), places)],
             names=names,
-            chain_ends=ends,
+            chain_ends=chain_ends,
         )
 
     def as_arrays(self, model: str) -> Arrays:
@@ -82,9 +84,9 @@ class Frozen:
         names = [name for name, used in zip(self.names, is_used, strict=True) if used]
         return names, np.where(is_used, np.cumsum(is_used) - 1, NONE)
 
-    def _tokens(self, alive: NDArray[np.bool_]) -> tuple[Array, Array]:
-        counts = np.diff(self.arrays["token_ends"], prepend=0)
-        return self.arrays["token_ids"][np.repeat(alive, counts)], np.cumsum(counts[alive])
+    def _list_of(self, alive: NDArray[np.bool_], listed: str, ends: str) -> tuple[Array, Array]:
+        counts = np.diff(self.arrays[ends], prepend=0)
+        return self.arrays[listed][np.repeat(alive, counts)], np.cumsum(counts[alive])
 
 
 def frozen_from(arrays: Arrays, model: str) -> Frozen | None:

@@ -21,6 +21,7 @@ from mnemoir.ports.search_rows import Revision, SearchRow
 from mnemoir.search.columns import NONE, Chains, Column, Key
 from mnemoir.search.frozen import Frozen
 from mnemoir.search.indexing import unpack_ids
+from mnemoir.search.links.name_rows import NameRows
 from mnemoir.search.terms import Postings, Slots, append_postings, own_terms, post, read_terms
 from mnemoir.search.vector_rows import VectorRows
 
@@ -61,6 +62,7 @@ class ScopeIndex:
         self.pieces: list[Postings] = list(frozen.pieces) if frozen else []
         self.codes = _Names(frozen.names if frozen else ())
         self._columns = {name: Column(*shape, arrays.get(name)) for name, shape in _COLUMNS.items()}
+        self.names = NameRows(arrays.get("name_keys"), arrays.get("name_ends"))
         self._chains = Chains(arrays.get("links"), arrays.get("joined"), frozen.chain_ends if frozen else {})
         self._token_rows: dict[int, int] = {}
         self._add_token_rows(self._columns["token_ids"].values, 1)
@@ -94,7 +96,9 @@ class ScopeIndex:
         """The approximate memory use in bytes."""
         columns = sum(column.nbytes for column in self._columns.values())
         vectors = sum(rows.nbytes for rows in (self.main, *self.further.values()))
-        return columns + vectors + self._chains.nbytes + sum(piece.nbytes for piece in self.pieces)
+        return (
+            columns + vectors + self._chains.nbytes + self.names.nbytes + sum(piece.nbytes for piece in self.pieces)
+        )
 
     @property
     def seqs(self) -> NDArray[np.int64]:
@@ -218,6 +222,7 @@ class ScopeIndex:
         arrays = {name: column.values for name, column in self._columns.items()}
         arrays["alive"] = self.alive.copy()
         arrays["links"], arrays["joined"] = self._chains.arrays()
+        arrays["name_keys"], arrays["name_ends"] = self.names.arrays()
         spaces = [(_MAIN, self.main), *((_arrays_of(space), rows) for space, rows in self.further.items())]
         for (has_vector, vectors), rows in spaces:
             arrays[has_vector] = rows.has_vector.copy()
@@ -277,6 +282,7 @@ class ScopeIndex:
         names = [(row.speaker, row.agent, row.app, row.conversation, row.role) for row in rows]
         columns["places"].extend([tuple(map(code, each)) for each in names])
         columns["lengths"].extend([own_terms(row.entry.terms) for row in rows])
+        self.names.extend([row.entry.names for row in rows])
         self._chains.extend(len(rows))
         self.main.extend([self._main_of(row) for row in rows])
         for space, vectors in self.further.items():

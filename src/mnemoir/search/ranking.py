@@ -11,21 +11,32 @@ cosine. Speaker and date select no rows, they only reorder those selected.
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mnemoir.core.clock import from_epoch
 from mnemoir.ports.embedding import Embedding, FloatArray
+from mnemoir.search.candidates import (
+    Candidates,
+    Marks,
+    Ranked,
+    Rows,
+    Scored,
+    best_order,
+    fused_scores,
+    joined_scores,
+    ranked_rows,
+    strongest,
+)
+from mnemoir.search.columns import NONE
 from mnemoir.search.cues import Addressed, Calendar, named_spans
 from mnemoir.search.index import Mask, ScopeIndex
 from mnemoir.search.indexing import sentence_vector
 from mnemoir.search.questions import NOT_MULTILINGUAL, MultilingualQuery
 from mnemoir.search.scores import (
     Closeness,
-    Signal,
     WordScores,
     above_rest,
     closeness,
@@ -44,12 +55,9 @@ from mnemoir.search.vector_rows import VectorRows
 from mnemoir.search.weights import Weights
 
 _DAY_S = 86400.0
-_MOST_TIES = 100
-_SAMPLED = 8  # one row of so many
 _LONGEST_DATED = 2000  # a longer text is pasted, and its dates are not those of the question
 
 Codes = Callable[[Sequence[int]], Mapping[int, bytes]]
-Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,29 +93,6 @@ class StageReport:
     skipped: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ranked:
-    """A found row with the raw score of each stage. One that is not `likely` has nothing in common with the query.
-
-    One that `fits` has something in common with it by itself: a word, or enough of its meaning.
-    """
-
-    seq: int
-    score: float
-    effective_at: float
-    signals: Mapping[str, float] = field(default_factory=dict)
-    is_likely: bool = True
-    fits: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Marks:
-    """What is said of found rows, by slot: whether they are likely, and whether they fit by themselves."""
-
-    likely: Mask
-    related: Mask
-
-
 class Stages:
     """Times each stage of one search."""
 
@@ -128,38 +113,117 @@ class Stages:
 
 def rank(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, stages: Stages) -> list[Ranked]:
     """Best first, at most `limit` and those that tie with the last; ties by newer effective time."""
+    return ranking_of(index, query, shown, weights, stages).best()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Ranking:
+    """All candidates of a query with their scores, and how any other row would be scored.
+
+    `order` are the positions of the best, as `rank` returns them.
+    """
+
+    index: ScopeIndex
+    marks: Marks
+    scored: Scored
+    order: Rows
+    measures: "_Measures"
+
+    def best(self) -> list[Ranked]:
+        """The results of `rank`."""
+        return ranked_rows(self.index, self.scored, self.order, self.marks)
+
+    def results_of(self, rows: Rows) -> list[Ranked]:
+        """Any rows as results, in their order. Those that are no candidates have no score of late interaction."""
+        place = np.full(len(self.index), NONE)
+        place[self.scored.rows] = np.arange(len(self.scored.rows))
+        others = rows[place[rows] == NONE]
+        both = (
+            joined_scores([self.scored, fused_scores(self.measures.weighed_candidates(others))])
+            if len(others)
+            else self.scored
+        )
+        place[both.rows] = np.arange(len(both.rows))
+        return ranked_rows(self.index, both, place[rows], self.marks)
+
+
+def ranking_of(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, stages: Stages) -> Ranking:
+    """The candidates of a query and their scores."""
     with stages.run("words"):
         words = word_scores(index, query_terms(query.addressed.bare, query.multilingual.language), shown)
     close = _closeness(index, query, shown, weights, stages)
     cosine = None if close is None else close.cosine
     related = _related_rows(words, close)
     likely = related if query.related else _evident(index, words, cosine, shown, weights, query.limit)
-    marks = Marks(likely=likely, related=related)
     wanted = shown & (likely | _few_facts(index, query, cosine, shown, weights))
     rows = np.flatnonzero(wanted if query.among is None else wanted & query.among)
-    found = _Found(rows)
-    found.take("words", words.item[rows])
-    found.take("window", words.window[rows])
-    _speaker(index, query, found, stages)
-    _date(index, query, found, stages)
+    speaker, dates = _speaker(index, query, stages), _dates(index, query, stages)
+    measures = _Measures(index, words, close, speaker, dates, weights)
+    kinds = measures.weighed_candidates(rows)
     if close is None:
         stages.skip("late", "no vectors")
-        return _best(index, query, marks, [(found, weights.lexical)])
-    found.take("vector", close.cosine[rows], close.rested[rows])
-    is_fact, is_foreign = index.is_fact[rows], index.vectors_in(MULTILINGUAL).has_vector[rows]
-    facts = found.only(np.flatnonzero(is_fact))
-    foreign = found.only(np.flatnonzero(~is_fact & is_foreign))
-    messages = found.only(np.flatnonzero(~is_fact & ~is_foreign))
-    facts.take("words", words.known * facts.raw["words"])
-    facts.take("vector", facts.raw["vector"], with_far_ones(facts.raw["vector"], facts.scaled["vector"]))
-    compared = _late(index, query, messages, weights, stages)
-    return _best(index, query, marks, [(facts, weights.facts), (foreign, weights.first), compared])
+    else:
+        *others, (messages, _) = kinds
+        kinds = [*others, _late(index, query, messages, weights, stages)]
+    scored = fused_scores(kinds)
+    return Ranking(
+        index=index,
+        marks=Marks(likely=likely, related=related),
+        scored=scored,
+        order=best_order(index, scored, query.limit, query.threshold),
+        measures=measures,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Measures:
+    """What rows are scored by, but for late interaction, which is for some of the candidates only.
+
+    `speaker` is the code of the one that the query names, `dates` are the first and the last second of each date.
+    """
+
+    index: ScopeIndex
+    words: WordScores
+    close: Closeness | None
+    speaker: tuple[int | None] | None
+    dates: Sequence[tuple[float, float]]
+    weights: Weights
+
+    def weighed_candidates(self, rows: Rows) -> list[tuple[Candidates, Mapping[str, float]]]:
+        """Rows with their scores, by kind, each with its weights; messages of the main model come last."""
+        found, index = self._candidates(rows), self.index
+        if self.close is None:
+            return [(found, self.weights.lexical)]
+        found.take("vector", self.close.cosine[rows], self.close.rested[rows])
+        is_fact, is_foreign = index.is_fact[rows], index.vectors_in(MULTILINGUAL).has_vector[rows]
+        facts = found.only(np.flatnonzero(is_fact))
+        foreign = found.only(np.flatnonzero(~is_fact & is_foreign))
+        messages = found.only(np.flatnonzero(~is_fact & ~is_foreign))
+        facts.take("words", self.words.known * facts.raw["words"])
+        facts.take("vector", facts.raw["vector"], with_far_ones(facts.raw["vector"], facts.scaled["vector"]))
+        return [(facts, self.weights.facts), (foreign, self.weights.first), (messages, self.weights.first)]
+
+    def _candidates(self, rows: Rows) -> Candidates:
+        found = Candidates(rows)
+        found.take("words", self.words.item[rows])
+        found.take("window", self.words.window[rows])
+        if self.speaker is not None:
+            (code,) = self.speaker
+            found.take("speaker", (self.index.speakers[rows] == code).astype(np.float32))
+        if self.dates:
+            said_at = self.index.said_at[rows]
+            within = np.zeros(len(rows), bool)
+            for first, last in self.dates:
+                within |= (said_at >= first) & (said_at < last)
+            found.take("date", within.astype(np.float32))
+        return found
 
 
 def newest(index: ScopeIndex, shown: Mask, limit: int) -> list[Ranked]:
     """The most recently changed rows, without a score: for queries without anything to compare."""
     rows = np.flatnonzero(shown)
-    return _first(index, rows, np.zeros(len(rows)), limit)
+    scored = Scored(rows, np.zeros(len(rows)), {})
+    return ranked_rows(index, scored, best_order(index, scored, limit))
 
 
 def nearest_facts(
@@ -171,13 +235,14 @@ def nearest_facts(
     if cosine is not None and np.isnan(cosine[shown]).all():
         cosine = None
     alone = replace(words, window=np.zeros_like(words.window))
-    found = _Found(np.flatnonzero(_evident(index, alone, cosine, shown, weights)))
+    found = Candidates(np.flatnonzero(_evident(index, alone, cosine, shown, weights)))
     found.take("words", words.item[found.rows])
     if cosine is not None:
         rested = above_rest(cosine, weights.resting_cosine, weights.resting_rows)
         found.take("cosine", cosine[found.rows], rested[found.rows])
     score = fuse(found.scaled, {"words": weights.first["words"], "cosine": weights.first["vector"]})
-    return _first(index, found.rows, score, k, found.raw)
+    scored = Scored(found.rows, score, found.raw)
+    return ranked_rows(index, scored, best_order(index, scored, k))
 
 
 def nearest_rows(index: ScopeIndex, vector: FloatArray, shown: Mask, limit: int) -> list[Ranked]:
@@ -200,29 +265,6 @@ def nearest_rows(index: ScopeIndex, vector: FloatArray, shown: Mask, limit: int)
         )
         for at in order.tolist()
     ]
-
-
-class _Found:
-    """The candidates and their scores in each stage: `raw`, and scaled to [0, 1]."""
-
-    def __init__(self, rows: Rows) -> None:
-        self.rows = rows
-        self.raw: dict[str, Signal] = {}
-        self.scaled: dict[str, Signal] = {}
-
-    def take(self, stage: str, raw: Signal, scaled: Signal | None = None) -> None:
-        """Record the scores of `stage`, in the order of `rows`."""
-        self.raw[stage], self.scaled[stage] = raw, np.clip(raw if scaled is None else scaled, 0.0, 1.0)
-
-    def only(self, order: Rows) -> "_Found":
-        """The part with some of the rows, in this order; shares the arrays if that is all of them as they are."""
-        kept = _Found(self.rows[order])
-        if len(order) == len(self.rows):
-            kept.raw, kept.scaled = dict(self.raw), dict(self.scaled)
-            return kept
-        for stage, values in self.raw.items():
-            kept.raw[stage], kept.scaled[stage] = values[order], self.scaled[stage][order]
-        return kept
 
 
 def _closeness(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, stages: Stages) -> Closeness | None:
@@ -290,30 +332,23 @@ def _few_facts(index: ScopeIndex, query: Query, cosine: FloatArray | None, shown
     return facts & np.isfinite(cosine)
 
 
-def _speaker(index: ScopeIndex, query: Query, found: _Found, stages: Stages) -> None:
-    """Score the rows of the speaker that the query names; of two named speakers both count."""
+def _speaker(index: ScopeIndex, query: Query, stages: Stages) -> tuple[int | None] | None:
+    """The code of the speaker that the query names, whose rows count more; of two named speakers both count."""
     names = query.addressed.names
     if len(names) != 1:
         stages.skip("speaker", f"{len(names)} participants named")
-        return
+        return None
     with stages.run("speaker"):
-        said = (index.speakers[found.rows] == index.codes.code_or_none(names[0])).astype(np.float32)
-        found.take("speaker", said)
+        return (index.codes.code_or_none(names[0]),)
 
 
-def _date(index: ScopeIndex, query: Query, found: _Found, stages: Stages) -> None:
-    """Score the rows within the query's dates, a day wider on either side, since time zones may differ."""
+def _dates(index: ScopeIndex, query: Query, stages: Stages) -> Sequence[tuple[float, float]]:
+    """The query's dates, each a day wider on either side, since time zones may differ."""
     with stages.run("date"):
         spans = named_spans(query.text[:_LONGEST_DATED], _calendar(index, query.asked_at))
-        said_at = index.said_at[found.rows]
-        within = np.zeros(len(said_at), bool)
-        for span in spans:
-            first, last = _midnight(span.first), _midnight(span.last)
-            within |= (said_at >= first - _DAY_S) & (said_at < last + 2 * _DAY_S)
     if not spans:
         stages.skip("date", "no date named")
-        return
-    found.take("date", within.astype(np.float32))
+    return [(_midnight(span.first) - _DAY_S, _midnight(span.last) + 2 * _DAY_S) for span in spans]
 
 
 def _calendar(index: ScopeIndex, asked_at: datetime) -> Calendar:
@@ -326,8 +361,8 @@ def _midnight(day: date) -> float:
 
 
 def _late(
-    index: ScopeIndex, query: Query, found: "_Found", weights: Weights, stages: Stages
-) -> tuple["_Found", Mapping[str, float]]:
+    index: ScopeIndex, query: Query, found: Candidates, weights: Weights, stages: Stages
+) -> tuple[Candidates, Mapping[str, float]]:
     """The candidates with the late score of the strongest, and the weights that fit what is known of them."""
     if query.embedding is None or not has_tokens(query.embedding) or not len(found.rows):
         stages.skip("late", "no token vectors, or no message to look at")
@@ -336,7 +371,7 @@ def _late(
         stages.skip("late", "the model of the tokens does not know the language")
         return found, weights.first
     with stages.run("late"):
-        head = found.only(_strongest(fuse(found.scaled, weights.first), max(weights.late_candidates, query.limit)))
+        head = found.only(strongest(fuse(found.scaled, weights.first), max(weights.late_candidates, query.limit)))
         seqs = index.seqs[head.rows].tolist()
         late = late_scores(query.embedding, token_weights(index, query.embedding), query.codes(seqs), seqs)
     if np.isnan(late).all():
@@ -344,66 +379,3 @@ def _late(
         return found, weights.first
     head.take("late", late, late / weights.late_high)
     return head, weights.final
-
-
-def _strongest(score: NDArray[np.float64], count: int) -> Rows:
-    """Positions of the `count` best, ascending.
-
-    Of very many, those below the `count` best of a sample are left out first: that takes a tenth of the time.
-    """
-    rows = np.arange(len(score))
-    if len(score) > count * _SAMPLED * _SAMPLED:
-        rows = np.flatnonzero(score >= np.partition(score[::_SAMPLED], -count)[-count])
-    if len(rows) <= count:
-        return rows
-    return rows[np.sort(np.argpartition(-score[rows], count)[:count])]
-
-
-def _best(
-    index: ScopeIndex, query: Query, marks: Marks, kinds: Sequence[tuple["_Found", Mapping[str, float]]]
-) -> list[Ranked]:
-    """The best of all candidates at or over the threshold; each kind of rows comes with its weights."""
-    kinds = [(found, weights) for found, weights in kinds if len(found.rows)] or kinds[:1]
-    rows = np.concatenate([found.rows for found, _ in kinds])
-    score = np.concatenate([fuse(found.scaled, weights) for found, weights in kinds])
-    raw = {
-        stage: np.concatenate([found.raw.get(stage, np.full(len(found.rows), np.nan)) for found, _ in kinds])
-        for stage in dict.fromkeys(stage for found, _ in kinds for stage in found.raw)
-    }
-    return _first(index, rows, score, query.limit, raw, marks, threshold=query.threshold)
-
-
-def _first(
-    index: ScopeIndex,
-    rows: Rows,
-    score: NDArray[np.float64],
-    limit: int,
-    raw: Mapping[str, Signal] | None = None,
-    marks: Marks | None = None,
-    threshold: float = 0.0,
-) -> list[Ranked]:
-    """The `limit` best, and those that tie with the last of them: the caller, who knows their ids, cuts."""
-    # Sorting all rows of a large store takes longer than ranking them.
-    least = max(threshold, np.partition(score, -limit)[-limit]) if len(rows) > limit else threshold
-    order = np.flatnonzero(score >= least)
-    effective_at = np.nan_to_num(index.effective_at[rows[order]], posinf=0.0)
-    sorting = np.lexsort((-index.seqs[rows[order]], -effective_at, -score[order]))
-    order, effective_at = order[sorting], effective_at[sorting]
-    if len(order) > limit:
-        ties = (score[order] == score[order[limit - 1]]) & (effective_at == effective_at[limit - 1])
-        order = order[: max(limit, int(np.flatnonzero(ties)[-1]) + 1)][: limit + _MOST_TIES]
-    return [
-        Ranked(
-            seq=int(index.seqs[rows[at]]),
-            score=float(score[at]),
-            effective_at=float(when),
-            signals={
-                stage: round(float(values[at]), 4)
-                for stage, values in (raw or {}).items()
-                if values[at] == values[at]
-            },
-            is_likely=marks is None or bool(marks.likely[rows[at]]),
-            fits=marks is not None and bool(marks.related[rows[at]]),
-        )
-        for at, when in zip(order.tolist(), effective_at.tolist(), strict=False)  # `order` may be cut
-    ]

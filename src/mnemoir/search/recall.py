@@ -7,10 +7,11 @@ is not in memory is built first, in separate snapshots; a search that would wait
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import numpy as np
+import structlog
 
 from mnemoir.core.errors import NotSupported, ProviderError
 from mnemoir.core.memories import Hit, Memory, Space
@@ -19,25 +20,20 @@ from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray
 from mnemoir.ports.index_packs import IndexPacks
 from mnemoir.ports.memory_store import ListFilter, Visible
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
+from mnemoir.search.candidates import Ranked
 from mnemoir.search.cues import Addressed, address, as_own
 from mnemoir.search.index import Mask, ScopeIndex
 from mnemoir.search.indexing import fact_passage
+from mnemoir.search.linked import LINKS, Linked, NameReader, linked_rows
 from mnemoir.search.questions import NOT_MULTILINGUAL, EmbeddedQuestions, Multilingual, MultilingualQuery
-from mnemoir.search.ranking import (
-    Query,
-    Ranked,
-    StageReport,
-    Stages,
-    nearest_facts,
-    newest,
-    rank,
-)
+from mnemoir.search.ranking import Query, Ranking, StageReport, Stages, nearest_facts, newest, ranking_of
 from mnemoir.search.residents import MOST_BYTES, Budget, Residents
 from mnemoir.search.scores import Pair, alike_pairs
 from mnemoir.search.spaces import MULTILINGUAL
 from mnemoir.search.weights import Weights
 
 VECTORS_PENDING = "vectors_pending"
+_log = structlog.get_logger(__name__)
 _PATIENCE_S = 1.0
 _PLACES = {1: "agent", 2: "app", 3: "conversation"}
 
@@ -65,11 +61,14 @@ class SearchResult:
 
     `degraded` names what was missing: `vectors` (the embedding model gave no answer), `vectors_pending` (some
     memories have none yet), `index_building` (not all memories are in the index yet), `language` (no model for the
-    question's language). `stages` has the duration of
-    each stage, or the reason why it did not run.
+    question's language), `links` (trouble with these). `stages` has the duration of each stage, or the reason why it
+    did not run.
+
+    `linked` are what may take the last places (`search.linked.with_linked_hits`), the best first.
     """
 
     hits: list[Hit]
+    linked: Sequence[Hit] = ()
     degraded: tuple[str, ...] = ()
     stages: Mapping[str, StageReport] = field(default_factory=dict)
 
@@ -90,14 +89,16 @@ class Recall:
         multilingual: Multilingual | None = None,
         spaces: Sequence[Space] = (),
         of_all_times: SearchRows | None = None,
+        names: NameReader | None = None,
     ) -> None:
         """`packs` keep large indexes between two runs; a search waits `patience_s` for one that is not there.
 
         `note_pending` is called when a search finds memories without a vector. Without `multilingual`, questions and
         memories are treated as English. `spaces` are the further ones that indexes hold. Searches of the past read
         the rows `of_all_times` and have indexes of their own, so that closed memories change no rank among the
-        current ones.
+        current ones. Without `names` no memory is found by its links.
         """
+        self._names = names
         self._rows = rows
         self._embedding = embedding
         self._weights = weights or Weights()
@@ -224,7 +225,9 @@ class Recall:
         )
         embedding = embeddings[0] if embeddings else None
         own_embedding = embeddings[1] if embeddings and own else None
-        return _Look(self._weights, scope, question, visible, addressed, embedding, own_embedding, multilingual)
+        return _Look(
+            self._weights, scope, question, visible, addressed, embedding, own_embedding, multilingual, self._names
+        )
 
     async def _multilingual_query(
         self, scope: Scope, question: Question, phrasings: Sequence[str], *, is_in_use: bool
@@ -249,6 +252,7 @@ class _Look:
     embedding: Embedding | None
     as_own: Embedding | None
     multilingual: MultilingualQuery
+    names: NameReader | None
 
     def unless_misread(self, view: SearchSnapshot, index: ScopeIndex, is_whole: bool) -> SearchResult | Addressed:
         """The result; or the question reworded with the speakers now known, to be embedded again."""
@@ -273,16 +277,42 @@ class _Look:
             among=among,
         )
         stages = Stages()
-        ranked = rank(index, query, shown, self.weights, stages)
+        ranking = ranking_of(index, query, shown, self.weights, stages)
+        ranked = ranking.best()
         found = shown if among is None else shown & among
         if not ranked and stages.reports["vectors"].skipped and not question.threshold:
             ranked = newest(index, found, question.limit)
-        memories = view.memories(owner, [row.seq for row in ranked])
+        linked, are_links_missing = self._linked_rows(ranking, found, stages)
+        seqs = dict.fromkeys(row.seq for row in (*ranked, *(one.row for one in linked)))
+        memories = view.memories(owner, list(seqs))
+        parts = (*self._degraded_parts(index, found), *(() if is_whole else ("index_building",)))
         return SearchResult(
             hits=_hits(memories, ranked, question.limit),
-            degraded=(*self._degraded_parts(index, found), *(() if is_whole else ("index_building",))),
+            linked=self._linked_hits(memories, linked),
+            degraded=(*parts, LINKS) if are_links_missing else parts,
             stages=stages.reports,
         )
+
+    def _linked_rows(self, ranking: Ranking, found: Mask, stages: Stages) -> tuple[Sequence[Linked], bool]:
+        """The rows that are linked with the question, and whether looking for them failed."""
+        if self.names is None:
+            return (), False
+        question = self.question
+        try:
+            asked = self.names.possible_names(question.text)
+            return linked_rows(ranking, asked, found, question.limit, question.threshold, stages), False
+        except Exception as exc:  # noqa: BLE001  # an answer without links is better than none
+            _log.warning("memories cannot be found by their links now", error=type(exc).__name__)
+            stages.skip(LINKS, "it failed")
+            return (), True
+
+    def _linked_hits(self, memories: Mapping[int, Memory], linked: Sequence[Linked]) -> list[Hit]:
+        return [
+            replace(hit, linked_by=self.names.words_by_key(hit.memory.text).get(one.by, ""))
+            for one in linked
+            if self.names is not None
+            for hit in _hits(memories, [one.row], 1)
+        ]
 
     def _degraded_parts(self, index: ScopeIndex, shown: Mask) -> tuple[str, ...]:
         if self.embedding is None:

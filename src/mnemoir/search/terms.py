@@ -36,7 +36,7 @@ from mnemoir.search.language import ENGLISH, is_surely_english
 from mnemoir.search.stop_words import BY_LANGUAGE, OTHERS
 
 Terms = NDArray[np.uint64]
-TERMS_VERSION = "terms/2"  # to be raised with any change of the terms of a text
+TERMS_VERSION = "terms/3"  # to be raised with any change of the terms or names of a text
 
 # Thai and Lao, Burmese, Khmer, Japanese kana, Han; Hangul is written with spaces and goes by words.
 _UNSPACED = re.compile(
@@ -207,7 +207,7 @@ def post(texts: Sequence[Terms], first_slot: int) -> Postings:
     first[1:] = (terms[1:] != terms[:-1]) | (slots[1:] != slots[:-1])
     at = np.flatnonzero(first)
     counts = np.diff(at, append=len(terms))
-    return _postings_of(terms[at], slots[at], np.minimum(counts, MOST_COUNTED).astype(np.uint16))
+    return postings_of(terms[at], slots[at], np.minimum(counts, MOST_COUNTED).astype(np.uint16))
 
 
 def append_postings(pieces: Sequence[Postings], newest: Postings) -> list[Postings]:
@@ -238,21 +238,21 @@ def merged_postings(pieces: Sequence[Postings]) -> Postings:
     slots = np.concatenate([piece.slots for piece in pieces])
     counts = np.concatenate([piece.counts for piece in pieces])
     order = np.argsort(terms, kind="stable")
-    return _postings_of(terms[order], slots[order], counts[order])
+    return postings_of(terms[order], slots[order], counts[order])
 
 
 def moved_postings(postings: Postings, to: NDArray[np.int64]) -> Postings:
     """A copy with slots mapped by `to`, which keeps their order; slots mapped below 0 are left out."""
     slots = to[postings.slots]
     stays = slots >= 0
-    return _postings_of(_each(postings)[stays], slots[stays].astype(np.int32), postings.counts[stays])
+    return postings_of(_each(postings)[stays], slots[stays].astype(np.int32), postings.counts[stays])
 
 
 def _each(postings: Postings) -> Terms:
     return np.repeat(postings.terms, np.diff(postings.starts))
 
 
-def _postings_of(terms: Terms, slots: Slots, counts: Counts) -> Postings:
+def postings_of(terms: Terms, slots: Slots, counts: Counts) -> Postings:
     """Postings of entries that are sorted by term, then slot."""
     first = np.ones(len(terms), bool)
     first[1:] = terms[1:] != terms[:-1]

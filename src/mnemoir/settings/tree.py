@@ -240,6 +240,12 @@ class Embedding(Section):
     timeouts: EmbeddingTimeouts = EmbeddingTimeouts()
 
 
+class Graph(Section):
+    """How memories hang together. With `links`, search finds those that share names with the question."""
+
+    links: bool = True
+
+
 class EndpointTimeouts(Timeouts):
     """Time limits of a config tree's endpoints: a small machine needs minutes to process a long prompt."""
 
@@ -323,6 +329,7 @@ class Settings(Section):
     memory: Memory = Memory()
     llm: Llm = Llm()
     embedding: Embedding = Embedding()
+    graph: Graph = Graph()
     http: Http = Http()
     workflows: Workflows = Workflows()
     runs: Runs = Runs()

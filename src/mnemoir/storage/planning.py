@@ -29,6 +29,7 @@ from mnemoir.core.memories import (
 )
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
+from mnemoir.memory.names.reading import names_of
 from mnemoir.ports.memory_store import StaleChange
 
 
@@ -260,6 +261,8 @@ class _Plan:
 
     def _put(self, effect: Effect) -> MemoryId:
         memory, is_removed = effect.memory, effect.event == "DELETE"
+        if effect.entry is not None:
+            effect = replace(effect, entry=replace(effect.entry, names=names_of(memory)))
         if is_removed:
             self._deletions[memory.id] = len(self.effects)
         self.effects.append(effect)

@@ -109,7 +109,7 @@ def read_reply(body: Json) -> Reply:
         alternatives=tuple(map(_read_further, choices[1:])) if len(choices) > 1 else (),
         notes=tuple(event.text for event in said if isinstance(event, Note)) if said else (),
     )
-    if passed is not None and not (reply.text or said or calls or reply.thinking or refusal):
+    if passed is not None and text is None and not (said or calls or reply.thinking or refusal):
         raise_lost_words(passed.choice, passed.message)
     return reply
 

@@ -3,11 +3,13 @@
 import asyncio
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
 from mnemoir.core.memories import IndexEntry, Restore, Space
 from mnemoir.memory.background import Background
+from mnemoir.memory.names.reading import names_of
 from mnemoir.memory.reembedding import Reembedding, terms_renewal
 from mnemoir.ports.memory_store import Visible
 from mnemoir.search import Indexing, Question, Recall
@@ -19,7 +21,7 @@ from tests.search.hashed_words import HashedWords
 
 MODEL = "many/1"
 SECOND = IndexEntry(terms=b"", model=MODEL, vector=b"\0\x3c")
-BY_OTHER_RULES = "UPDATE entries SET terms = x'00', terms_by = 'other' WHERE scope_id = :scope_id"
+BY_OTHER_RULES = "UPDATE entries SET terms = x'00', names = NULL, terms_by = 'other' WHERE scope_id = :scope_id"
 LATER = NOW + timedelta(hours=1)
 
 
@@ -32,7 +34,7 @@ async def database(tmp_path):
 
 async def test_terms_made_anew_leave_the_vectors_of_their_text(database):
     store = SqlMemoryStore(database)
-    await keep(store, fact("Likes tea"))
+    await keep(store, fact("Likes tea with Anna"))
     await store.in_space("many").want(MIRA)
     await store.in_space("many").put_vectors(
         MODEL, [(one, SECOND) for one in await store.in_space("many").without_vector(MODEL, limit=9)]
@@ -43,9 +45,9 @@ async def test_terms_made_anew_leave_the_vectors_of_their_text(database):
     waiting = await store.terms.without_vector(TERMS_VERSION, limit=9)
     assert await store.terms.put_vectors(TERMS_VERSION, [(one, made) for one in waiting]) == 1
     [row] = await store.reading(lambda view: view.rows_since(MIRA, before.changes))
-    assert row.entry == replace(
-        entry("Likes tea"), terms=b"12345678", token_codes=None, vectors={Space("many", MODEL): b"\0\x3c"}
-    )
+    kept = fact("Likes tea with Anna")
+    anew: Any = {"terms": b"12345678", "names": names_of(kept.memory), "vectors": {Space("many", MODEL): b"\0\x3c"}}
+    assert row.entry == replace(kept.entry, token_codes=None, **anew)
     assert (await store.terms.backlog(TERMS_VERSION), await store.in_space("many").backlog(MODEL)) == ((0, 1), (0, 1))
 
 

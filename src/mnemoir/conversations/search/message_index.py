@@ -25,10 +25,11 @@ from mnemoir.core.memories import Space
 from mnemoir.core.scope import Scope
 from mnemoir.ports.embedding import Embedding, FloatArray
 from mnemoir.ports.index_packs import IndexPacks
+from mnemoir.search.candidates import Ranked
 from mnemoir.search.cues import address
 from mnemoir.search.index import Mask, ScopeIndex
 from mnemoir.search.questions import NOT_MULTILINGUAL, MultilingualQuery
-from mnemoir.search.ranking import Query, Ranked, Stages, nearest_rows, rank
+from mnemoir.search.ranking import Query, Stages, nearest_rows, rank
 from mnemoir.search.resident import Resident
 from mnemoir.search.residents import Budget
 from mnemoir.search.spaces import MULTILINGUAL

@@ -16,8 +16,8 @@ from mnemoir.core.clock import from_epoch
 from mnemoir.core.conversations import Message, Role, StoredMessage, naive_utc
 from mnemoir.ports.embedding import Embedding, FloatArray
 from mnemoir.ports.log import Log
+from mnemoir.search.candidates import Ranked
 from mnemoir.search.indexing import unpack_vector
-from mnemoir.search.ranking import Ranked
 from mnemoir.search.terms import query_terms, read_terms, terms_of
 from mnemoir.search.weights import Weights
 

@@ -6,6 +6,7 @@ commit, so that a conversation sent by several callers at once is remembered onc
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -14,7 +15,7 @@ from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.events import Reply, Usage
 from mnemoir.core.ids import MemoryId, PlanId
 from mnemoir.core.keyed_lock import KeyedLock
-from mnemoir.core.memories import FOREIGN, Add, HistoryEntry, Memory, Provenance
+from mnemoir.core.memories import FOREIGN, Add, HistoryEntry, Hit, Memory, Provenance
 from mnemoir.core.messages import ModelRequest
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import CONTEXT_MESSAGES, content_hash
@@ -63,6 +64,8 @@ from mnemoir.ports.project_settings import ProjectSettings, ProjectSettingsStore
 from mnemoir.ports.proposals import ProposalStore
 from mnemoir.privacy.handling import PersonalData
 from mnemoir.search.indexing import Indexing
+from mnemoir.search.linked import with_linked_hits
+from mnemoir.search.links.walk import places_of
 from mnemoir.search.recall import Question, Recall, SearchResult
 
 MOST_COMPARED = 10_000
@@ -175,14 +178,16 @@ class Facts:
             shows_unlikely=self._defaults.recall_unlikely,
         )
         found = await self._recall.search(scope, question, visible)
-        with speaking_as([scope.user, *stated_names(hit.memory.text for hit in found.hits)]):
+        with _speaking_of(scope, found.hits):
             hits = list(found.hits) if among else each_once(found.hits)
         while not among and len(hits) < limit and len(found.hits) == question.limit < _MOST_WORDINGS:
             question = replace(question, limit=2 * question.limit)  # others take the places of those left out
             found = await self._recall.search(scope, question, visible)
-            with speaking_as([scope.user, *stated_names(hit.memory.text for hit in found.hits)]):
+            with _speaking_of(scope, found.hits):
                 hits = each_once(found.hits)[:limit]
-        return replace(found, hits=hits if within is None else within.cut(hits))
+        with _speaking_of(scope, found.hits):
+            places = _in_places(hits, found.linked, limit, within, are_once=not among)
+        return replace(found, hits=places, linked=())
 
     async def page(self, scope: Scope, *, limit: int, offset: int = 0, at: datetime | None = None) -> list[Memory]:
         """A page of memories, newest first; with `at`, those current at that time."""
@@ -339,3 +344,21 @@ class Facts:
 
     async def _settings_of(self, scope: Scope) -> ProjectSettings:
         return await self._project_settings.load(Project(tenant=scope.tenant, project=scope.project))
+
+
+def _speaking_of(scope: Scope, hits: Sequence[Hit]) -> AbstractContextManager[None]:
+    return speaking_as([scope.user, *stated_names(hit.memory.text for hit in hits)])
+
+
+def _in_places(
+    hits: Sequence[Hit], linked: Sequence[Hit], limit: int, within: TokenLimits | None, *, are_once: bool
+) -> list[Hit]:
+    """The hits that fit, the last places of them for linked ones; with `are_once` not for other words of one."""
+    fitting = list(hits) if within is None else within.cut(hits)
+    if not linked:
+        return fitting
+    limit = limit if len(fitting) == len(hits) else len(fitting)
+    head = fitting[: limit - places_of(limit)]
+    fresh = [hit for hit in linked if not are_once or len(each_once([*head, hit])) > len(head)]
+    places = with_linked_hits(fitting, fresh, limit)
+    return places if within is None else within.cut(places)

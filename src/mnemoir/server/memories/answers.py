@@ -66,6 +66,7 @@ class Hit(MemoryRecord):
     fits: bool
     likely: NotRequired[Literal[False]]
     signals: NotRequired[dict[str, float]]
+    linked_by: NotRequired[str]
 
 
 class SearchAnswer(JsonObject):
@@ -299,11 +300,14 @@ def _hit_json(hit: FoundMemory, *, explain: bool) -> Hit:
         "fits": hit.fits,
         "likely": False,
         "signals": dict(hit.signals),
+        "linked_by": hit.linked_by,
     }
     if hit.is_likely:
         del found["likely"]
     if not explain:
         del found["signals"]
+    if not explain or not hit.linked_by:
+        del found["linked_by"]
     return found
 
 

@@ -117,15 +117,15 @@ class Backlog:
 
             def put(sql: Sql) -> None:
                 number = index_table.enter(sql, name)
-                entries = [(contents.by_key[_key(one)].memory, entry) for one, entry in kept]
                 if self._space is None:
-                    index_table.put(sql, number, entries)
+                    index_table.put(sql, number, [(contents.by_key[key].memory, entries[key]) for key in entries])
                 else:
-                    index_table.put_in_space(sql, number, self._space, entries)
+                    made = [(contents.by_key[_key(one)].memory, entry) for one, entry in kept]
+                    index_table.put_in_space(sql, number, self._space, made)
 
             if kept:
-                await self._db.write(None, put)
                 entries = {_key(one): self._with_vector(contents.by_key[_key(one)], entry) for one, entry in kept}
+                await self._db.write(None, put)
                 project.publish(contents.with_entries(entries))
         return len(kept)
 
@@ -133,7 +133,7 @@ class Backlog:
         """The row's entry with the vector that was made; those of other spaces are kept."""
         held = row.search.entry
         if self._space is None or made.model is None or made.vector is None:
-            return replace(made, vectors=held.vectors, waits=held.waits)
+            return replace(made, names=held.names, vectors=held.vectors, waits=held.waits)
         others = {space: vector for space, vector in held.vectors.items() if space.name != self._space}
         vectors = {**others, Space(self._space, made.model): made.vector}
         return replace(held, vectors=vectors, waits=held.waits - {self._space})

@@ -13,6 +13,7 @@ import orjson
 from mnemoir.core.atomic_file import Stamp
 from mnemoir.core.clock import midnight
 from mnemoir.core.memories import IndexEntry, Memory
+from mnemoir.memory.names.reading import names_of
 from mnemoir.ports.memory_store import Project, StoreCounts
 from mnemoir.search.terms import TERMS_VERSION, beginning_of, terms_and_forms_of
 from mnemoir.storage.files.contents import Contents, EntryOf
@@ -58,12 +59,13 @@ def entries_of(sql: Sql, project: Project) -> EntryOf:
     further, waits = further_vectors(
         ((user, memory_id), space, model, vector) for user, memory_id, space, model, vector in rows
     )
-    for user, memory_id, hashed, terms, terms_by, model, vector, token_ids in sql.rows(
+    for user, memory_id, hashed, terms, terms_by, names, model, vector, token_ids in sql.rows(
         _QUERIES["entries"], project=number
     ):
         key = user, memory_id
         entry = IndexEntry(
             terms=terms,
+            names=names or b"",
             model=model,
             vector=vector,
             token_ids=token_ids,
@@ -75,12 +77,10 @@ def entries_of(sql: Sql, project: Project) -> EntryOf:
     def entry_of(memory: Memory) -> IndexEntry:
         hashed, terms_by, entry = stored.get(key_of(memory), (b"", None, None))
         if entry is None or hashed != text_hash(memory.text):
-            return IndexEntry(terms=terms_and_forms_of(beginning_of(memory.text)))
-        return (
-            entry
-            if terms_by == TERMS_VERSION
-            else replace(entry, terms=terms_and_forms_of(beginning_of(memory.text)))
-        )
+            entry, terms_by = IndexEntry(terms=b""), None
+        if terms_by == TERMS_VERSION:
+            return entry
+        return replace(entry, terms=terms_and_forms_of(beginning_of(memory.text)), names=names_of(memory))
 
     return entry_of
 
@@ -111,6 +111,7 @@ def put(sql: Sql, number: int, entries: Iterable[tuple[Memory, IndexEntry]]) -> 
                 "said_at": seconds_of(memory.created_at),
                 "terms": entry.terms,
                 "terms_by": TERMS_VERSION,
+                "names": entry.names or None,
                 "model": entry.model,
                 "vector": entry.vector,
                 "token_ids": entry.token_ids,

@@ -12,6 +12,7 @@ from mnemoir.core.memories import Applied, HistoryEntry, IndexEntry, Memory, Sou
 from mnemoir.core.proposals import Proposal
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
+from mnemoir.memory.names.reading import names_of
 from mnemoir.search.terms import TERMS_VERSION
 from mnemoir.storage.planning import effective_at, expires_at, seconds_of
 from mnemoir.storage.sql.engine import Damaged, Sql, Value, queries
@@ -21,11 +22,11 @@ Vectors = Mapping[K, Mapping[Space, bytes]]
 Waits = Mapping[K, frozenset[str]]
 NO_VECTORS: Mapping[Space, bytes] = MappingProxyType({})
 NOWHERE: frozenset[str] = frozenset()
-_QUERIES = queries("changes")
+_QUERIES, _SEARCH = queries("changes"), queries("search")
 Entries = Sequence[tuple[int, IndexEntry]]  # by `seq`
 Values = dict[str, Value]
 _NUMBER_BYTES = 2  # of a stored vector
-_ENTRY = ("terms", "terms_by", "model", "vector", "token_ids")
+_ENTRY = ("terms", "terms_by", "names", "model", "vector", "token_ids")
 _VECTOR = ("space", "part", "model", "vector")
 _NOT_OF_STATE = frozenset(("id", "text", "user"))
 
@@ -205,7 +206,7 @@ def further_vectors(
 def put_entry(sql: Sql, seq: int, entry: IndexEntry) -> None:
     """Write or replace the entry. A row without a vector belongs to the backlog; so does one in a further space."""
     vector = {"model": entry.model, "vector": entry.vector, "token_ids": entry.token_ids}
-    words: dict[str, Value] = {"terms": entry.terms, "terms_by": TERMS_VERSION}
+    words: dict[str, Value] = {"terms": entry.terms, "terms_by": TERMS_VERSION, "names": entry.names or None}
     sql.run(_QUERIES["put_entry"], seq=seq, **words, **vector)
     sql.many(_QUERIES["want_vector"], [{"seq": seq, "space": space} for space in entry.waits])
     if entry.token_codes is None:
@@ -229,7 +230,7 @@ def replace_vectors(sql: Sql, entries: Entries) -> Entries:
 
 
 def copy_entry(sql: Sql, seq: int, copy_seq: int) -> None:
-    """Give a closed copy of a memory its words, vectors and token codes."""
+    """Give a closed copy of a memory its words, names, vectors and token codes."""
     if (stored := _entry_of(sql, seq)) is not None:
         sql.run(_QUERIES["replace_entry"], seq=copy_seq, **stored)
     for row in sql.rows(_QUERIES["vectors_of"], seq=seq):
@@ -247,13 +248,15 @@ def put_vectors_in(sql: Sql, space: str, entries: Entries) -> Entries:
 
 
 def replace_terms(sql: Sql, entries: Entries) -> Entries:
-    """Replace the terms of memories by `seq`; those whose terms are other ones now."""
+    """Replace the terms of memories by `seq`, and their names; those that have other ones now."""
     changed = []
+    rows = sql.rows(_SEARCH["memories_of_all_times"], seqs=json.dumps([seq for seq, _ in entries]))
+    names = {row[0]: names_of(memory_of(row, "")) for row in rows}
     for seq, entry in entries:
         if (stored := _entry_of(sql, seq)) is not None:
-            terms: Values = {"terms": entry.terms, "terms_by": TERMS_VERSION}
-            sql.run(_QUERIES["replace_entry"], seq=seq, **{**stored, **terms})
-            if stored["terms"] != entry.terms:
+            words: Values = {"terms": entry.terms, "terms_by": TERMS_VERSION, "names": names.get(seq) or None}
+            sql.run(_QUERIES["replace_entry"], seq=seq, **{**stored, **words})
+            if (stored["terms"], stored["names"]) != (words["terms"], words["names"]):
                 changed.append((seq, entry))
     return changed
 

@@ -103,6 +103,7 @@ def _search_row(
     model: str | None,
     vector: bytes | None,
     token_ids: bytes | None,
+    names: bytes | None,
     valid_from: float | None = None,
     valid_until: float | None = None,
 ) -> SearchRow:
@@ -118,7 +119,15 @@ def _search_row(
         expires_at=math.inf if expires_at is None else expires_at,
         valid_from=-math.inf if valid_from is None else valid_from,
         valid_until=math.inf if valid_until is None else valid_until,
-        entry=IndexEntry(terms=terms, model=model, vector=vector, token_ids=token_ids, vectors=vectors, waits=waits),
+        entry=IndexEntry(
+            terms=terms,
+            names=names or b"",
+            model=model,
+            vector=vector,
+            token_ids=token_ids,
+            vectors=vectors,
+            waits=waits,
+        ),
     )
 
 

@@ -65,9 +65,9 @@ FACT_TABLES: Mapping[str, Table] = {
     "entries": Table(
         key="seq",
         is_numbered=True,
-        sealed=("terms", "vector", "token_ids"),
-        blobs=("terms", "vector", "token_ids"),
-        joined=("vector", "terms", "token_ids"),
+        sealed=("terms", "names", "vector", "token_ids"),
+        blobs=("terms", "names", "vector", "token_ids"),
+        joined=("vector", "terms", "token_ids", "names"),
         goes_along=True,
     ),
     "vectors": Table(

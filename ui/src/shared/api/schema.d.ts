@@ -4263,6 +4263,8 @@ export interface components {
             signals?: {
                 [key: string]: number;
             };
+            /** Linked By */
+            linked_by?: string;
         };
         /**
          * HoldList

@@ -18,12 +18,12 @@ VALUES
      :replaced_by, :text, :metadata, :extra, :origin);
 
 -- name: put_entry
--- Write or replace the words and the vector of a memory, or that it has none yet.
-INSERT INTO entries (scope_id, seq, terms, terms_by, model, vector, token_ids)
-VALUES (:scope_id, :seq, :terms, :terms_by, :model, :vector, :token_ids)
+-- Write or replace the words, the names and the vector of a memory, or that it has none yet.
+INSERT INTO entries (scope_id, seq, terms, terms_by, names, model, vector, token_ids)
+VALUES (:scope_id, :seq, :terms, :terms_by, :names, :model, :vector, :token_ids)
 ON CONFLICT (scope_id, seq) DO UPDATE
-    SET terms = excluded.terms, terms_by = excluded.terms_by, model = excluded.model, vector = excluded.vector,
-        token_ids = excluded.token_ids;
+    SET terms = excluded.terms, terms_by = excluded.terms_by, names = excluded.names, model = excluded.model,
+        vector = excluded.vector, token_ids = excluded.token_ids;
 
 -- name: want_vector
 -- Have a vector of a memory made in a further space, if it has none there.
@@ -71,13 +71,13 @@ SELECT scope_id, :seq, :copy_id, kind, :change, agent, app, conversation, role, 
   FROM memories WHERE scope_id = :scope_id AND seq = :of_seq;
 
 -- name: entry
--- The words and the vector of a memory; at most one row, by the primary key.
-SELECT terms, terms_by, model, vector, token_ids FROM entries WHERE scope_id = :scope_id AND seq = :seq;
+-- The words, the names and the vector of a memory; at most one row, by the primary key.
+SELECT terms, terms_by, names, model, vector, token_ids FROM entries WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: replace_entry
--- Write all words and the vector of a memory.
-INSERT OR REPLACE INTO entries (scope_id, seq, terms, terms_by, model, vector, token_ids)
-VALUES (:scope_id, :seq, :terms, :terms_by, :model, :vector, :token_ids);
+-- Write all words, the names and the vector of a memory.
+INSERT OR REPLACE INTO entries (scope_id, seq, terms, terms_by, names, model, vector, token_ids)
+VALUES (:scope_id, :seq, :terms, :terms_by, :names, :model, :vector, :token_ids);
 
 -- name: codes
 -- The token codes of a memory; at most one row, by the primary key.

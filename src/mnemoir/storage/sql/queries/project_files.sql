@@ -20,7 +20,7 @@ UPDATE file_projects SET stamp = :stamp WHERE number = :project AND stamp IS :be
 
 -- name: entries
 -- All entries of a project without token codes, by the unique key.
-SELECT user, memory_id, text_hash, terms, terms_by, model, vector, token_ids
+SELECT user, memory_id, text_hash, terms, terms_by, names, model, vector, token_ids
   FROM file_index WHERE project_number = :project;
 
 -- name: vectors
@@ -43,12 +43,14 @@ SELECT token_codes FROM file_index
 -- name: put_entry
 -- Write or replace the entry of a memory.
 INSERT INTO file_index
-    (project_number, user, memory_id, text_hash, terms, terms_by, model, vector, token_ids, token_codes, said_at)
+    (project_number, user, memory_id, text_hash, terms, terms_by, names, model, vector, token_ids, token_codes,
+     said_at)
 VALUES
-    (:project, :user, :memory_id, :text_hash, :terms, :terms_by, :model, :vector, :token_ids, :token_codes, :said_at)
+    (:project, :user, :memory_id, :text_hash, :terms, :terms_by, :names, :model, :vector, :token_ids, :token_codes,
+     :said_at)
 ON CONFLICT (project_number, user, memory_id) DO UPDATE SET said_at = excluded.said_at,
-    text_hash = excluded.text_hash, terms = excluded.terms, terms_by = excluded.terms_by, model = excluded.model,
-    vector = excluded.vector, token_ids = excluded.token_ids, token_codes = excluded.token_codes;
+    text_hash = excluded.text_hash, terms = excluded.terms, terms_by = excluded.terms_by, names = excluded.names,
+    model = excluded.model, vector = excluded.vector, token_ids = excluded.token_ids, token_codes = excluded.token_codes;
 
 -- name: empty_vectors
 -- Have the vectors of a memory in further spaces made anew, if they are of another text; by the unique keys.

@@ -5,7 +5,7 @@ SELECT changes, removals FROM scopes WHERE tenant = :tenant AND project = :proje
 -- part: row
 -- The columns of a search row.
 m.seq, m.kind, m.speaker, m.agent, m.app, m.conversation, m.effective_at, m.said_at, m.expires_at,
-       e.terms, e.model, e.vector, e.token_ids
+       e.terms, e.model, e.vector, e.token_ids, e.names
 
 -- name: rows_since
 -- Current rows written after a change and not after another, unsorted (the caller sorts: the blobs would go through the sorter here); by

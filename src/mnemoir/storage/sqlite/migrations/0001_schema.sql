@@ -74,8 +74,8 @@ CREATE INDEX memories_by_app ON memories (app, scope_id) WHERE app IS NOT NULL A
 -- `valid_to` stands in it so that it answers alone.
 CREATE INDEX memories_by_creation ON memories (scope_id, said_at, valid_to) WHERE valid_to IS NULL;
 
--- Words and vectors of a memory, closed ones too, for searches of the past. `terms_by` names the rules that its terms
--- were made by.
+-- Words, names and vectors of a memory, closed ones too, for searches of the past. `terms_by` names the rules that its
+-- terms and names were made by; `names` is NULL for a memory without a name.
 CREATE TABLE entries (
     scope_id INTEGER NOT NULL,
     seq INTEGER NOT NULL,
@@ -84,6 +84,7 @@ CREATE TABLE entries (
     vector BLOB,
     token_ids BLOB,
     terms_by TEXT,
+    names BLOB,
     PRIMARY KEY (scope_id, seq),
     FOREIGN KEY (scope_id, seq) REFERENCES memories (scope_id, seq) ON DELETE CASCADE
 ) STRICT;
@@ -329,6 +330,7 @@ CREATE TABLE file_index (
     token_ids BLOB,
     token_codes BLOB,
     terms_by TEXT,
+    names BLOB,
     said_at REAL,
     UNIQUE (project_number, user, memory_id)
 ) STRICT;

@@ -7,6 +7,7 @@ const NAMES: Record<string, { name: string; hint: string }> = {
   cosine: { name: 'Meaning', hint: 'Similarity of meaning (cosine)' },
   late: { name: 'Wording', hint: 'Similarity of the single words' },
   speaker: { name: 'Speaker', hint: 'Said by someone named in the search' },
+  linked: { name: 'Links', hint: 'Shares names with the search or with its best results' },
   date: { name: 'Date', hint: 'Said near a date named in the search' },
 };
 

@@ -1,0 +1,85 @@
+"""Searches over HTTP, and what they find by links of names."""
+
+import pytest
+
+from mnemoir.core.scope import Scope
+from tests.search.linked_users import user
+from tests.storage.sealing_kit import a_key
+
+MEMORIES = "/api/memories"
+FACTS = ["Sister is called Anna", "Anna works at Norlin", "Likes strong coffee", "Has a blue bicycle", "Reads novels"]
+WHERE = "In which town does my sister work?"
+
+
+async def keep(server, *texts, name="mira", **more):
+    messages = [{"role": "user", "content": text} for text in texts]
+    await server.post(MEMORIES, {"messages": messages, "user_id": name, "infer": False} | more)
+
+
+async def find(server, query=WHERE, name="mira", **more):
+    return await server.post(f"{MEMORIES}/search", {"query": query, "user_id": name, "limit": 10} | more)
+
+
+def texts(found):
+    return [one["memory"] for one in found["results"]]
+
+
+async def test_a_linked_memory_is_found_and_tells_the_name_that_led_to_it(server):
+    await keep(server, *FACTS, "Quorix pays Norlin", *(f"Does the {what} work" for what in ("odd", "old", "own")))
+    found = await find(server, limit=5, explain=True)
+    linked = {one["memory"]: one for one in found["results"] if "linked" in one["signals"]}
+    assert linked["Quorix pays Norlin"]["linked_by"] == "Norlin"
+    assert linked["Quorix pays Norlin"].get("likely", True)
+    assert found["stages"]["links"]["skipped"] == ""
+    assert not any("linked_by" in one or "signals" in one for one in (await find(server, limit=5))["results"])
+
+
+async def test_of_results_bounded_by_tokens_the_last_that_fit_are_linked_ones(server):
+    await keep(server, *FACTS, *(f"Does my {what} work in the town" for what in "abcdefghij"))
+    found = await find(server, limit=0, max_tokens=40)
+    assert {"Anna works at Norlin", "Sister is called Anna"} <= set(texts(found))
+    assert len(found["results"]) < 10
+
+
+async def test_without_links_nothing_is_linked_and_with_them_the_first_places_are_the_same(open_server, tmp_path):
+    english = {"embedding.multilingual": "off"}
+    on = await open_server(english)
+    off = await open_server(english | {"storage.data_dir": str(tmp_path / "off"), "graph.links": False})
+    facts, questions = user(1)
+    for server in (on, off):
+        await keep(server, *facts)
+    for question, _ in questions:
+        plain, linked = [await find(server, question, explain=True) for server in (off, on)]
+        assert texts(linked)[:7] == texts(plain)[:7]
+        assert "links" not in plain["stages"]
+        assert not any("linked" in one["signals"] or "linked_by" in one for one in plain["results"])
+
+
+async def test_memories_of_conversations_are_not_linked(server):
+    await keep(server, *FACTS, run_id="c1")
+    found = await find(server, explain=True)
+    assert not any("linked" in one["signals"] for one in found["results"])
+
+
+@pytest.mark.parametrize("kept", ["plain", "encrypted", "files"])
+async def test_names_of_an_erased_person_stand_in_no_file(open_server, tmp_path, kept):
+    keys = tmp_path / "keys"
+    keys.write_text(a_key())
+    keys.chmod(0o600)
+    encrypted = {"encryption.mode": "fields", "encryption.key_file": str(keys)}
+    files = {"storage.backend": "file", "storage.workspace_root": str(tmp_path / "work")}
+    server = await open_server({"plain": {}, "encrypted": encrypted, "files": files}[kept])
+    await keep(server, *FACTS)
+    await find(server)
+    scope = Scope(project="default", user="mira")
+    rows = await server.parts.memory.store.reading(lambda view: view.rows_since(scope, -1))
+    names = {row.entry.names[at : at + 8] for row in rows for at in range(0, len(row.entry.names), 8)}
+    assert len(names) >= 4
+    assert any(name in stored(tmp_path) for name in names) is (kept != "encrypted")
+    assert (await server.ask("DELETE", f"{MEMORIES}?user_id=mira")).status == 200
+    assert not any(name in stored(tmp_path) for name in names)
+
+
+def stored(folder):
+    """All bytes of all files below a folder."""
+    return b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
