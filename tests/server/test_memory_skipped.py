@@ -3,6 +3,7 @@
 import pytest
 
 from tests.chats.chat_kit import told
+from tests.scripted_llm import closed_port_url
 from tests.server.served_tree import answering, calling, served
 from tests.server.server_kit import asks, error_of, hello
 from tests.wire.framed_prompts import QUESTION, rag
@@ -39,6 +40,18 @@ async def test_the_answer_says_why_memory_took_no_part(server, stream):
     assert await skipped(server, headers=TEMPORARY, **on) == "temporary"
     assert await skipped(server, store=False, **on) == "temporary"
     assert await skipped(server, text=TITLE, headers=TEMPORARY, **on) == "task"
+
+
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+async def test_a_chat_whose_memory_cannot_be_asked_says_so(open_server, llm, stream):
+    server = await open_server(asks(llm, **{"memory.management_url": f"{closed_port_url()}/api/memories"}))
+    for on in (True, False):
+        answer = await server.ask("POST", CHAT, hello(stream=stream, memoryEnabled=on))
+        assert answer.status == 200, answer.body
+        assert answer.headers.get("x-mnemoir-degraded") == ("memory" if on else None)
+        run = await server.get(f"/api/runs/{answer.headers['x-workflow-run-id']}")
+        errors = [node["error"] for workflow in run["workflows"] for node in workflow["nodes"] if node["error"]]
+        assert bool(errors) == on
 
 
 async def test_a_project_without_memory_says_so(server):

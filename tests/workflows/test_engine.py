@@ -65,7 +65,7 @@ async def test_a_memory_that_is_down_is_reported_and_fails_no_chat(desk, llm, me
     llm.reply("Soup.")
     happened = await events(desk.workflows())
     assert text_of(happened) == "Soup."
-    assert MemoriesRecalled(count=0, degraded="The memory service could not be reached.") in happened
+    assert MemoriesRecalled(count=0, degraded="The memory service could not be reached.", is_failed=True) in happened
     recall, *others = nodes_of(await desk.runs.next())
     assert recall.error == "The memory service could not be reached."
     assert [node.error for node in others] == [None, None]

@@ -129,10 +129,14 @@ class NodeFinished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoriesRecalled:
-    """The number of memories put into the prompt; `degraded` names search stages that failed, "" for none."""
+    """The number of memories put into the prompt; `degraded` names search stages that failed, "" for none.
+
+    `is_failed` tells that memory could not be asked at all, for the reason in `degraded`.
+    """
 
     count: int
     degraded: str = ""
+    is_failed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

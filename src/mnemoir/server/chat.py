@@ -106,6 +106,7 @@ class _Turn:
     asked_model_at: float = 0.0
     answered_at: float = 0.0
     recalled: int = 0
+    has_no_memory: bool = False  # it could not be asked
     skipped: str = ""  # the reason why memory took no part, where the request does not show it
     dropped: Sequence[str] = ()
     live: LiveAnswer | None = None
@@ -122,7 +123,7 @@ class _Turn:
             headers.append((b"x-memory-injected", b"%d" % self.recalled))
         if skipped := self.skipped or self.recorded.caller.memory_skip_reason:
             headers.append((b"x-memory-skipped", skipped.encode()))
-        if degraded := degraded_by(self.recorded):
+        if degraded := degraded_by(self.recorded, has_no_memory=self.has_no_memory):
             headers.append((b"x-mnemoir-degraded", degraded))
         if self.dropped:
             headers.append((b"x-mnemoir-dropped", bounded_names(self.dropped).encode()))
@@ -137,6 +138,7 @@ class _Turn:
         for event in batch:
             if isinstance(event, MemoriesRecalled):
                 self.recalled = event.count
+                self.has_no_memory = self.has_no_memory or event.is_failed
             elif isinstance(event, MemorySkipped):
                 self.skipped = event.reason
             elif isinstance(event, MembersDropped):

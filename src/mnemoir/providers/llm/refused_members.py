@@ -1,9 +1,9 @@
 """Members that Mnemoir adds to requests by itself, and the models whose servers refuse them.
 
 A server that answers 400 or 422 and says that it does not know such a member is asked once more without it, and the
-trace tells it. That is remembered by address and model for as long as the shared session lives, which is until the
-restart. A member that the client wrote itself stays, and its refusal is told to the client. So is every other refusal:
-of a value, or of a request whose texts, tools and names only look like a member.
+trace tells it. That is remembered by address and model for as long as the shared session lives, until the restart.
+A member that the client wrote itself stays, and its refusal is told to the client. So is every other refusal: of a
+value, or of a request whose texts, tools and names only look like a member.
 """
 
 import re

@@ -67,7 +67,11 @@ def note_stored(quotas: Quotas, recorded: Recorded, room: ExitStack) -> None:
         quotas.has_stored(recorded.caller.scope, "attachment_bytes")
 
 
-def degraded_by(recorded: Recorded) -> bytes:
-    """The value of `X-Mnemoir-Degraded`: why a chat is not learned from, or not kept; b"" where it is."""
+def degraded_by(recorded: Recorded, *, has_no_memory: bool) -> bytes:
+    """The value of `X-Mnemoir-Degraded`: why a chat is not learned from, not kept, or answered without memory.
+
+    It is b"" where nothing is lacking.
+    """
     causes = [f"quota-{what}" for what in recorded.caller.used_up]
-    return ", ".join([*causes, *(["storage"] if recorded.is_lost else [])]).encode()
+    causes += ["storage"] if recorded.is_lost else []
+    return ", ".join([*causes, *(["memory"] if has_no_memory else [])]).encode()

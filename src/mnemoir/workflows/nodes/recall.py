@@ -45,7 +45,7 @@ class Recall(Node[NodeProperties]):
             step.trace.error = exc.message
             _log.warning("memory could not be asked", node=step.definition.title, code=exc.code)
             _log.debug("memory could not be asked", error=exc.message)  # debug only: it may quote messages
-            yield [MemoriesRecalled(count=0, degraded=exc.message)]
+            yield [MemoriesRecalled(count=0, degraded=exc.message, is_failed=True)]
             return
         turn = step.run.turn
         turn.messages[:] = with_recalled_lines(turn.messages, lines)
