@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from typing import Any
 
 import httpx
 import pytest
@@ -36,7 +37,7 @@ class Session:
     headers: dict[str, str]
     history: list[JSON] = field(default_factory=list)
 
-    async def ask(self, *messages: JSON, headers: dict[str, str] | None = None, **body: object) -> JSON:
+    async def ask(self, *messages: JSON, headers: dict[str, str] | None = None, **body: Any) -> JSON:
         """One request of the agent with these messages; the answer's message."""
         named = {"X-Memory": "on", "X-Mnemoir-Project": self.chats.project, **self.headers, **(headers or {})}
         async with httpx.AsyncClient() as client:
@@ -47,7 +48,7 @@ class Session:
         message: JSON = answer.json()["choices"][0]["message"]
         return message
 
-    async def say(self, *messages: JSON, system: Sequence[JSON] = (), **body: object) -> None:
+    async def say(self, *messages: JSON, system: Sequence[JSON] = (), **body: Any) -> None:
         """Go on with these messages, and keep the answer."""
         self.history += messages
         answer = await self.ask(*system, *self.history, **body)
@@ -165,9 +166,9 @@ async def test_the_shapes_of_claude_code_as_chat_messages(begin):
     await session.say(said("user", SUMMARY), said("user", parts(LATER, "I have a rabbit.")), system=agent)
     await session.say(said("user", "I play chess."), system=agent)
 
-    told = ["I have a rabbit.", "I live in Graz.", "I play chess.", "I prefer tabs.", "I work at Siemens."]
-    assert await session.memories("I play chess.") == told
-    assert {id: sorted(texts) for id, texts in (await session.threads()).items()} == {"one": told}
+    words = ["I have a rabbit.", "I live in Graz.", "I play chess.", "I prefer tabs.", "I work at Siemens."]
+    assert await session.memories("I play chess.") == words
+    assert {id: sorted(texts) for id, texts in (await session.threads()).items()} == {"one": words}
 
 
 async def test_the_shapes_of_codex_as_chat_messages(begin):
@@ -189,9 +190,9 @@ async def test_the_shapes_of_codex_as_chat_messages(begin):
     await session.say(said("user", "I work at Siemens."), system=agent)
     await session.say(said("user", "I play chess."), system=agent)
 
-    told = ["I live in Graz.", "I play chess.", "I prefer tabs.", "I work at Siemens."]
-    assert await session.memories("I play chess.") == told
-    assert {id: sorted(texts) for id, texts in (await session.threads()).items()} == {"two": told}
+    words = ["I live in Graz.", "I play chess.", "I prefer tabs.", "I work at Siemens."]
+    assert await session.memories("I play chess.") == words
+    assert {id: sorted(texts) for id, texts in (await session.threads()).items()} == {"two": words}
 
 
 async def test_the_shapes_of_cline(begin):

@@ -99,11 +99,11 @@ def read_reply(body: Json) -> Reply:
     refusal = upstream.text_or_none(message.get("refusal"), "a refusal") or ""
     passed = passed_of(body, choice, message, _OF_ANSWERS, ROUTE)
     reply = Reply(
-        text=_joined(said, Text) if text is None else text,
+        text=_text_of(said, Text) if text is None else text,
         reason=finish_reason(reason_of(choice), has_calls=bool(calls)),
         tool_calls=calls,
-        thinking=_joined(said, Thinking) + _thinking(message),
-        refusal=refusal + _joined(said, Refusal),
+        thinking=_text_of(said, Thinking) + _thinking(message),
+        refusal=refusal + _text_of(said, Refusal),
         usage=read_usage(body.get("usage") or (passed and usage_behind(body))),
         passed=passed,
         alternatives=tuple(map(_read_further, choices[1:])) if len(choices) > 1 else (),
@@ -114,7 +114,7 @@ def read_reply(body: Json) -> Reply:
     return reply
 
 
-def _joined(said: Sequence[Event], kind: type[Text | Thinking | Refusal]) -> str:
+def _text_of(said: Sequence[Event], kind: type[Text | Thinking | Refusal]) -> str:
     return "".join(event.text for event in said if isinstance(event, kind)) if said else ""
 
 
@@ -131,8 +131,8 @@ def _in_place(choice: Json, place: str, said: Sequence[ModelEvent]) -> Json:
         return choice
     held = (choice.get(name) for name in ("delta", "message"))
     message = {name: value for one in held if isinstance(one, Mapping) for name, value in one.items()}
-    message["content"] = _joined(said, Text)
-    if thinking := _joined(said, Thinking):
+    message["content"] = _text_of(said, Text)
+    if thinking := _text_of(said, Thinking):
         message["reasoning_content"] = thinking
     return {**{name: value for name, value in choice.items() if name not in others}, place: message}
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Memory
 from mnemoir.core.scope import Scope
 from mnemoir.memory.facts import AddRequest, Turn
@@ -51,7 +52,7 @@ def test_another_name_and_the_name_elsewhere_stay():
 
 
 def memory(text: str) -> Memory:
-    return Memory(id=text, text=text, user="mira", created_at="2026-03-04T09:15:00.000Z", updated_at="")
+    return Memory(id=MemoryId(text), text=text, user="mira", created_at="2026-03-04T09:15:00.000Z", updated_at="")
 
 
 def test_both_are_offered_as_duplicates():
