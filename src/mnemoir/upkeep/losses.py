@@ -23,7 +23,7 @@ from mnemoir.core.scope import DEFAULT_TENANT, Scope
 from mnemoir.settings import Settings
 from mnemoir.settings.tree import Storage
 from mnemoir.storage.spelled_folders import SpelledFolders
-from mnemoir.storage.sql.api_keys import were_keys_made
+from mnemoir.storage.sql.api_keys import has_had_keys
 from mnemoir.storage.sql.conversation_marks import ConversationMarks, marked_scopes
 from mnemoir.storage.sqlite import open_database
 from mnemoir.storage.sqlite.data_file import beside
@@ -109,7 +109,7 @@ def _lost_databases(identity: DirectoryIdentity) -> Iterator[tuple[str, str]]:
     for name in _DATABASES:
         if identity.is_expected(name):
             membership = identity.membership(name)
-            what = _loss(root / name, membership) or (_keys_gone(root / name) if name == ACCESS_FILE else None)
+            what = _loss(root / name, membership) or (_loss_of_keys(root / name) if name == ACCESS_FILE else None)
             if what is not None:
                 yield name, membership.loss_error(root / name, what).message
 
@@ -144,11 +144,11 @@ def _loss(path: Path, membership: Membership) -> str | None:
         return None  # other checks name what is wrong with it
 
 
-def _keys_gone(path: Path) -> str | None:
+def _loss_of_keys(path: Path) -> str | None:
     """Why a file of keys is lost that is there: nobody is in it; None for one that is damaged otherwise."""
     try:
         with storage_errors(path), closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
-            return None if were_keys_made(SqliteSql(connection)) else NO_KEYS_LEFT
+            return None if has_had_keys(SqliteSql(connection)) else NO_KEYS_LEFT
     except StorageUnavailable:
         return None  # other checks name what is wrong with it
 
@@ -168,7 +168,7 @@ def _begin_file(settings: Settings, name: str) -> BegunAnew:
     if name == IDENTITY_FILE:
         kept_as = _keep_apart(path)
         there = [each for each in _DATABASES if loss_of(path.with_name(each)) is None]
-        had_keys = identity.says_that_keys_were_made or (path.parent / PEPPER_FILE).exists()
+        had_keys = identity.has_keys_note or (path.parent / PEPPER_FILE).exists()
         lacks_keys = had_keys and ACCESS_FILE not in there
         expected = [*[each for each in there if each == DATABASE_FILE], *([ACCESS_FILE] if lacks_keys else [])]
         identity.expect_only(expected, id=identity.id_in_remains)

@@ -43,7 +43,7 @@ class SqlApiKeys:
 
         def key_state(sql: Sql) -> tuple[bool, bool, int]:
             is_off = sql.row(_QUERIES["decided"], name=_OFF) is not None
-            return were_keys_made(sql), is_off, len(sql.rows(_QUERIES["two_keys"]))
+            return has_had_keys(sql), is_off, len(sql.rows(_QUERIES["two_keys"]))
 
         return self._file.read(key_state)
 
@@ -219,7 +219,7 @@ class SqlApiKeys:
         return row
 
 
-def were_keys_made(sql: Sql) -> bool:
+def has_had_keys(sql: Sql) -> bool:
     """Whether a key or user was ever made, whatever became of it."""
     return sql.row(_QUERIES["any_key"]) is not None
 
