@@ -1,5 +1,7 @@
 """The directories of users' discussions, which two users of one tree never share by accident."""
 
+from dataclasses import replace
+
 import pytest
 
 from mnemoir.core.discussions import ChunkSource, Discussion, SourceMessage
@@ -7,7 +9,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
 from mnemoir.storage.discussions.files import FileDiscussionFiles
 from mnemoir.workflows.config.tree import ConfigTree
-from mnemoir.workflows.discussion_files import DiscussionPlaces
+from mnemoir.workflows.discussion_files import DiscussionPlaces, named_owner
 from tests.tree_kit import user, write_json
 
 NOBODY, MIRA = Scope(project="kitchen", user="user"), Scope(project="kitchen", user="mira")
@@ -69,3 +71,19 @@ async def test_a_directory_of_the_settings_wins_over_that_of_a_user_and_keeps_us
 async def test_without_a_tree_discussions_are_in_the_data_directory(tmp_path):
     found = await places(tmp_path, several_users=False).of(None, "d1")
     assert found == Discussion(root=tmp_path / "data/discussions", id="d1")
+
+
+async def test_only_what_is_said_for_nobody_is_outside_the_folders_of_owners(public, tmp_path):
+    ann, finder = of(public, "ann"), places(tmp_path, several_users=False)
+    common = public / "DiscussionIds"
+    roots = [(await finder.of(ann, "d1", owner)).root for owner in (None, NOBODY, replace(NOBODY, conversation="c"))]
+    assert roots == [common] * 3
+    others = [
+        MIRA,
+        replace(MIRA, project="default"),
+        replace(NOBODY, project="default"),
+        replace(NOBODY, tenant="acme"),
+    ]
+    apart = {(await finder.of(ann, "d1", owner)).root for owner in others}
+    assert (len(apart), {root.parent for root in apart}) == (4, {common / "%owners"})
+    assert {named_owner(root.name) for root in apart} == {*others}

@@ -17,6 +17,7 @@ from mnemoir.core.errors import StorageUnavailable
 from mnemoir.ports.holdings import DAILY_DAYS, Amounts, ByDay, OpenHolding
 from mnemoir.settings import Settings
 from mnemoir.storage.holdings import declared_files
+from mnemoir.storage.size_limit import os_size_error, refuse_short_files
 from mnemoir.storage.sql.ageing import SqlStamps, Stamp
 from mnemoir.trees.served import place_of
 
@@ -152,6 +153,7 @@ class Stock:
 
         A file that may not grow takes no change, whatever room the disk has.
         """
+        refuse_short_files()
         storage = self._settings.storage
         folders = [storage.data_dir, *([storage.workspace_root] if storage.backend == "file" else [])]
         for folder in folders:
@@ -160,6 +162,7 @@ class Stock:
 
     async def check_recent_writes(self) -> None:
         """The same as of a second ago at most, for who asks often: a disk that refuses is asked again at once."""
+        refuse_short_files()
         await self._written.get(patience_s=_PATIENCE_S)
 
     async def aclose(self) -> None:
@@ -251,6 +254,8 @@ def _write_to(folder: Path) -> None:
     try:
         probe_folder(_nearest_folder(folder))  # a workspace is made with its first file
     except OSError as exc:
+        if (error := os_size_error(str(folder), exc)) is not None:
+            raise error from exc
         raise StorageUnavailable(
             f"{folder} could not be written: {exc.strerror or exc}. Free some space, or look at the disk."
         ) from exc

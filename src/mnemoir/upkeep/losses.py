@@ -168,7 +168,7 @@ def _begin_file(settings: Settings, name: str) -> BegunAnew:
     if name == IDENTITY_FILE:
         kept_as = _keep_apart(path)
         there = [each for each in _DATABASES if loss_of(path.with_name(each)) is None]
-        had_keys = identity.is_marked_for_keys or (path.parent / PEPPER_FILE).exists()
+        had_keys = identity.has_keys_note or (path.parent / PEPPER_FILE).exists()
         lacks_keys = had_keys and ACCESS_FILE not in there
         expected = [*[each for each in there if each == DATABASE_FILE], *([ACCESS_FILE] if lacks_keys else [])]
         identity.expect_only(expected, id=identity.id_in_remains)

@@ -23,6 +23,7 @@ import orjson
 from mnemoir.core.errors import InvalidRequest, NotSupported, StorageUnavailable
 from mnemoir.core.scope import DEFAULT_TENANT, NOWHERE, Scope, project_name
 from mnemoir.ports.memory_store import Project
+from mnemoir.storage.size_limit import os_size_error
 
 _NEXT_STEP = {
     errno.ENOSPC: "Free some space on that disk.",
@@ -49,6 +50,8 @@ def file_errors(name: str, doing: str) -> Iterator[None]:
         yield
     except OSError as exc:
         cause = exc.strerror or str(exc)
+        if (error := os_size_error(name, exc)) is not None:
+            raise error from exc
         step = _NEXT_STEP.get(exc.errno or 0, "See the server's disk and log.")
         raise StorageUnavailable(f"{name} could not be {doing}: {cause}. {step}") from exc
 

@@ -97,10 +97,10 @@ class DirectoryIdentity:
     def is_expected(self, name: str) -> bool:
         """Whether a database of that name must be in the directory."""
         is_noted_twice = name == ACCESS_FILE and self.id is not None  # else the identity is what is lost
-        return name in self.expectation or (is_noted_twice and self.is_marked_for_keys)
+        return name in self.expectation or (is_noted_twice and self.has_keys_note)
 
     @property
-    def is_marked_for_keys(self) -> bool:
+    def has_keys_note(self) -> bool:
         """Whether the file beside the pepper notes that, whatever `identity.json` says."""
         return self._keys_made.exists()
 
@@ -139,7 +139,7 @@ class DirectoryIdentity:
         return Membership(name=name, directory=lambda: self.id, is_expected=lambda: self.is_expected(name))
 
     def _note_keys(self, *, were_made: bool) -> None:
-        if were_made == self.is_marked_for_keys:
+        if were_made == self.has_keys_note:
             return
         folder = self._keys_made.parent
         with storage_errors(self._keys_made, OSError):

@@ -19,6 +19,7 @@ import apsw
 
 from mnemoir.core.errors import StorageDamaged, StorageUnavailable
 from mnemoir.core.scope import Scope
+from mnemoir.storage.size_limit import size_error
 from mnemoir.storage.sql.engine import Damaged, Sql, Value
 
 FOREIGN = (apsw.Error, UnicodeDecodeError, Damaged)  # the second for a text whose bytes were damaged
@@ -41,6 +42,9 @@ def unavailable(path: Path, cause: Exception) -> StorageUnavailable:
     """The StorageUnavailable for an error of the database."""
     if isinstance(cause, apsw.FullError):
         return StorageUnavailable(f"{path} could not be written: the disk is full. Free some space and try again.")
+    is_write = getattr(cause, "extendedresult", 0) == apsw.SQLITE_IOERR_WRITE
+    if is_write and (error := size_error(str(path))) is not None:
+        return error
     if isinstance(cause, apsw.CorruptError | apsw.NotADBError | UnicodeDecodeError | Damaged):
         return damage_error(path, str(cause))
     return StorageUnavailable(f"{path} could not be read or written: {cause}. Look at the disk and its permissions.")
