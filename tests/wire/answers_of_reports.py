@@ -308,6 +308,32 @@ _OLLAMA: Mapping[str, tuple[bytes, Verdict, str]] = {
 }
 
 
+def split_calls() -> Iterator[Case]:
+    """Answers of which the text and each call have a choice of their own, as GitHub's Copilot writes them."""
+    text = {"message": {"role": "assistant", "content": "Hi"}, "finish_reason": "tool_calls"}
+    calls = [
+        {"message": {"role": "assistant", "tool_calls": [{"id": one, **_call("{}")}]}, "finish_reason": "tool_calls"}
+        for one in "ab"
+    ]
+    both = Verdict(text="Hi", calls=(("w", "{}"),) * 2, reason="tool_calls")
+    for name, index in (("no index", {}), ("one index", {"index": 0}), ("an index of null", {"index": None})):
+        choices = [{**choice, **index} for choice in (text, *calls)]
+        yield _case("openai-chat", f"calls in choices of {name}", as_json({"choices": choices}), both)
+        in_frame = [{**choice, "delta": choice["message"], "message": None} for choice in choices]
+        yield _case("openai-chat", f"calls in choices of {name}, streamed", sse({"choices": in_frame}, DONE), both)
+    two = [{**text, "index": n, **({} if n else calls[0])} for n in (0, 1)]
+    first = Verdict(calls=(("w", "{}"),), reason="tool_calls")
+    yield _case("openai-chat", "two choices of two indexes", as_json({"choices": two}), first)
+    usage = {"usage": {"prompt_tokens": 3, "completion_tokens": 2}}
+    counted = {"index": 0, "message": {"content": "Hi"}, "finish_reason": "stop", **usage}
+    said = Verdict(text="Hi", usage=(3, 2))
+    yield _case("openai-chat", "counts within the choice", as_json({"choices": [counted]}), said)
+    yield _case("openai-chat", "counts within the choice, streamed", sse({"choices": [counted]}, DONE), said)
+    for status in ({}, {"status": None}):
+        output = {**status, "output": [{"type": "message", "content": "Hi"}]}
+        yield _case("openai-responses", f"an output and the status {status}", as_json(output), Verdict(text="Hi"))
+
+
 def reports() -> Iterator[Case]:
     for name, (body, verdict) in (*_CHAT.items(), *_TOOLS.items()):
         yield _case("openai-chat", name, body, verdict)
@@ -323,6 +349,7 @@ def reports() -> Iterator[Case]:
     yield _case("openai-responses", "a code in words", sse(numbered), failed("ProviderRefused", 400), "not found")
     for name, (body, verdict, words) in _OLLAMA.items():
         yield _case("ollama-chat", name, body, verdict, words)
+    yield from split_calls()
 
 
 def _case(protocol: str, name: str, body: bytes, verdict: Verdict, words: str = "") -> Case:

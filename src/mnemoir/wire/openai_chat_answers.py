@@ -23,6 +23,7 @@ from mnemoir.core.events import (
 )
 from mnemoir.wire import upstream
 from mnemoir.wire.answers.call_pieces import CallPieces
+from mnemoir.wire.answers.choices import read_choices_of, reason_of, usage_behind
 from mnemoir.wire.answers.end_reasons import finish_reason, read_reason
 from mnemoir.wire.answers.error_shapes import raise_error_of, raise_lost_words
 from mnemoir.wire.content_parts import read_content
@@ -34,9 +35,6 @@ from mnemoir.wire.openai_stream import (
     ChunkWriter,
     head,
     passed_of,
-    read_choices_of,
-    reason_of,
-    usage_behind,
 )
 
 FUNCTION_CALL = "function_call"

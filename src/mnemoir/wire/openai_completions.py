@@ -12,6 +12,7 @@ import orjson
 from mnemoir.core.events import Event, FinishReason, ModelEvent, Refusal, Reply, Text
 from mnemoir.core.messages import ChatRequest, ModelRequest, Route, text_message
 from mnemoir.wire import members, upstream
+from mnemoir.wire.answers.choices import read_choices_of, reason_of
 from mnemoir.wire.answers.end_reasons import finish_reason, read_reason
 from mnemoir.wire.answers.error_shapes import raise_error_of, raise_lost_words
 from mnemoir.wire.content_parts import read_content
@@ -23,8 +24,6 @@ from mnemoir.wire.openai_stream import (
     ChunkWriter,
     head,
     passed_of,
-    read_choices_of,
-    reason_of,
     write_error,
 )
 from mnemoir.wire.text_completion import prompt_of, read_marked, write_choice

@@ -7,7 +7,6 @@ once per answer; the reader decodes each event once.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from operator import itemgetter
 from typing import Any, Literal
 
 import orjson
@@ -28,8 +27,9 @@ from mnemoir.core.events import (
 from mnemoir.core.messages import Route
 from mnemoir.wire import upstream
 from mnemoir.wire.answers.answer_reader import AnswerReader
+from mnemoir.wire.answers.choices import OTHER_REASON, by_index, index_of, reason_of, says, usage_behind
 from mnemoir.wire.answers.end_reasons import finish_reason, read_reason
-from mnemoir.wire.answers.error_shapes import OF_BEHIND, raise_error_in_place, raise_error_of, raise_lost_words
+from mnemoir.wire.answers.error_shapes import raise_error_in_place, raise_error_of, raise_lost_words
 from mnemoir.wire.answers.exact_numbers import RoundedNumber
 from mnemoir.wire.members import Json, unread
 from mnemoir.wire.openai_shapes import Head, OpenAIErrorBody, read_usage, write_usage
@@ -42,7 +42,6 @@ _MOST_FURTHER = 4_096  # choices beside the answer
 _OF_ANSWERS = frozenset({"id", "object", "created", "model", "choices", "usage"})
 _OF_ANSWERS_AND_ERRORS = _OF_ANSWERS | {"error"}  # an error of null, which some servers write, is none
 _OF_CHOICES = frozenset({"index", "message", "delta", "text", "finish_reason"})
-_OTHER_REASON = "finishReason"
 _CUTTING = ("length", "content_filter")  # reasons that explain a call without its end
 _OF_PLAIN_CHOICES = _OF_CHOICES | {"logprobs"}
 
@@ -65,12 +64,6 @@ def passed_of(body: Json, choice: Json, message: Json, known: frozenset[str], ro
     if answer is None and beside is None and within is None:
         return None
     return Passed(route=route, answer=answer, choice=beside, message=within)
-
-
-def usage_behind(body: Json) -> Json | None:
-    """The counts of a server behind the protocol, where the answer itself has none."""
-    usage = upstream.member(body.get(OF_BEHIND), "usage")
-    return usage if isinstance(usage, dict) and not body.get("usage") else None
 
 
 def _unread_beside(choice: Json) -> Json | None:
@@ -195,47 +188,6 @@ class ChunkWriter(ABC):
         return last + usage + DONE
 
 
-def read_choices_of(body: Json) -> list[Any]:
-    """The choices of a whole answer by their indexes. Raises the error that it is, or ProviderInvalidOutput."""
-    choices = body.get("choices")
-    if choices:
-        raise_error_of(body)
-    else:
-        raise_error_in_place(body)
-    if not isinstance(choices, list) or not choices:
-        raise upstream.no_answer("no choices", body)
-    return _by_index(choices)
-
-
-def reason_of(choice: Json) -> object:
-    """The server's value for the end of a choice."""
-    return choice.get("finish_reason") or choice.get(_OTHER_REASON)
-
-
-def _by_index(choices: Sequence[object]) -> list[dict[str, Any]]:
-    """Choices in the order of their indexes; one without an index has that of its place. Raises for no objects."""
-    if len(choices) == 1 and choices[0].__class__ is dict and choices[0].get("index") == 0:  # nearly every answer
-        return [choices[0]]
-    placed: list[tuple[int, dict[str, Any]]] = []
-    for n, choice in enumerate(choices):
-        if not isinstance(choice, dict):
-            raise upstream.unusable("a choice that is not an object")
-        index = upstream.index_or_none(choice.get("index"))
-        placed.append((n, {**choice, "index": n}) if index is None else (index, choice))
-    return [choice for _, choice in sorted(placed, key=itemgetter(0))]
-
-
-def _index_of(choice: Json) -> int:
-    return upstream.index_or_none(choice.get("index")) or 0
-
-
-def _says(choice: Json) -> bool:
-    """True for a choice that holds more than a role and a reason of its end."""
-    said = choice.get("delta") or choice.get("message")
-    words = {**said, "role": None} if isinstance(said, dict) else {}
-    return bool(choice.get("text")) or any(words.values())
-
-
 class ChunkReader(AnswerReader):
     """Reads a model's answer, from its server-sent events or from one object.
 
@@ -302,7 +254,7 @@ class ChunkReader(AnswerReader):
             return reply
         pieces: dict[int, list[dict[str, Any]]] = {}
         for choice in reply.alternatives:
-            pieces.setdefault(_index_of(choice), []).append({**choice, "index": 0})
+            pieces.setdefault(index_of(choice), []).append({**choice, "index": 0})
         return replace(reply, alternatives=tuple(self._whole_choice(n, pieces[n]) for n in sorted(pieces)))
 
     def _whole_choice(self, index: int, pieces: Sequence[dict[str, Any]]) -> Json:
@@ -320,7 +272,7 @@ class ChunkReader(AnswerReader):
                 self._take_answer(body, events)
             if body.get("object") == "error":
                 raise_error_of(body)
-            for choice in choices if len(choices) == 1 else _by_index(choices):
+            for choice in choices if len(choices) == 1 else by_index(choices):
                 if choice.__class__ is not dict:
                     raise upstream.unusable("a choice that is not an object")
                 if (self._is_plain and not choice.get("index")) or self._is_first(choice, events):
@@ -370,16 +322,16 @@ class ChunkReader(AnswerReader):
 
         What comes of others before it is held, for it may be all of the answer: then the first choice says nothing.
         """
-        index = _index_of(choice)
+        index = index_of(choice)
         if self._held is not None:
-            if not index and (not self._held or _says(choice)):
+            if not index and (not self._held or says(choice)):
                 self._tell_held(0, events)
                 return True
             self._held.append(choice)
             if len(self._held) >= _MOST_HELD:
                 self._settle(events)
             return False
-        if index == self._answer_index or not (index or _says(choice)):
+        if index == self._answer_index or not (index or says(choice)):
             return True
         self._take_further(index, choice, events)
         return False
@@ -405,8 +357,8 @@ class ChunkReader(AnswerReader):
     def _settle(self, events: list[ModelEvent]) -> None:
         """Take the lowest choice that says something for the answer, where the first one never did."""
         if self._held:
-            speaking = [choice for choice in self._held if _says(choice)] or self._held
-            self._tell_held(min(map(_index_of, speaking)), events)
+            speaking = [choice for choice in self._held if says(choice)] or self._held
+            self._tell_held(min(map(index_of, speaking)), events)
 
     def _tell_held(self, answer: int, events: list[ModelEvent]) -> None:
         """Tell what was held, the choice of the index `answer` as the answer."""
@@ -418,7 +370,7 @@ class ChunkReader(AnswerReader):
 
     def _alternative(self, choice: Json) -> Alternative:
         """A further choice; the first one has the index of the answer where that took its place."""
-        return Alternative(choice=choice if _index_of(choice) else {**choice, "index": self._answer_index})
+        return Alternative(choice=choice if index_of(choice) else {**choice, "index": self._answer_index})
 
     def _choice(self, choice: dict[str, Any], events: list[ModelEvent]) -> None:
         place = len(events)
@@ -432,12 +384,14 @@ class ChunkReader(AnswerReader):
             read_reason(reason_of(choice))
             raise
         if within is not None or beside is not None:
+            if beside is not None and self._usage is None and isinstance(beside.get("usage"), dict):
+                self._usage = read_usage(beside["usage"])
             if len(events) == place:
                 raise_lost_words(within, beside)
             events[place:] = self._passed_before(within, beside, events[place:])
         if self._reason is not None:
             self._go_on(events[place:], has_reason=bool(reason_of(choice)))
-        reason = choice.get("finish_reason") or (beside and beside.get(_OTHER_REASON))
+        reason = choice.get("finish_reason") or (beside and beside.get(OTHER_REASON))
         if reason:
             self._take_reason(reason)
 

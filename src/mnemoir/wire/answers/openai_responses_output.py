@@ -45,9 +45,9 @@ def read_reply(body: Json) -> Reply:
     """The answer. Raises the error the body holds, or ProviderInvalidOutput when it holds no answer at all."""
     raise_error_of(body)
     output = body.get("output")
-    if not isinstance(body.get("status"), str) or not isinstance(output, list):
+    if not isinstance(body.get("status"), str | None) or not isinstance(output, list):
         raise_error_in_place(body)
-        raise upstream.unusable("no status or no output")
+        raise upstream.unusable("no output")
     said, ids = said_in(output), CallIds()
     reason = reason_of(body, has_calls=bool(said.calls))
     if not said.is_answer and reason == "stop":
