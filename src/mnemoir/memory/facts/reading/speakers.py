@@ -5,13 +5,16 @@ without one it is the user's ("My doctor says I have asthma"). The user's own wo
 """
 
 import re
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
+from importlib.resources import files
 
-from mnemoir.core.accents import aligned_text
-from mnemoir.memory.facts.reading.frames import introduces_quote
+from mnemoir.core.accents import aligned_text, without_accents
+from mnemoir.memory.facts.reading.frames import introduces_quote, opens_frame
 from mnemoir.memory.facts.reading.kinds import LANGUAGES, kind_words, languages_of
-from mnemoir.memory.facts.reading.persons import about, subject_words
+from mnemoir.memory.facts.reading.own_name import is_own_name
+from mnemoir.memory.facts.reading.persons import about, is_ordinary_word, subject_words
 
 _INTRODUCTION = re.compile(r"(?P<who>[^:,\n]{1,120}?)\s*[:,]\s*(?=\S)")
 _HEADING = re.compile(r"(?P<who>[^:\n]{1,120}):\s*$")
@@ -20,6 +23,10 @@ _TO_WHOM = (
     r"hem|this|these|the following|back|folgendes|ceci|esto|questo|isto|dit|today|yesterday|once|always|heute|"
     r"gestern|hier|ayer|ieri|ontem|gisteren))*"
 )
+_NAME = re.compile(r"[A-ZÀ-Þ][a-zà-ÿ][\w'’-]*(?: (?:[A-ZÀ-Þ]\.|[A-ZÀ-Þ][a-zà-ÿ][\w'’-]*)){0,2}")
+_NAMES_TOO = frozenset(
+    {"ben", "mia", "tim", "max", "ana", "eva", "lea", "mark", "will", "rose", "may", "sara", "son", "dan"}
+)
 _EDGES = " \t.,:;!?\"'*_()[]-–—…"
 _IMPERSONAL = re.compile(r"(?:it|es|das|this|that|there|cela|ca|eso|esto|questo|isso|het|dat)\b", re.IGNORECASE)
 
@@ -27,7 +34,7 @@ _IMPERSONAL = re.compile(r"(?:it|es|das|this|that|there|cela|ca|eso|esto|questo|
 def is_of_another(sentence: str) -> bool:
     """True when somebody else says the sentence, in front of it or behind."""
     heading, colon, _ = sentence.partition(":")
-    if colon and introduces_quote(heading):
+    if colon and (introduces_quote(heading) or (_is_speaker(heading) and not opens_frame(sentence))):
         return True
     plain = aligned_text(sentence)
     if not any(map(_says, plain.split())):
@@ -36,6 +43,17 @@ def is_of_another(sentence: str) -> bool:
     if first and _speaks(first["who"], first[0], codes):
         return True
     return any(_tail(code).search(plain) for code in codes)
+
+
+def _is_speaker(heading: str) -> bool:
+    """True for a name in front of a colon that is not the user's: "Tom: I am vegan"."""
+    name = _NAME.fullmatch(heading)
+    if name is None or is_own_name(heading):
+        return False
+    words = without_accents(heading).lower().split()
+    if any(is_ordinary_word(word, code) for word in words[:1] for code in LANGUAGES if word not in _NAMES_TOO):
+        return False
+    return _headings().isdisjoint(words) and not (len(words) == 1 and _ending().search(words[0]))
 
 
 def _speaks(clause: str, with_mark: str, codes: Sequence[str]) -> bool:
@@ -85,6 +103,21 @@ def _tail(code: str) -> re.Pattern[str]:
     behind = rf"(?:,\s*|\s)(?:{saying})\s+(?:{person}|{others})(?:\s+\w+)?"
     inverted = rf",\s*(?:{person}|{others})\s+(?:{saying}){_TO_WHOM}"
     return re.compile(rf"(?:{behind}|{inverted})[\s.!?\"']*$", re.IGNORECASE)
+
+
+@cache
+def _headings() -> frozenset[str]:
+    return frozenset(_table()["headings"].split())
+
+
+@cache
+def _ending() -> re.Pattern[str]:
+    return re.compile(rf"\w{{2}}(?:{_table()['endings']})$".replace("\n", ""))
+
+
+@cache
+def _table() -> Mapping[str, str]:
+    return tomllib.loads((files(__package__) / "speakers.toml").read_text(encoding="utf-8"))
 
 
 def _own_words() -> frozenset[str]:
