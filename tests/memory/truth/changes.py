@@ -31,6 +31,9 @@ BORNE_OUT: Sequence[Case] = [
         ["I was fired, they let me go, I don't work at Siemens any longer"],
         "No longer works at Siemens",
     ),
+    ("Works at Siemens", ["Bosch hired me!"], "Works at Bosch"),
+    ("Works at Siemens", ["I got the job at Bosch!"], "Works at Bosch"),
+    ("Works at Siemens", ["Bosch hat mich eingestellt."], "Works at Bosch"),
     ("Drives a Volvo", ["sold the Volvo, driving a Skoda Octavia these days"], "Drives a Skoda Octavia"),
     ("Has two cats", ["We have three cats now"], "Has three cats"),
     ("Has 2 cats", ["Ora ho tre gatti"], "Has 3 cats"),
@@ -59,6 +62,16 @@ BORNE_OUT: Sequence[Case] = [
 ]
 
 NOT_BORNE_OUT: Sequence[Case] = [
+    ("Works at Siemens", ["Bosch rejected me"], "Works at Bosch"),
+    ("Works at Siemens", ["Bosch turned me down."], "Works at Bosch"),
+    ("Works at Siemens", ["I was rejected by Bosch."], "Works at Bosch"),
+    ("Works at Siemens", ["Bosch hat mir abgesagt."], "Works at Bosch"),
+    ("Works at Siemens", ["Ich wurde von Bosch abgelehnt"], "Works at Bosch"),
+    ("Works at Siemens", ["Bosch m'a refusé."], "Works at Bosch"),
+    ("Works at Siemens", ["Bosch no me contrató."], "Works at Bosch"),
+    ("Works at Siemens", ["Bosch mi ha scartato."], "Works at Bosch"),
+    ("Works at Siemens", ["A Bosch recusou-me."], "Works at Bosch"),
+    ("Works at Siemens", ["Bosch heeft me afgewezen."], "Works at Bosch"),
     ("Lives in Graz", ["Where should I ski?", "assistant: As you live in Oslo, try Holmenkollen."], "Lives in Oslo"),
     ("Lives in Graz", ["assistant: Shall I look for a flat in Oslo for you?", "Yes, please"], "Lives in Oslo"),
     ("Lives in Graz", ["assistant: Do you live in Oslo?", "yes, but only in summer, not now"], "Lives in Oslo"),

@@ -37,6 +37,15 @@ According to Tom: I am vegan.
 He goes: I live in Rome
 My colleague wrote me this:|I work at Siemens.|I live in Rome.
 Zitat: Ich bin ein Berliner
+Tom: I am vegan
+Tom Weber: I live in Oslo.
+Ben: I have two cats.
+Anna: Ich wohne in Bern.
+Chloé: J'habite à Lyon.
+Lucía: Vivo en Sevilla.
+Giulia: Vivo a Roma.
+João: Moro em Braga.
+Sanne: Ik woon in Gent.
 """
 
 FRAMED = """
@@ -163,6 +172,11 @@ OWN = {
     "No joke, I have ten cats.": "Has ten cats",
     "I wrote: I live in Graz.": "Lives in Graz",
     "Name's Alex.": "Name is Alex",
+    "Allergies: I am allergic to nuts.": "Allergic to nuts",
+    "Requirements: I live in Graz.": "Lives in Graz",
+    "Hobby: I collect stamps.": "Collects stamps",
+    "Wohnort: Ich wohne in Graz.": "Ich wohne in Graz",
+    "Contexte : j'habite à Lyon.": "J'habite à Lyon",
     "Ich habe gesagt: Ich wohne in Graz.": "Ich wohne in Graz",
     "Meine Ärztin sagt, ich habe Asthma.": "Ich habe Asthma",
     "Ich spiele in einer Band.": "Ich spiele in einer Band",

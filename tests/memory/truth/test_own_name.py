@@ -99,3 +99,11 @@ async def test_a_name_that_is_told_with_the_statement_counts_at_once(live):
     await life.tell("I live in Graz.")
     await life.tell("My name is Alex. Alex lives in Linz.")
     assert await life.now() == ["Alex lives in Linz", "Name is Alex"]
+
+
+async def test_what_a_line_begins_with_is_no_other_speaker_where_it_is_the_user(live):
+    life = live()
+    for user, kept in (("tom", ["Is vegan"]), ("mira", [])):
+        scope = Scope(project=MIRA.project, user=user)
+        await life.facts.add(scope, AddRequest(turns=[Turn(role="user", text="Tom: I am vegan")]))
+        assert [one.text for one in await life.facts.page(scope, limit=9)] == kept

@@ -239,7 +239,8 @@ class Facts:
         model = self._model()
         exchange = Exchange(model, partial(self._used, scope))
         request = replace(request, zone=self._zone_of(project, request.zone))
-        facts = await self._read_facts(scope, exchange, turns, foreign, request, project.extraction_prompt)
+        with speaking_as([scope.user]):
+            facts = await self._read_facts(scope, exchange, turns, foreign, request, project.extraction_prompt)
         if not facts:
             empty = await self._store_empty_result(scope, request, exchange.usage)
             return replace(empty, left_out=exchange.left_out)

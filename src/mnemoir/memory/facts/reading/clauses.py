@@ -11,7 +11,7 @@ from functools import cache
 from typing import Literal
 
 from mnemoir.core.accents import aligned_text
-from mnemoir.memory.facts.reading.kinds import begins_with, is_of_kind, languages_of
+from mnemoir.memory.facts.reading.kinds import begins_with, is_of_kind, languages_of, tells_refusal
 from mnemoir.memory.facts.reading.own_words import own_sentences
 from mnemoir.memory.facts.reading.persons import About, about, subject_words
 from mnemoir.memory.facts.reading.speakers import introduces
@@ -79,7 +79,7 @@ def _pieces(sentence: str) -> Iterator[tuple[str, str]]:
 def _kind(piece: str, codes: Sequence[str], *, is_question: bool) -> Kind:
     if is_question:
         return "asked"
-    if is_of_kind(piece, "wanted", codes):
+    if is_of_kind(piece, "wanted", codes) or tells_refusal(piece):
         return "wanted"
     return "past" if is_of_kind(piece, "past", codes) else "said"
 

@@ -50,6 +50,12 @@ def introduces_quote(heading: str) -> bool:
     return bool(_pattern("quotes").fullmatch(_plain(heading).strip(_EDGES)))
 
 
+def opens_frame(sentence: str) -> bool:
+    """True for a sentence with which a play or a story begins."""
+    plain = _plain(sentence)
+    return _begins(plain, "orders") or _begins(plain, "stories")
+
+
 def _begins(plain: str, kind: str) -> bool:
     return bool(_start_pattern(kind).match(plain.lstrip(_EDGES)))
 

@@ -36,6 +36,16 @@ def begins_with(text: str, kind: str, codes: Sequence[str]) -> bool:
     return any(_anywhere(code, kind).match(plain) for code in codes)
 
 
+def names_a_state(word: str) -> bool:
+    """True for a word that says how somebody is, in any of the languages, and is no name: "Fertig"."""
+    return without_accents(word).lower() in _states()
+
+
+def tells_refusal(text: str) -> bool:
+    """True where somebody refused the user: "Bosch rejected me"."""
+    return bool(_refusal().search(without_accents(text)))
+
+
 @lru_cache(maxsize=4096)
 def languages_of(text: str) -> Sequence[str]:
     """The likeliest of the seven languages by function words; English where there are none."""
@@ -56,6 +66,17 @@ def _languages_by_word() -> Mapping[str, Sequence[str]]:
         for word in BY_LANGUAGE[code]:
             words.setdefault(word, []).append(code)
     return words
+
+
+@cache
+def _states() -> frozenset[str]:
+    return frozenset(word for code in LANGUAGES for word in kind_words(code, "states").split())
+
+
+@cache
+def _refusal() -> re.Pattern[str]:
+    words = "|".join(kind_words(code, "refused") for code in LANGUAGES)
+    return re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
 
 
 @cache

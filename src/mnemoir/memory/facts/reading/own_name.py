@@ -31,6 +31,11 @@ def as_of_user(statement: str) -> str:
     return _as_of_user(statement, names) if names else statement
 
 
+def is_own_name(name: str) -> bool:
+    """True for a name of the user."""
+    return name.casefold() in _names.get()
+
+
 def name_in_front(statement: str) -> str:
     """The capitalised word or two with which a statement begins, if a word in small letters follows; else ""."""
     found = _FRONT.match(statement)

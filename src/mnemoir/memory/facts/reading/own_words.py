@@ -27,10 +27,16 @@ _SPEECH = re.compile(r"[.!?]$|(?:^|\s)(?:i|i'\w+|ich|je|j'\w+|yo|io|eu|ik)(?:\s|
 _LINK = re.compile(r"https?://\S+")
 _ASIDE = re.compile(r"(?<!\s)\s*\([^()]*\)")
 _TAG = re.compile(r"<(?P<name>[a-z][\w-]{0,40})(?:\s[^<>\n]{0,400})?>", re.IGNORECASE)
-_CUT = re.compile(
-    r";\s*|(?=¿)|:\s+(?=(?:ich|wir|je|j'\w+|nous|yo|io|eu|ik|wij)\s)", re.IGNORECASE
-)  # inside of a sentence, between two that each say something
-_MAY_CUT = re.compile("[;¿:]")
+_OWN_BEGINNING = (
+    r"(?:ich|wir|je|nous|yo|io|eu|ik|wij|soy|estoy|tengo|vivo|trabajo|odio|amo|me llamo|sono|ho|abito|lavoro|adoro|"
+    r"mi chiamo|sou|estou|tenho|moro|trabalho|odeio|gosto|chamo-me)\s|j'\w"
+)
+_CUT = re.compile(  # inside of a sentence, between two that each say something
+    rf";\s*|(?=¿)|\s?:\s+(?={_OWN_BEGINNING})|"
+    rf"\s(?:dit|dice|dijo|diz|disse|detto)\s+(?:que|che)\s+(?={_OWN_BEGINNING})",
+    re.IGNORECASE,
+)
+_MAY_CUT = re.compile("[;¿:]|\\s(?:dit|dice|dijo|diz|disse|detto)\\s")
 _PIECE = re.compile(r".{1,1500}(?:,\s|\s|$)|\S+", re.DOTALL)  # of a sentence; the patterns must stay fast on lists
 _BEGIN = r"(?:^|(?<=[.!?]\s))"
 _POLITE = (
@@ -45,8 +51,8 @@ _MATERIAL = re.compile(  # what follows the colon is a text to work on
     r"the following|given (?:the|this)|what does|"
     r"übersetz|korrigier|verbesser|fass|formulier|umschreib|überprüf|prüf|analysier|erklär|hier ist|schreib|"
     r"tradui|traduc|corrig|résum|reformul|amélior|relis|voici|expliqu|vérifi|"
-    r"resum|reescrib|reescrev|mejor|analiz|explic|revis|aquí|aqui está|traduz|corrij|melhor|analis|"
-    r"correggi|riassum|riscriv|miglior|spieg|ecco|controll|vertaal|verbeter|vat |herschrijf|corrigeer|hier is)"
+    r"resum|reescrib|reescrev|mejor\w|analiz|explic|revis|aquí|aqui está|traduz|corrij|melhor\w|analis|"
+    r"correggi|riassum|riscriv|miglior\w|spieg|ecco|controll|vertaal|verbeter|vat |herschrijf|corrigeer|hier is)"
     r"[^\n:]{0,160}:[ \t]*\n*",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -64,7 +70,7 @@ _SPEAKER = re.compile(  # a line of a chat between people: "[12:03] Anna: ..."
 )
 _MAIL = re.compile(  # the head of a mail, behind which somebody writes
     r"(?:^[^\S\n]*(?:From|To|Cc|Subject|Date|Sent|Reply-To|Von|An|Betreff|Datum|Gesendet|De|À|Objet|Envoyé|Para|Asunto|"
-    r"Fecha|Enviado|Da|Oggetto|Data|Inviato|Assunto|Van|Aan|Onderwerp|Verzonden)[^\S\n]?:[^\n]*(?:\n|\Z)){2,}|"
+    r"Fecha|Enviado|Da|A|Oggetto|Data|Inviato|Assunto|Van|Aan|Onderwerp|Verzonden)[^\S\n]?:[^\n]*(?:\n|\Z)){2,}|"
     r"^[^\S\n]*-{2,}[^\S\n]*(?:forwarded|original message|weitergeleitet|ursprüngliche nachricht|message transféré|"
     r"message d'origine|mensaje (?:reenviado|original)|messaggio (?:inoltrato|originale)|doorgestuurd|"
     r"mensagem (?:encaminhada|original)|oorspronkelijk bericht)",

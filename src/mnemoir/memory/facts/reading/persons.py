@@ -139,7 +139,7 @@ def _is_article(words: Sequence[str]) -> bool:
 
 def _person_in_front(words: Sequence[str]) -> str | None:
     """The person that the clause begins with, behind words that may stand before a subject."""
-    skipped = _word_set("before") | _word_set("possessive") | _word_set("definite")
+    skipped = _word_set("before") | _word_set("possessive") | _word_set("definite") | _word_set("indefinite")
     for at, word in enumerate(words):
         kin = _kin().get(word.removesuffix("'s"))
         if kin and not (at and words[at - 1] in _word_set("preposition") - _word_set("possessive")):

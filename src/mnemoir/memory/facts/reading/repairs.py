@@ -11,7 +11,9 @@ from importlib.resources import files
 from mnemoir.core.accents import aligned_text
 
 _EDGES = " .,:;!?-–—…"
-_NAME = r"(?-i:[A-Z])[\w'-]+(?: (?-i:[A-Z])[\w'-]+)?"
+_NAME_WORD = r"(?-i:[A-Z])[\w'-]+"
+_NAME = rf"{_NAME_WORD}(?: {_NAME_WORD})?"
+_INNER_NAME = rf"(?:(?<=(?-i:[a-z]) ){_NAME}|{_NAME_WORD})"  # the first word of a sentence is none of it
 _NUMBER = (
     r"(?:\d+(?:[.:,]\d+)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|zwei|drei|vier|funf|sechs|"
     r"sieben|acht|neun|zehn|deux|trois|quatre|cinq|sept|huit|neuf|dix|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|"
@@ -58,9 +60,9 @@ def _first_words() -> frozenset[str]:
 
 @cache
 def _repair_pattern() -> re.Pattern[str]:
-    mark = rf"(?:[.,!…]\s*|\s+[-–—]+\s*|\s+)(?:oh\s+)?(?:{_words()})(?!\w)[,:]?\s+(?:in\s+|it's\s+|it is\s+)?"
+    mark = rf"(?:\s*[.,!…]\s*|\s+[-–—]+\s*|\s+)(?:oh\s+)?(?:{_words()})(?!\w)[,:]?\s+(?:in\s+|it's\s+|it is\s+)?"
     end = r"(?=\s*(?:[.!?,;]|$))"
-    name = rf"\b(?P<name>{_NAME}){mark}(?P<new_name>{_NAME}){end}"
+    name = rf"\b(?P<name>{_INNER_NAME}){mark}(?P<new_name>{_NAME}){end}"
     noun = r"(?: [^\W\d_]+){0,2}"
     number = rf"\b(?P<number>{_NUMBER})(?P<noun>{noun}){mark}(?P<new_number>{_NUMBER}){noun}{end}"
     return re.compile(rf"{name}|{number}", re.IGNORECASE)

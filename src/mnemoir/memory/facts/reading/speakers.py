@@ -5,37 +5,61 @@ without one it is the user's ("My doctor says I have asthma"). The user's own wo
 """
 
 import re
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
+from importlib.resources import files
 
-from mnemoir.core.accents import aligned_text
-from mnemoir.memory.facts.reading.frames import introduces_quote
+from mnemoir.core.accents import aligned_text, without_accents
+from mnemoir.memory.facts.reading.frames import introduces_quote, opens_frame
 from mnemoir.memory.facts.reading.kinds import LANGUAGES, kind_words, languages_of
-from mnemoir.memory.facts.reading.persons import about, subject_words
+from mnemoir.memory.facts.reading.own_name import is_own_name
+from mnemoir.memory.facts.reading.persons import about, is_ordinary_word, subject_words
 
 _INTRODUCTION = re.compile(r"(?P<who>[^:,\n]{1,120}?)\s*[:,]\s*(?=\S)")
 _HEADING = re.compile(r"(?P<who>[^:\n]{1,120}):\s*$")
+_SOMEBODY = "einer|jemand|someone|somebody|quelqu'un|alguien|qualcuno|alguem|iemand"
 _TO_WHOM = (
+    r"(?:-(?:me|nos|te|lhe))?"
     r"(?:\s+(?:to\s+)?(?:me|us|him|her|them|you|mir|uns|ihm|ihr|dir|mich|moi|nous|lui|que|that|dass|che|dat|mij|ons|"
-    r"hem|this|these|the following|back|folgendes|ceci|esto|questo|isto|dit|today|yesterday|once|always|heute|"
-    r"gestern|hier|ayer|ieri|ontem|gisteren))*"
+    rf"hem|tegen|{_SOMEBODY}|this|these|the following|back|folgendes|ceci|esto|questo|isto|dit|today|yesterday|once|"
+    r"always|heute|gestern|hier|ayer|ieri|ontem|gisteren|sempre|siempre|toujours|immer|altijd|oft|souvent))*"
+)
+_NAME = re.compile(r"[A-ZÀ-Þ][a-zà-ÿ][\w'’-]*(?: (?:[A-ZÀ-Þ]\.|[A-ZÀ-Þ][a-zà-ÿ][\w'’-]*)){0,2}")
+_NAMES_TOO = frozenset(
+    {"ben", "mia", "tim", "max", "ana", "eva", "lea", "mark", "will", "rose", "may", "sara", "son", "dan"}
 )
 _EDGES = " \t.,:;!?\"'*_()[]-–—…"
-_IMPERSONAL = re.compile(r"(?:it|es|das|this|that|there|cela|ca|eso|esto|questo|isso|het|dat)\b", re.IGNORECASE)
+_IMPERSONAL = re.compile(
+    r"(?:it|es|das|this|that|there|cela|ca|eso|esto|questo|isso|het|dat)\b|"
+    rf".*\b(?:{_SOMEBODY})\b",
+    re.IGNORECASE,
+)
 
 
 def is_of_another(sentence: str) -> bool:
     """True when somebody else says the sentence, in front of it or behind."""
     heading, colon, _ = sentence.partition(":")
-    if colon and introduces_quote(heading):
+    if colon and (introduces_quote(heading) or (_is_speaker(heading) and not opens_frame(sentence))):
         return True
     plain = aligned_text(sentence)
-    if not any(map(_says, plain.split())):
+    if not any(map(_says, plain.replace("-", " ").split())):
         return False
     first, codes = _INTRODUCTION.match(sentence), languages_of(sentence)
     if first and _speaks(first["who"], first[0], codes):
         return True
     return any(_tail(code).search(plain) for code in codes)
+
+
+def _is_speaker(heading: str) -> bool:
+    """True for a name in front of a colon that is not the user's: "Tom: I am vegan"."""
+    name = _NAME.fullmatch(heading.strip(_EDGES))
+    if name is None or is_own_name(name[0]):
+        return False
+    words = without_accents(name[0]).lower().split()
+    if any(is_ordinary_word(word, code) for word in words[:1] for code in LANGUAGES if word not in _NAMES_TOO):
+        return False
+    return _headings().isdisjoint(words) and not (len(words) == 1 and _ending().search(words[0]))
 
 
 def _speaks(clause: str, with_mark: str, codes: Sequence[str]) -> bool:
@@ -79,12 +103,27 @@ def _tail(code: str) -> re.Pattern[str]:
     """ "…, said my grandma" and "…, she wrote" at the end of a sentence."""
     others = "|".join(sorted(map(re.escape, subject_words() - _own_words()), key=len, reverse=True))
     saying = kind_words(code, "saying")
-    person = (
-        rf"(?:(?:{others}|my|mein\w*|mon|ma|mi|mio|mia|meu|minha|mijn|the|der|die|el|la|il)\s+\w+|(?-i:[A-Z])\w+)"
-    )
+    own = "my|mein\\w*|mon|ma|mi|mio|mia|meu|minha|mijn|the|der|die|el|la|il"
+    person = rf"(?:(?:o |a |os |as |il |la |i |le )?(?:{others}|{own})\s+\w+|(?-i:[A-Z])\w+)"
     behind = rf"(?:,\s*|\s)(?:{saying})\s+(?:{person}|{others})(?:\s+\w+)?"
     inverted = rf",\s*(?:{person}|{others})\s+(?:{saying}){_TO_WHOM}"
-    return re.compile(rf"(?:{behind}|{inverted})[\s.!?\"']*$", re.IGNORECASE)
+    perfect = rf",\s*(?:hat|haben|heeft|hebben)\s+(?:{person}|{others})\s+(?:{saying})"
+    return re.compile(rf"(?:{behind}|{inverted}|{perfect})[\s.!?\"']*$", re.IGNORECASE)
+
+
+@cache
+def _headings() -> frozenset[str]:
+    return frozenset(_table()["headings"].split())
+
+
+@cache
+def _ending() -> re.Pattern[str]:
+    return re.compile(rf"\w{{2}}(?:{_table()['endings']})$".replace("\n", ""))
+
+
+@cache
+def _table() -> Mapping[str, str]:
+    return tomllib.loads((files(__package__) / "speakers.toml").read_text(encoding="utf-8"))
 
 
 def _own_words() -> frozenset[str]:

@@ -21,7 +21,7 @@ from mnemoir.memory.facts.decide.matters import WORK, matter_of
 from mnemoir.memory.facts.decide.predicates import several_pattern
 from mnemoir.memory.facts.decide.shapes import statements_in
 from mnemoir.memory.facts.decide.witness_words import has
-from mnemoir.memory.facts.reading.kinds import kind_words
+from mnemoir.memory.facts.reading.kinds import kind_words, names_a_state
 from mnemoir.memory.facts.reading.own_words import own_sentences
 from mnemoir.memory.facts.reading.people import OfPeople, holds_today_alone, is_short_turn, statements_about_people
 from mnemoir.memory.facts.reading.persons import about
@@ -31,6 +31,10 @@ from mnemoir.providers.llm.offline.decide import settled_facts
 from mnemoir.providers.llm.offline.rules import said_by
 from mnemoir.providers.llm.offline.wording import with_absolute_dates
 
+_STATE = re.compile(
+    r"(?:ich bin|je suis|(?:yo )?(?:soy|estoy)|(?:io )?sono|(?:eu )?(?:sou|estou)|ik ben) (?P<word>\w+)",
+    re.IGNORECASE,
+)
 _MOST_FACTS = 200  # `settled_facts` compares each fact with each
 _IMAGINED = re.compile(rf"\b(?:{kind_words('en', 'imagined')})\b", re.IGNORECASE)
 _ASKING = re.compile(rf"^(?:{kind_words('en', 'asking')})\b(?! (?:i (?:was|am) (?:a|an)\b))", re.IGNORECASE)
@@ -137,8 +141,14 @@ def _facts_in(sentence: str, of_people: OfPeople, today: date) -> list[str]:
     if of_people.is_all:
         return named
     found = [fact for clause in clauses(sentence) for fact in statements(clause, today)]
-    found = found or [with_days(said, today) for said in statements_in(sentence) if not holds_today_alone(said)]
+    found = found or [with_days(said, today) for said in statements_in(sentence) if _lasts(said)]
     return [*named, *(fact for fact in found if not named or about(fact).who != "person")]
+
+
+def _lasts(said: str) -> bool:
+    """True for a statement of another language that tells more than how somebody is today."""
+    state = _STATE.fullmatch(said)
+    return not holds_today_alone(said) and not (state and names_a_state(state["word"]))
 
 
 def clauses(sentence: str) -> Iterator[str]:

@@ -96,6 +96,15 @@ BEING = table(
     ),
     (r"I (?:just |recently |have )*(?:started|began)(?: working)? (?P<x>(?:at|for) .+)", "Works {x}"),
     (
+        r"I (?:also |now |just |recently |have )*(?:have|had|got|took|started|found) (?:an?|another|my) (?:new )?"
+        r"(?:second |side |extra |part-time |weekend |other )+(?:job|gig|position) (?P<x>(?:at|as|with|in|for)\b.+)",
+        "also works {x}",
+    ),
+    (
+        r"(?:my|a) (?:second|side|other|part-time|weekend) (?:job|gig) is (?P<x>(?:at|as|with|in|for)\b.+)",
+        "also works {x}",
+    ),
+    (
         r"(?:I|we) (?:just |recently |finally |have )*(?P<x>(?:got|adopted|bought) (?:a|an|two|three|my|"
         rf"our)\b(?: \w+){{0,2}}? (?:{v.PETS}|{v.OWNED})\b.*)",
         "{x}",
