@@ -114,6 +114,10 @@ def test_a_german_noun_is_a_name_behind_a_preposition_and_else_only_perhaps():
     assert modes("Hat am Abend ein kestrel gesehen")["kestrel"] == Mode.SMALL
 
 
+def test_a_german_genitive_is_perhaps_the_name_without_it():
+    assert modes("Annas Büro ist in Graz")["Anna"] == Mode.FIRST
+
+
 def test_one_kin_has_one_name_in_all_languages():
     words = ("sister", "Schwester", "sœur", "hermana", "sorella", "irmã", "zus")
     keys = {key for word in words for key in possible_names(f"Where does my {word} work?")[:1]}
@@ -125,6 +129,7 @@ def test_statements_have_names_and_messages_of_conversations_none():
     assert modes("Sister is called Anna", **of_message)
     assert not modes("Sister is called Anna", conversation="c1", **of_message)
     assert not modes("Sister is called Anna", speaker="Mira", **of_message)
+    assert not modes("Sister is called Anna", kind="message", role="assistant")
     assert modes("Sister is called Anna", conversation="c1")
 
 

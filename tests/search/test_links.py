@@ -61,7 +61,8 @@ def texts(found):
 
 
 def linked(found):
-    return {hit.memory.text: hit.linked_by for hit in found.hits if "linked" in hit.signals}
+    hits = [hit for hit in found.hits if "linked" in hit.signals]
+    return {hit.memory.text: reading.words_by_key(hit.memory.text)[hit.linked_by] for hit in hits}
 
 
 async def test_what_hangs_together_with_the_question_has_the_last_places_and_tells_the_way(store):
@@ -156,8 +157,6 @@ async def test_trouble_with_links_degrades_the_answer_and_takes_nothing_away(sto
     class Unreadable:
         def possible_names(self, question):
             raise ValueError("odd")
-
-        words_by_key = staticmethod(reading.words_by_key)
 
     await keep(store, *FAMILY, *FILLING)
     found = await find(store, names=Unreadable())

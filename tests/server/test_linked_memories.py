@@ -1,5 +1,7 @@
 """Searches over HTTP, and what they find by links of names."""
 
+import json
+
 import pytest
 
 from mnemoir.core.scope import Scope
@@ -7,6 +9,7 @@ from tests.search.linked_users import user
 from tests.storage.sealing_kit import a_key
 
 MEMORIES = "/api/memories"
+DAY = "2026-01-01T09:00:00.000Z"
 FACTS = ["Sister is called Anna", "Anna works at Norlin", "Likes strong coffee", "Has a blue bicycle", "Reads novels"]
 WHERE = "In which town does my sister work?"
 
@@ -53,6 +56,23 @@ async def test_without_links_nothing_is_linked_and_with_them_the_first_places_ar
         assert texts(linked)[:7] == texts(plain)[:7]
         assert "links" not in plain["stages"]
         assert not any("linked" in one["signals"] or "linked_by" in one for one in plain["results"])
+
+
+async def test_other_words_of_a_first_one_take_no_place(server):
+    said = [
+        "Sister is called Anna",
+        "Sister is named Anna",
+        *FACTS[1:],
+        *(f"Calls number {n}" for n in "1234"),
+    ]
+    lines = [json.dumps({"memory": text, "user_id": "mira", "created_at": DAY}) for text in said]
+    assert (await server.ask("POST", "/api/import", "\n".join(lines).encode())).status == 200
+    scope = Scope(project="default", user="mira")
+    found = await server.parts.memory.facts.search(scope, "What is my sister called?", limit=5)
+    kept = [hit.memory.text for hit in found.hits]
+    assert len(kept) == 5
+    assert len([text for text in kept if text.endswith("Anna")]) == 1
+    assert "Anna works at Norlin" in kept
 
 
 async def test_memories_of_conversations_are_not_linked(server):

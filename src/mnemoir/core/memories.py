@@ -314,7 +314,7 @@ class Hit:
 
     `signals` holds the score of each search stage before weighting. A hit that is not `is_likely` was found
     only because the user has few facts. One that `fits` shares a content word with the query, or is near enough to it
-    by itself. One that was found by its links is `linked_by` a word of it, a name.
+    by itself. One that was found by its links has the key of the name that led to it.
     """
 
     memory: Memory
@@ -322,7 +322,7 @@ class Hit:
     signals: Mapping[str, float] = field(default_factory=dict)
     is_likely: bool = True
     fits: bool = False
-    linked_by: str = ""
+    linked_by: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ They may take the last places of the results (`search.links.walk`). The first on
 whole result whose best has nothing to do with the question.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -26,9 +26,6 @@ class NameReader(Protocol):
 
     def possible_names(self, question: str) -> Sequence[int]:
         """The keys of what may be a name in a question."""
-
-    def words_by_key(self, text: str) -> Mapping[int, str]:
-        """The words of a statement, as written, by the keys that they have as names."""
 
 
 @dataclass(frozen=True, slots=True)

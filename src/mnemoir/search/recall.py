@@ -288,7 +288,7 @@ class _Look:
         parts = (*self._degraded_parts(index, found), *(() if is_whole else ("index_building",)))
         return SearchResult(
             hits=_hits(memories, ranked, question.limit),
-            linked=self._linked_hits(memories, linked),
+            linked=[replace(hit, linked_by=one.by) for one in linked for hit in _hits(memories, [one.row], 1)],
             degraded=(*parts, LINKS) if are_links_missing else parts,
             stages=stages.reports,
         )
@@ -305,14 +305,6 @@ class _Look:
             _log.warning("memories cannot be found by their links now", error=type(exc).__name__)
             stages.skip(LINKS, "it failed")
             return (), True
-
-    def _linked_hits(self, memories: Mapping[int, Memory], linked: Sequence[Linked]) -> list[Hit]:
-        return [
-            replace(hit, linked_by=self.names.words_by_key(hit.memory.text).get(one.by, ""))
-            for one in linked
-            if self.names is not None
-            for hit in _hits(memories, [one.row], 1)
-        ]
 
     def _degraded_parts(self, index: ScopeIndex, shown: Mask) -> tuple[str, ...]:
         if self.embedding is None:

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from itertools import islice
 
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.events import Reply, Usage
@@ -27,7 +28,7 @@ from mnemoir.memory.facts.decide.matters import stated_names
 from mnemoir.memory.facts.decide.personal import FactPolicy
 from mnemoir.memory.facts.decide.repairing import repaired_fact
 from mnemoir.memory.facts.decide.resemblance import NEAR, Duplicates, duplicate_groups
-from mnemoir.memory.facts.decide.wordings import each_once, wordings_of_one
+from mnemoir.memory.facts.decide.wordings import each_once, tells_anew, wordings_of_one
 from mnemoir.memory.facts.extract.conversation import (
     messages,
     outside,
@@ -359,7 +360,9 @@ def _in_places(
     if not linked:
         return fitting
     limit = limit if len(fitting) == len(hits) else len(fitting)
-    head = fitting[: limit - places_of(limit)]
-    fresh = [hit for hit in linked if not are_once or len(each_once([*head, hit])) > len(head)]
-    places = with_linked_hits(fitting, fresh, limit)
-    return places if within is None else within.cut(places)
+    places = places_of(limit)
+    head = fitting[: limit - places]
+    seen = {hit.memory.id for hit in head}
+    fresh = (hit for hit in linked if hit.memory.id not in seen and (not are_once or tells_anew(hit, head)))
+    placed = with_linked_hits(fitting, list(islice(fresh, places)), limit)
+    return placed if within is None else within.cut(placed)

@@ -85,8 +85,9 @@ def names_of(memory: Memory) -> bytes:
 
 
 def is_statement(memory: Memory) -> bool:
-    """True for a fact, and for words kept as they are that stand alone: no speaker, no conversation around them."""
-    return memory.kind == "fact" or (memory.speaker is None and memory.conversation is None)
+    """True for a fact, and for words of the user's that are kept as they are and stand alone, in no conversation."""
+    is_of_user = memory.role in (None, "user") and memory.speaker is None
+    return memory.kind == "fact" or (is_of_user and memory.conversation is None)
 
 
 def possible_names(question: str) -> Sequence[int]:
@@ -103,16 +104,18 @@ def possible_names(question: str) -> Sequence[int]:
             found[key_of_name(_PERSON + person)] = None
         elif (form.has_capital or not is_careful) and _may_be_name(form, language):
             found[key_of_name(form.name)] = None
-            if len(form.name) > _GENITIVE and form.name.endswith("s"):  # "Annas Arbeit"
-                found[key_of_name(form.name[:-1])] = None
+            if bare := _without_genitive(form):
+                found[key_of_name(bare)] = None
     return list(found)[:_MOST_NAMES]
 
 
 def words_by_key(text: str) -> Mapping[int, str]:
     """The words of a statement, as written, by the keys that they have as names."""
-    return {
+    forms = [form for form, _ in _words_of(_plain(text))]
+    bare = {key_of_name(name): form.text[:-1] for form in forms if (name := _without_genitive(form))}
+    return bare | {
         key_of_name(_PERSON + form.person if form.person else form.name): _POSSESSIVE.sub("", form.text)
-        for form, _ in _words_of(_plain(text))
+        for form in forms
     }
 
 
@@ -137,7 +140,14 @@ def _names_in(text: str) -> bytes:
             mode = _mode_of(form, before, language, is_first=at in starts or are_capitals_usual)
         key = key_of_name(form.name)
         modes[key] = mode if key not in modes else _stronger(mode, modes[key])
+        if language == _GERMAN and form.has_capital and (bare := _without_genitive(form)):
+            modes.setdefault(key_of_name(bare), Mode.FIRST)
     return pack_names(dict(list(modes.items())[:_MOST_NAMES]))
+
+
+def _without_genitive(form: _Form) -> str:
+    """The name that a word may be the genitive of: "Annas Arbeit"; "" for none."""
+    return form.name[:-1] if len(form.name) > _GENITIVE and form.name.endswith("s") else ""
 
 
 def _mode_of(form: _Form, before: _Form | None, language: str, *, is_first: bool) -> Mode:

@@ -14,6 +14,8 @@ from mnemoir.search.terms import Postings, append_postings, postings_of
 FEWEST_COMMON = 50
 COMMON_SHARE = 0.02  # a name in more rows than both links nothing
 Slots = NDArray[np.int64]
+_NAME, _, _NOUN, _SMALL, _USER = map(int, Mode)  # numpy takes a third longer to compare with members of an enum
+_LAST_LINK, _MODES = _NOUN, len(Mode)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +66,7 @@ class NameRows:
         begins = np.where(slots > 0, ends[slots - 1], 0)
         at, place = _ranges(begins, ends[slots] - begins)
         names = self._names.values[at]
-        links = modes_in(names) <= Mode.NOUN
+        links = modes_in(names) <= _LAST_LINK
         return keys_in(names[links]), place[links]
 
     def mentions(self, keys: Keys, shown: NDArray[np.bool_], most: int) -> Mentions:
@@ -72,11 +74,11 @@ class NameRows:
         which, slots, modes = self._postings_of(keys)
         seen = shown[slots]
         which, slots, modes = which[seen], slots[seen], modes[seen]
-        links = modes <= Mode.NOUN
+        links = modes <= _LAST_LINK
         degrees = np.bincount(which[links], minlength=len(keys))
-        is_name = _has(which, modes == Mode.NAME, keys)
-        is_name |= _has(which, modes == Mode.NOUN, keys) & ~_has(which, modes == Mode.SMALL, keys)
-        is_name &= ~_has(which, modes == Mode.USER, keys)
+        counts = np.bincount(which * _MODES + modes, minlength=len(keys) * _MODES).reshape(len(keys), _MODES)
+        has = counts > 0
+        is_name = (has[:, _NAME] | (has[:, _NOUN] & ~has[:, _SMALL])) & ~has[:, _USER]
         is_common = degrees > most
         kept = links & (is_name & ~is_common)[which]
         return Mentions(which[kept], slots[kept], degrees, bool((is_name & is_common).any()))
@@ -101,10 +103,6 @@ def _postings(names: Keys, counts: NDArray[Any], first: int) -> Postings:
     keys, slots = keys_in(names), np.repeat(np.arange(first, first + len(counts), dtype=np.int32), counts)
     order = np.argsort(keys, kind="stable")
     return postings_of(keys[order], slots[order], modes_in(names)[order])
-
-
-def _has(which: NDArray[np.int64], is_so: NDArray[np.bool_], keys: Keys) -> NDArray[np.bool_]:
-    return np.bincount(which[is_so], minlength=len(keys)) > 0
 
 
 def _ranges(begins: NDArray[Any], lengths: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

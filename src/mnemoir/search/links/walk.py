@@ -29,7 +29,7 @@ FEWEST = 4  # results: of fewer, none is given away
 _NO_NAME = "neither the question nor the best results have a name"
 _TOO_COMMON = "the names are in too many memories"
 # what bounds the time of a walk: the statements whose names are followed, and the names
-_MOST_ROWS, _MOST_NAMES = 400, 200
+_MOST_ROWS, _MOST_NAMES = 128, 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -64,9 +64,9 @@ def walk(names: NameRows, shown: NDArray[np.bool_], asked: Sequence[int], best: 
             break
         gain = weights[found.which] * FADE**step / np.sqrt(found.degrees[found.which])
         worth += np.bincount(found.slots, gain, len(shown))
-        order = np.argsort(gain, kind="stable")
-        order = order[gain[order] > gains[found.slots[order]]]
-        gains[found.slots[order]], by[found.slots[order]] = gain[order], keys[found.which[order]]
+        better = np.flatnonzero(gain > gains[found.slots])
+        better = better[np.argsort(gain[better], kind="stable")]  # of one row's gains the greatest comes last
+        gains[found.slots[better]], by[found.slots[better]] = gain[better], keys[found.which[better]]
         reached = np.flatnonzero(worth)
         if step < STEPS - 1:
             keys, weights = _following_names(names, np.array(asked, np.uint64), reached, worth)
@@ -95,7 +95,7 @@ def _following_names(
     keys, weights = keys[order], weights[order]
     first = np.ones(len(keys), bool)
     first[1:] = keys[1:] != keys[:-1]
-    first &= ~np.isin(keys, asked)
+    first &= (keys[:, np.newaxis] != asked).all(axis=1)
     chosen = _best_of(np.flatnonzero(first), weights[first], _MOST_NAMES)
     return keys[chosen], weights[chosen]
 

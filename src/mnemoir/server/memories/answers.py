@@ -8,6 +8,7 @@ from mnemoir.core.memories import Applied, HistoryEntry, Memory, Origin, SourceT
 from mnemoir.core.memories import Hit as FoundMemory
 from mnemoir.core.proposals import Proposal
 from mnemoir.memory.facts import AddResult, freshness
+from mnemoir.memory.names.reading import words_by_key
 from mnemoir.ports.memory_store import Visible
 from mnemoir.search.recall import SearchResult
 from mnemoir.server.rest import JsonObject
@@ -300,13 +301,15 @@ def _hit_json(hit: FoundMemory, *, explain: bool) -> Hit:
         "fits": hit.fits,
         "likely": False,
         "signals": dict(hit.signals),
-        "linked_by": hit.linked_by,
+        "linked_by": "",
     }
     if hit.is_likely:
         del found["likely"]
     if not explain:
         del found["signals"]
-    if not explain or not hit.linked_by:
+    if explain and hit.linked_by is not None:
+        found["linked_by"] = words_by_key(hit.memory.text).get(hit.linked_by, "")
+    if not found["linked_by"]:
         del found["linked_by"]
     return found
 

@@ -57,6 +57,13 @@ def each_once(hits: Sequence[Hit]) -> list[Hit]:
     return kept
 
 
+def tells_anew(hit: Hit, others: Sequence[Hit]) -> bool:
+    """True when the hit says what none of the others says, and is more than a fuller wording of one of them."""
+    text = hit.memory.text
+    rivals = (other.memory.text for other in others if _are_comparable(hit.memory, other.memory))
+    return not any(says_same(other, text) or is_known(text, other) or is_known(other, text) for other in rivals)
+
+
 def _are_comparable(one: Memory, other: Memory) -> bool:
     """False for two facts of which neither can say what the other one says; told in little time, for most are."""
     if not one.kind == other.kind == "fact":
