@@ -82,7 +82,7 @@ def pruning_of(conversations, stamps, clock):
 
     def start(days: int | None = 30) -> Pruning:
         holding = OpenHolding(name="conversation", prune=conversations.prune)
-        return Pruning([holding], stamps, days, ClockTrust(stamps, clock, clock.elapsed_s), clock)
+        return Pruning([holding], days, ClockTrust(stamps, clock, clock.elapsed_s), clock)
 
     return start
 
@@ -186,7 +186,7 @@ async def test_a_first_run_ever_waits_for_an_hour(conversations, clock, database
     talk(conversations, MIRA, "old", days_ago=31)
     holding = OpenHolding(name="conversation", prune=conversations.prune)
     stamps = SqlStamps(database)
-    pruning = Pruning([holding], stamps, 30, ClockTrust(stamps, clock, clock.elapsed_s), clock)
+    pruning = Pruning([holding], 30, ClockTrust(stamps, clock, clock.elapsed_s), clock)
     assert await pruning.prune_if_due() == 0
     clock.passed_s = 3599
     assert await pruning.prune_if_due() == 0
@@ -269,7 +269,7 @@ async def test_what_ends_by_itself_does_so_without_a_setting_but_not_by_a_clock_
         swept.append(clock())
 
     holding = OpenHolding(name="proposal", expire=expire, sweep=sweep)
-    pruning = Pruning([holding], stamps, None, ClockTrust(stamps, clock, clock.elapsed_s), clock)
+    pruning = Pruning([holding], None, ClockTrust(stamps, clock, clock.elapsed_s), clock)
     assert (await pruning.expire_if_due(), len(swept)) == ({"proposals": 1}, 1)
     clock.set_s = 100 * DAY_S
     assert (await pruning.expire_if_due(), len(swept)) == ({}, 1)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import mnemoir.server
-from mnemoir.core.errors import SettingsError
+from mnemoir.core.errors import SettingsError, StorageDamaged
 from mnemoir.core.scope import DEFAULT_TENANT, Principal, Role
 from mnemoir.ports.memory_store import Project
 from mnemoir.server.app import TABLE
@@ -105,6 +105,8 @@ async def test_while_the_keys_cannot_be_read_nobody_is_let_in(open_server, tmp_p
     for ending in ("-wal", "-shm"):
         (tmp_path / "data" / f"access.db{ending}").unlink()
     damaged.rename(tmp_path / "data" / "access.db")
+    with pytest.raises(StorageDamaged):
+        server.parts.access.file.look(now=True)  # as the next second does
     for headers in ({}, {"x_api_key": text}):
         assert error_of(await server.ask("GET", "/api/projects", **headers)) == (503, "storage_damaged")
 

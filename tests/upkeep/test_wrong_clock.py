@@ -202,7 +202,7 @@ async def test_of_what_ends_all_goes_by_a_clock_that_is_not_set_right_within_an_
     ahead(days=400)
     async with opened(settings) as parts:
         stamps = SqlStamps(parts.memory.database)
-        pruning = Pruning(parts.upkeep.holdings, stamps, 30, ClockTrust(stamps, elapsed=lambda: passed_s[0]))
+        pruning = Pruning(parts.upkeep.holdings, 30, ClockTrust(stamps, elapsed=lambda: passed_s[0]))
         await look(pruning)
         assert of_tables(rows_of(settings.storage.data_dir)) == before
         passed_s[0] += 3601

@@ -203,10 +203,11 @@ class AccessFile:
     def _refuse_loss(self) -> None:
         """Raise StorageDamaged for a file that must be there and is missing, or empty: it would let everybody in."""
         membership = self._identity.membership(ACCESS_FILE)
+        must_be = membership.is_expected() or self._path.exists()  # before the look: the first key may come between
         what = loss_of(self._path)
         if what is None:
             return
-        if membership.is_expected() or self._path.exists():
+        if must_be:
             raise membership.loss_error(self._path, what)
         if self._file is not None:
             raise StorageDamaged(
@@ -217,6 +218,8 @@ class AccessFile:
     def _credentials_in(self, file: SharedFile) -> Credentials:
         """What is in the file, which must be there from the first key or user on, and have one."""
         found = Credentials(*SqlApiKeys(file).state())
+        if not found.were_made and self._identity.is_expected(ACCESS_FILE):
+            found = Credentials(*SqlApiKeys(file).state())  # the first one may have come between
         if found.were_made:
             self._identity.expect(ACCESS_FILE)
         elif self._identity.is_expected(ACCESS_FILE):

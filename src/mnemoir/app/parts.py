@@ -10,6 +10,7 @@ from time import monotonic
 from mnemoir.access.opening import Access, open_access
 from mnemoir.app.workflows import make_workflows
 from mnemoir.chats.chat_memory import points_here
+from mnemoir.chats.clock_trust import ClockTrust
 from mnemoir.chats.memory_parts import Memory, open_memory
 from mnemoir.chats.opening import Chats, open_chats, open_talks
 from mnemoir.chats.quotas import Quotas
@@ -21,6 +22,7 @@ from mnemoir.ports.llm import ChatModel
 from mnemoir.providers.http import new_session
 from mnemoir.settings import Settings
 from mnemoir.storage.private_folders import close_folders
+from mnemoir.storage.sql.ageing import SqlStamps
 from mnemoir.storage.sqlite import open_database
 from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
 from mnemoir.trees.opening import Trees, open_runs, open_trees
@@ -100,15 +102,16 @@ async def open_parts(settings: Settings) -> Parts:
         database = own(open_database(settings.storage.data_dir / DATABASE_FILE, encryption.open_sql, identity))
         await encryption.refuse_lost_store(database)
         access = await open_access(settings, careful, database, identity, own)
+        trust = ClockTrust(SqlStamps(database))
         quotas = Quotas(settings, access.spent, access.tenants.limits_of)
-        memory = open_memory(settings, models, access, quotas, database, cells, own)
+        memory = open_memory(settings, models, access, quotas, database, cells, trust, own)
         talks = open_talks(settings, models, memory, quotas, session, identity, cells, own)
         runs = own(open_runs(settings, encryption.open_sql))
         workflows, discussions, trials = make_workflows(
             settings, served, models, talks, runs, access.spent, session, own
         )
         trees = open_trees(settings, served, workflows, trials, runs)
-        upkeep = open_upkeep(settings, access, models, memory, talks, discussions, runs, encryption, own)
+        upkeep = open_upkeep(settings, access, models, memory, talks, discussions, runs, encryption, trust, own)
         await upkeep.adoption.hide_cut_adoptions()
         chats = open_chats(settings, models, memory, talks, trees, discussions, upkeep.holdings, own)
         return Parts(

@@ -15,7 +15,7 @@ class ClockTrust:
     """`stamps` are of this data directory. `elapsed` counts seconds that passed, whatever the clock is set to."""
 
     def __init__(self, stamps: SqlStamps, clock: Clock = utc_now, elapsed: Callable[[], float] = elapsed_s) -> None:
-        self._stamps = stamps
+        self.stamps = stamps
         self._clock = clock
         self._elapsed = elapsed
         self._guard: ClockGuard | None = None
@@ -23,10 +23,10 @@ class ClockTrust:
     async def decides(self) -> bool:
         """Whether the clock may decide; noted. Raises StorageUnavailable."""
         if self._guard is None:
-            self._guard = ClockGuard(await self._stamps.read(Stamp.CLOCK), self._clock, self._elapsed)
+            self._guard = ClockGuard(await self.stamps.read(Stamp.CLOCK), self._clock, self._elapsed)
         if not self._guard.trusts():
             return False
-        await self._stamps.write(Stamp.CLOCK, self._clock())
+        await self.stamps.write(Stamp.CLOCK, self._clock())
         return True
 
     def is_known_to_decide(self) -> bool:

@@ -32,7 +32,6 @@ from mnemoir.storage.files import FileMemoryStore, FileProjectFiles, FileProject
 from mnemoir.storage.pack_files import PackFiles
 from mnemoir.storage.sealing.cells import Cells
 from mnemoir.storage.sql import SqlMemoryStore, SqlProjectSettings, SqlProposals
-from mnemoir.storage.sql.ageing import SqlStamps
 from mnemoir.storage.sqlite import SqliteEngine
 
 
@@ -41,7 +40,6 @@ class Memory:
     """The facts and what they are kept in."""
 
     database: SqliteEngine
-    clock_trust: ClockTrust
     store: SqlMemoryStore | FileMemoryStore
     packs: PackFiles
     project_settings: ProjectSettingsStore
@@ -83,12 +81,12 @@ def open_memory(
     quotas: Quotas,
     database: SqliteEngine,
     cells: Cells | None,
+    trust: ClockTrust,
     own: Own,
 ) -> Memory:
     """Open it; `cells` encrypt what is kept beside the `database`. Parts to be closed are passed to `own`."""
     packs = PackFiles(settings.storage.data_dir / MEMORY_PACKS, cells)
     pending, waiting = asyncio.Event(), {space.name: asyncio.Event() for space in models.spaces}
-    trust = ClockTrust(SqlStamps(database))
     store, project_settings = _storage(
         settings, database, packs, pending.set, models.spaces, waiting, quotas.adding, trust
     )
@@ -112,7 +110,6 @@ def open_memory(
     )
     return Memory(
         database=database,
-        clock_trust=trust,
         store=store,
         packs=packs,
         project_settings=project_settings,

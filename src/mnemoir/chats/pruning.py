@@ -17,7 +17,7 @@ from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.clock_guard import WAIT_S
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.ports.holdings import Amounts, OpenHolding
-from mnemoir.storage.sql.ageing import SqlStamps, Stamp
+from mnemoir.storage.sql.ageing import Stamp
 
 _log = structlog.get_logger(__name__)
 _EVERY_S = 24 * 3600.0
@@ -29,13 +29,11 @@ class Pruning:
     def __init__(
         self,
         holdings: Sequence[OpenHolding],
-        stamps: SqlStamps,
         days: int | None,
         trust: ClockTrust,
         clock: Clock = utc_now,
     ) -> None:
         self._holdings = holdings
-        self._stamps = stamps
         self._days = days
         self._clock = clock
         self.trust = trust
@@ -84,7 +82,7 @@ class Pruning:
 
     async def last_run_at(self) -> datetime | None:
         """The time of the last pruning, also when it is switched off now; None for never."""
-        return await self._stamps.read(Stamp.PRUNED)
+        return await self.trust.stamps.read(Stamp.PRUNED)
 
     async def _expire(self, *, dry_run: bool = False) -> Amounts:
         expired: Counter[str] = Counter()
@@ -99,7 +97,7 @@ class Pruning:
         pruned = sum([await holding.prune(days, dry_run) for holding in self._holdings if holding.prune is not None])
         if dry_run:
             return pruned
-        await self._stamps.write(Stamp.PRUNED, self._clock())
+        await self.trust.stamps.write(Stamp.PRUNED, self._clock())
         if pruned:
             _log.info("conversations pruned", count=pruned, days=days)
         return pruned

@@ -29,8 +29,8 @@ from mnemoir.core.memories import (
 )
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
-from mnemoir.memory.names.reading import names_of
 from mnemoir.ports.memory_store import StaleChange
+from mnemoir.storage.names import names_of
 
 
 def seconds_of(text: str | None) -> float | None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mnemoir.access.opening import Access
+from mnemoir.chats.clock_trust import ClockTrust
 from mnemoir.chats.discussions import Discussions
 from mnemoir.chats.forgetting import Forgetting
 from mnemoir.chats.memory_parts import Memory
@@ -20,7 +21,6 @@ from mnemoir.ports.jobs import JobQueue
 from mnemoir.ports.run_store import RunStore
 from mnemoir.settings import Settings
 from mnemoir.storage.sql.adoptions import Adoptions
-from mnemoir.storage.sql.ageing import SqlStamps
 from mnemoir.storage.sql.holds import Holds
 from mnemoir.upkeep.adopting import Adoption
 from mnemoir.upkeep.encryption import Encryption
@@ -71,6 +71,7 @@ def open_upkeep(
     discussions: Discussions,
     runs: RunStore,
     encryption: Encryption,
+    trust: ClockTrust,
     own: Own,
 ) -> Upkeep:
     """Open it over all that keeps anything of a user."""
@@ -119,14 +120,7 @@ def open_upkeep(
         further_vectors=memory.further_vectors(background, own),
         terms=memory.terms(background, own),
         memory=own(MemoryUpkeep()),
-        pruning=own(
-            Pruning(
-                stores.holdings,
-                SqlStamps(memory.database),
-                settings.memory.auto_prune_days,
-                memory.clock_trust,
-            )
-        ),
+        pruning=own(Pruning(stores.holdings, settings.memory.auto_prune_days, trust)),
     )
 
 

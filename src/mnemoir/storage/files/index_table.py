@@ -13,11 +13,11 @@ import orjson
 from mnemoir.core.atomic_file import Stamp
 from mnemoir.core.clock import midnight
 from mnemoir.core.memories import IndexEntry, Memory
-from mnemoir.memory.names.reading import names_of
 from mnemoir.ports.memory_store import Project, StoreCounts
 from mnemoir.search.terms import TERMS_VERSION, beginning_of, terms_and_forms_of
 from mnemoir.storage.files.contents import Contents, EntryOf
 from mnemoir.storage.files.rows import Key, Row, key_of, text_hash
+from mnemoir.storage.names import names_of
 from mnemoir.storage.planning import seconds_of
 from mnemoir.storage.sql.engine import Sql, Value, queries
 from mnemoir.storage.sql.rows import NO_VECTORS, NOWHERE, further_vectors

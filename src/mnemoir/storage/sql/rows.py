@@ -12,8 +12,8 @@ from mnemoir.core.memories import Applied, HistoryEntry, IndexEntry, Memory, Sou
 from mnemoir.core.proposals import Proposal
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
-from mnemoir.memory.names.reading import names_of
 from mnemoir.search.terms import TERMS_VERSION
+from mnemoir.storage.names import names_of
 from mnemoir.storage.planning import effective_at, expires_at, seconds_of
 from mnemoir.storage.sql.engine import Damaged, Sql, Value, queries
 
