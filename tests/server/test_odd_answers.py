@@ -49,3 +49,13 @@ async def test_a_member_that_the_models_server_does_not_know_is_noted_each_time(
         assert len(llm.requests) - asked == tries
         (note,) = await notes(server)
         assert note == "The model's server does not know 'stream_options', so it was asked without."
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+async def test_a_member_of_too_many_levels_is_an_error_of_the_models_server(open_server, llm, stream):
+    server = await open_server(asks(llm))
+    deep = b'"x":' + b'{"a":' * 300 + b"1" + b"}" * 300
+    llm.queue(Answer(body=as_json(whole({"content": "Hi"}))[:-1] + b"," + deep + b"}"))
+    answer = await server.ask("POST", CHAT, hello(stream=stream))
+    assert answer.status == 502, answer.body
+    assert b"llm_invalid_output" in answer.body

@@ -161,7 +161,9 @@ class LineReader(AnswerReader):
         if body.get("error"):
             raise upstream.error_in_body(body)
         parts = self.parts_of(body)
-        calls = read_upstream_calls(parts[2], self._ids) if parts is not None and parts[2] else ()
+        calls: Sequence[ToolCall] = ()
+        if parts is not None and parts[2]:  # before anything is noted: the line may be read a second time
+            calls = read_upstream_calls(parts[2], self._ids)
         self._line_count += 1
         passed = passed_of(body)
         if passed is not None:
@@ -207,14 +209,17 @@ class LineReader(AnswerReader):
 
     def _read_parts(self, parts: Parts, calls: Sequence[ToolCall], events: list[ModelEvent]) -> None:
         text, thinking, _ = parts
-        if text or thinking or calls:
-            self._has_words = True
         if thinking:
+            self._has_words = True
             events.append(Thinking(upstream.text_or_none(thinking, "thinking") or ""))
         if text.__class__ is str:
-            events += (Text(text),) if text else ()
+            if text:
+                self._has_words = True
+                events.append(Text(text))
         elif text is not None:
-            events += read_content(text)
+            said = list(read_content(text))
+            self._has_words = self._has_words or bool(said)
+            events += said
         for call in calls:
             events.append(
                 ToolCallPart(
@@ -226,7 +231,7 @@ class LineReader(AnswerReader):
     def _finish(self, body: Mapping[str, Any], events: list[ModelEvent]) -> None:
         if not self._has_answer and read_reason(body.get("done_reason")) is None:
             raise upstream.unusable("no message")
-        if not (self._has_words or self.is_loading):
+        if not (self._has_words or self._call_count or self.is_loading):
             raise_no_question(body.get("done_reason"))
         reason = finish_reason(body.get("done_reason"), has_calls=self._call_count > 0)
         events += (read_usage(body), Finished(reason=reason))

@@ -171,7 +171,7 @@ class NdjsonReader:
         self._rest = bytearray(rest)
         self._check(max(len(rest), *map(len, lines)))
         whole = [line for line in lines if line and not line.isspace()]
-        return whole + self._last() if rest.endswith(b"}") else whole
+        return whole + self._last() if rest and rest.endswith(b"}") else whole
 
     def _last(self) -> list[bytes]:
         """The unfinished line, if it is the last one."""

@@ -72,7 +72,7 @@ async def test_each_prompt_has_its_answer(
         assert [event async for batch in model.stream(asked(prompt, wanted)) for event in batch][-1] == Finished()
 
 
-async def test_the_last_line_ends_an_answer_although_its_connection_stays_open(
+async def test_the_last_line_ends_an_answer_whose_connection_stays_open(
     session: aiohttp.ClientSession,
 ) -> None:
     said = {"message": {"content": "Hi"}, "done": False}

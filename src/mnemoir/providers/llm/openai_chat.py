@@ -1,7 +1,8 @@
 """Chat models over OpenAI's chat completions, a protocol of nearly every other model server too."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import aclosing
+from typing import Any
 
 from mnemoir.core.events import Alternative, Finished, ModelEvent, Reply
 from mnemoir.core.messages import ModelRequest
@@ -30,17 +31,20 @@ class OpenAIChat(RemoteModel):
     def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[ModelEvent], None]:
         """See the port. An answer to several prompts ends with an error where it leaves one out."""
         events = super().stream(request)
-        return self._of_prompts(request, events) if request.raw and count_prompts(request) > 1 else events
+        return self._events_of_prompts(request, events) if request.raw and count_prompts(request) > 1 else events
 
-    async def ask(self, request: ModelRequest) -> Reply:
+    def ask(self, request: ModelRequest) -> Coroutine[Any, Any, Reply]:
         """See the port. Raises ProviderInvalidOutput for an answer that leaves one of several prompts out."""
-        reply = await super().ask(request)
-        if request.raw and count_prompts(request) > 1:
-            with self._errors():
-                check_answered(request, 1 + len(reply.alternatives))
+        answering = super().ask(request)  # no coroutine around it for every chat
+        return self._reply_to_prompts(request, answering) if request.raw and count_prompts(request) > 1 else answering
+
+    async def _reply_to_prompts(self, request: ModelRequest, answering: Coroutine[Any, Any, Reply]) -> Reply:
+        reply = await answering
+        with self._errors():
+            check_answered(request, 1 + len(reply.alternatives))
         return reply
 
-    async def _of_prompts(
+    async def _events_of_prompts(
         self, request: ModelRequest, events: AsyncGenerator[Sequence[ModelEvent], None]
     ) -> AsyncGenerator[Sequence[ModelEvent], None]:
         answered: set[object] = set()
