@@ -5,7 +5,10 @@ import json
 import pytest
 
 from mnemoir.core.scope import Scope
+from mnemoir.storage.sealing.key_ring import KeyRing
+from tests.narrowing import instance
 from tests.search.linked_users import user
+from tests.server.test_encryption import serving, settled
 from tests.storage.sealing_kit import a_key
 
 MEMORIES = "/api/memories"
@@ -81,23 +84,52 @@ async def test_memories_of_conversations_are_not_linked(server):
     assert not any("linked" in one["signals"] for one in found["results"])
 
 
-@pytest.mark.parametrize("kept", ["plain", "encrypted", "files"])
-async def test_names_of_an_erased_person_stand_in_no_file(open_server, tmp_path, kept):
+@pytest.fixture
+def encrypted(tmp_path):
     keys = tmp_path / "keys"
     keys.write_text(a_key())
     keys.chmod(0o600)
-    encrypted = {"encryption.mode": "fields", "encryption.key_file": str(keys)}
+    return {"encryption.mode": "fields", "encryption.key_file": str(keys)}
+
+
+@pytest.mark.parametrize("kept", ["plain", "encrypted", "files"])
+async def test_names_of_an_erased_person_stand_in_no_file(open_server, tmp_path, encrypted, kept):
     files = {"storage.backend": "file", "storage.workspace_root": str(tmp_path / "work")}
     server = await open_server({"plain": {}, "encrypted": encrypted, "files": files}[kept])
     await keep(server, *FACTS)
     await find(server)
-    scope = Scope(project="default", user="mira")
-    rows = await server.parts.memory.store.reading(lambda view: view.rows_since(scope, -1))
-    names = {row.entry.names[at : at + 8] for row in rows for at in range(0, len(row.entry.names), 8)}
-    assert len(names) >= 4
-    assert any(name in stored(tmp_path) for name in names) is (kept != "encrypted")
+    found = b"".join(await names(server))
+    keys = {found[at : at + 8] for at in range(0, len(found), 8)}
+    assert len(keys) >= 4
+    assert any(key in stored(tmp_path) for key in keys) is (kept != "encrypted")
     assert (await server.ask("DELETE", f"{MEMORIES}?user_id=mira")).status == 200
-    assert not any(name in stored(tmp_path) for name in names)
+    assert not any(key in stored(tmp_path) for key in keys)
+
+
+async def test_names_are_the_same_behind_encryption_a_new_key_and_plain_again(tmp_path, encrypted):
+    seen = []
+    async with serving(tmp_path, {}) as server:
+        await keep(server, *FACTS)
+        seen.append(await names(server))
+    async with serving(tmp_path, encrypted) as server:
+        await settled(server)
+        seen.append(await names(server))
+        instance(KeyRing, server.parts.upkeep.encryption.ring).rotate(("default", "default", "mira"))
+        await settled(server)
+        seen.append(await names(server))
+    async with serving(tmp_path, encrypted | {"encryption.mode": "off"}) as server:
+        await settled(server)
+        seen.append(await names(server))
+    assert seen == [seen[0]] * 4
+    assert any(seen[0])
+
+
+async def names(server):
+    """The names of each row of the user, as search reads them."""
+    rows = await server.parts.memory.store.reading(
+        lambda view: view.rows_since(Scope(project="default", user="mira"), -1)
+    )
+    return [row.entry.names for row in rows]
 
 
 def stored(folder):
