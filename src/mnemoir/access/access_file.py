@@ -185,7 +185,8 @@ class AccessFile:
         if is_recent and self.credentials.were_made and not now:
             return
         state = file_state(self._path)
-        if state == self._state:
+        is_lost = state[0] is None and self._file is not None
+        if state == self._state and not is_lost:
             self._looked_at, self._writes = ticks, writes
             return
         self._looked_at = -math.inf  # what fails now is looked at again by the next request

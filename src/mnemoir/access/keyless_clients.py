@@ -49,7 +49,7 @@ class KeylessClients:
     def note(self, name: str, agent: str) -> None:
         """Note a call of a kind of client, with its User-Agent."""
         now = self._clock()
-        place = name, f"{now:%Y-%m-%d}"
+        place = name, now.date().isoformat()
         self._days[place] = now, self._days.get(place, (now, 0))[1] + 1
         self._products[name] = _product(agent)
         self._is_written = False

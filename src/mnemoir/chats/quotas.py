@@ -4,7 +4,6 @@ What is stored is refused by itself, and a chat that cannot be remembered or kep
 is checked before a model is asked, so the last chat may go over it.
 """
 
-from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from contextvars import ContextVar
@@ -74,7 +73,7 @@ class Quotas:
         self._of_users = _limits_in(settings.quotas.user)
         self._of_tenants = _limits_in(settings.quotas.tenant)
         self._limits_of = limits_of
-        self._chats: Counter[tuple[str, str | None]] = Counter()
+        self._chats: dict[tuple[str, str | None], int] = {}
         self._deciding = KeyedLock()
         self.spent = spent
         self._stored: StoredAmounts | None = None
@@ -182,14 +181,15 @@ class Quotas:
         both = ((scope.tenant, scope.user), (scope.tenant, None))
         for tenant, user in both:
             limit = self.limits(tenant, user).get(CHATS)
-            if limit is not None and self._chats[tenant, user] >= limit:
+            if limit is not None and self._chats.get((tenant, user), 0) >= limit:
                 whose = f"User {user}" if user else f"Tenant {tenant}"
                 raise RateLimited(
                     f"{whose} has {limit} chats under way, and may have no more at once. Wait until one has ended.",
                     bucket=CHATS,
                     retry_after_s=1,
                 )
-        self._chats.update(both)
+        for one in both:
+            self._chats[one] = self._chats.get(one, 0) + 1
         try:
             yield
         finally:
@@ -207,7 +207,7 @@ class Quotas:
             if what in ("tokens_day", "tokens_month"):
                 found.append(self._budget_of(tenant, user, what, limits.get(what)))
             else:
-                used = self._chats[tenant, user] if what == CHATS else await self._amount(what, tenant, user)
+                used = self._chats.get((tenant, user), 0) if what == CHATS else await self._amount(what, tenant, user)
                 found.append(Standing(tenant=tenant, user=user, what=what, used=used, limit=limits.get(what)))
         return found
 

@@ -92,23 +92,28 @@ def read_reply(body: Json) -> Reply:
     given = _calls_of(message)
     calls = CallPieces().read_all(given) if given else ()
     content = message.get("content")
-    said = [Text(content)] if isinstance(content, str) else list(read_content(content))
+    text = content if isinstance(content, str) else None  # as in nearly every answer
+    said = tuple(read_content(content)) if text is None else ()
     refusal = upstream.text_or_none(message.get("refusal"), "a refusal") or ""
     passed = passed_of(body, choice, message, _OF_ANSWERS, ROUTE)
     reply = Reply(
-        text="".join(event.text for event in said if isinstance(event, Text)),
+        text=_joined(said, Text) if text is None else text,
         reason=finish_reason(reason_of(choice), has_calls=bool(calls)),
         tool_calls=calls,
-        thinking="".join((*(event.text for event in said if isinstance(event, Thinking)), _thinking(message))),
-        refusal="".join((refusal, *(event.text for event in said if isinstance(event, Refusal)))),
+        thinking=_joined(said, Thinking) + _thinking(message),
+        refusal=refusal + _joined(said, Refusal),
         usage=read_usage(body.get("usage") or (passed and usage_behind(body))),
         passed=passed,
         alternatives=tuple(map(_read_further, choices[1:])) if len(choices) > 1 else (),
-        notes=tuple(event.text for event in said if isinstance(event, Note)),
+        notes=tuple(event.text for event in said if isinstance(event, Note)) if said else (),
     )
     if passed is not None and not (reply.text or calls or reply.thinking or reply.refusal or reply.notes):
         raise_lost_words(passed.choice, passed.message)
     return reply
+
+
+def _joined(said: Sequence[Event], kind: type[Text | Thinking | Refusal]) -> str:
+    return "".join(event.text for event in said if isinstance(event, kind)) if said else ""
 
 
 def _read_further(choice: Json) -> Json:

@@ -4,9 +4,7 @@ A refusal gets a sentence of advice. The error names of the server say more than
 first.
 """
 
-import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 
 import aiohttp
 from aiohttp import http_exceptions
@@ -91,18 +89,21 @@ def provider_error_of(exc: BaseException, endpoint: Endpoint) -> ProviderError |
     return None
 
 
-@contextmanager
-def provider_errors(endpoint: Endpoint) -> Iterator[None]:
+class provider_errors:  # a class, named like a function: a generator costs each call of a model more
     """Raise ProviderErrors in place of the HTTP client's errors, with all secrets removed."""
-    try:
-        yield
-    except asyncio.CancelledError:
-        raise
-    except Exception as exc:
-        error = provider_error_of(exc, endpoint)
-        if error is None or error is exc:
-            raise
-        raise error from exc
+
+    __slots__ = ("_endpoint",)
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, exc: BaseException | None, trace: object) -> None:
+        error = provider_error_of(exc, self._endpoint) if isinstance(exc, Exception) else None
+        if error is not None and error is not exc:
+            raise error from exc
 
 
 def with_message(exc: ProviderError, endpoint: Endpoint, said: str) -> ProviderError:

@@ -70,7 +70,8 @@ def check_conditions(scope: Scope, found: Found) -> None:
 
 def _check_bytes(scope: Scope, found: Found) -> None:
     """Raise InvalidRequest where bytes that are no text stand in a path with names: two such names would be one."""
-    if found.path_params and not _is_text(scope["raw_path"]):
+    raw: bytes = scope["raw_path"]
+    if not (raw.isascii() and b"%" not in raw) and found.path_params and not _is_text(raw):
         raise InvalidRequest(
             "The path holds bytes that are not UTF-8. Encode the name in it as UTF-8.", code="invalid_encoding"
         )

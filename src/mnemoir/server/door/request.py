@@ -72,11 +72,14 @@ def route_of(scope: Scope) -> str:
 
 def header(scope: Scope, name: bytes) -> str | None:
     """The first header of that (lower case) name, trimmed; None when there is none."""
-    headers = scope.get(_HEADERS)
-    if headers is None:  # a chat reads ten of them
-        headers = scope[_HEADERS] = dict(reversed(scope["headers"]))
+    headers = scope.get(_HEADERS) or _first_headers(scope)  # a chat reads ten of them
     value = headers.get(name)
     return None if value is None else str(value.decode("latin-1").strip())
+
+
+def _first_headers(scope: Scope) -> dict[bytes, bytes]:
+    found = scope[_HEADERS] = dict(reversed(scope["headers"]))
+    return found
 
 
 def one_header(scope: Scope, *names: bytes) -> str | None:
@@ -84,7 +87,7 @@ def one_header(scope: Scope, *names: bytes) -> str | None:
 
     Raises InvalidRequest where they differ: readers differ in which one counts.
     """
-    if not any(header(scope, name) is not None for name in names):
+    if (scope.get(_HEADERS) or _first_headers(scope)).keys().isdisjoint(names):
         return None
     sent = {value.strip(): name for name, value in scope["headers"] if name in names}
     if len(sent) > 1:
@@ -97,6 +100,8 @@ def one_header(scope: Scope, *names: bytes) -> str | None:
 
 def query(scope: Scope, name: str) -> str | None:
     """The last query parameter of that name; None when there is none."""
+    if not scope["query_string"]:  # as in nearly every chat
+        return None
     return next((value for key, value in reversed(query_pairs(scope)) if key == name), None)
 
 

@@ -4,7 +4,6 @@ So however many chats, streams and connections one caller holds, a quarter is le
 key, or none, it may take all.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -20,26 +19,26 @@ class Shares:
     def __init__(self, most: int, is_shared: Callable[[], bool] = lambda: True) -> None:
         self.most = most
         self._is_shared = is_shared
-        self._held: Counter[str] = Counter()
+        self._held: dict[str, int] = {}
 
     @property
     def held_count(self) -> int:
         """The number that all keys hold together."""
-        return self._held.total()
+        return sum(self._held.values())
 
     def has_room(self, key: str) -> bool:
         """Whether this key may hold one more."""
-        return not key or not self._is_shared() or self._held[key] < share_of(self.most)
+        return not key or not self._is_shared() or self._held.get(key, 0) < share_of(self.most)
 
     def take(self, key: str) -> None:
         """Note that the key holds one more."""
-        self._held[key] += 1
+        self._held[key] = self._held.get(key, 0) + 1
 
     def give_back(self, key: str) -> None:
         """Note that it holds one less, if it holds any."""
-        self._held[key] -= 1
-        if self._held[key] <= 0:
-            del self._held[key]
+        left = self._held.pop(key, 0) - 1
+        if left > 0:
+            self._held[key] = left
 
     @contextmanager
     def holding(self, key: str) -> Iterator[None]:

@@ -6,7 +6,7 @@ once. A slow reader blocks `send`, which slows down the engine and, through it, 
 
 import asyncio
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -160,10 +160,13 @@ class Places:
             raise Overloaded(f"All {self._shares.most} places for chats are taken. Try again in a moment.")
         if not self._shares.has_room(key):
             raise Overloaded("This key has taken its share of the places for chats. Try again in a moment.")
-        with self._shares.holding(key):
+        self._shares.take(key)
+        try:
             self._tell()
             yield
-        self._tell()
+        finally:
+            self._shares.give_back(key)
+            self._tell()
 
     def _tell(self) -> None:
         if self._metrics is not None:
@@ -178,12 +181,12 @@ class UnderWay:
         self._answers: dict[str, tuple[Principal, Departure]] = {}
         self._keys: set[Hashable] = set()
 
-    @contextmanager
-    def alone(self, owner: Hashable, key: str | None) -> Iterator[None]:
+    def alone(self, owner: Hashable, key: str | None) -> AbstractContextManager[None]:
         """Raises Conflict while a chat of that owner and key is under way, else runs the body. None is no key."""
-        if key is None:
-            yield
-            return
+        return nullcontext() if key is None else self._alone(owner, key)
+
+    @contextmanager
+    def _alone(self, owner: Hashable, key: str) -> Iterator[None]:
         if len(key) > _LONGEST_KEY:
             raise InvalidRequest(f"X-Idempotency-Key must have at most {_LONGEST_KEY} characters.")
         claim = (owner, key)

@@ -134,7 +134,8 @@ def file_state(path: Path) -> tuple[tuple[int, int, int] | None, ...]:
 
     Inode, size in bytes, and time of the last change in nanoseconds. Raises OSError.
     """
-    return _status_of(f"{path}"), _status_of(f"{path}-wal")
+    found = _status_of(f"{path}")
+    return found, None if found is None else _status_of(f"{path}-wal")
 
 
 def _status_of(path: str) -> tuple[int, int, int] | None:
