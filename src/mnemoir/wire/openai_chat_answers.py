@@ -107,7 +107,7 @@ def read_reply(body: Json) -> Reply:
         alternatives=tuple(map(_read_further, choices[1:])) if len(choices) > 1 else (),
         notes=tuple(event.text for event in said if isinstance(event, Note)) if said else (),
     )
-    if passed is not None and text is None and not (said or calls or reply.thinking or refusal):
+    if passed is not None and not (reply.text or calls or reply.thinking or reply.refusal or reply.notes):
         raise_lost_words(passed.choice, passed.message)
     return reply
 
