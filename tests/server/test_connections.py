@@ -242,7 +242,9 @@ async def test_a_client_that_asks_first_is_told_to_go_on(listen):
         assert (await response(reader))[0] == 200
 
 
-@pytest.mark.parametrize("target", ["/", "/health", "/api/memories/mira", "/v1/models", "/api/version", "/docs"])
+@pytest.mark.parametrize(
+    "target", ["/", "/health", "/api/memories/mira", "/v1/models", "/api/version", "/docs", "/api/runs/live"]
+)
 async def test_head_is_get_without_a_body(listen, target):
     server = await listen()
     async with connected(server.url) as (reader, writer), asyncio.timeout(60):

@@ -5,6 +5,7 @@ the path as sent, so that an encoded one (`a%2Fb`) stays part of its name: a pla
 the layers of the REST application, which would cost it more than all layers of this server.
 """
 
+import asyncio
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -60,7 +61,9 @@ class Routing:
             return
         # a copy: the HTTP server below reads the method from its own scope to leave the body out
         asked = {**scope, "method": "GET"}
-        await self._answer(asked, receive, _without_body(send))
+        head = _HeadAlone(receive, send)
+        await self._answer(asked, head.receive, head.send)
+        await head.end()
         note_route(scope, route_of(asked))
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -173,13 +176,37 @@ def _refusal_of_conditions(scope: Scope, found: Found) -> Response | None:
     return None
 
 
-def _without_body(send: Send) -> Send:
-    async def head_only(message: Message) -> None:
+class _HeadAlone:
+    """An answer to HEAD: without its body. With the head the client is gone, for what would go on without an end."""
+
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self._receive = receive
+        self._send = send
+        self._has_head = asyncio.Event()
+        self._has_ended = False
+
+    async def send(self, message: Message) -> None:
         if message["type"] == "http.response.body":
             message = {**message, "body": b""}
-        await send(message)
+            self._has_ended = not message.get("more_body")
+        await self._send(message)
+        if message["type"] == "http.response.start":
+            self._has_head.set()
 
-    return head_only
+    async def receive(self) -> Message:
+        received = asyncio.ensure_future(self._receive())
+        has_head = asyncio.ensure_future(self._has_head.wait())
+        try:
+            await asyncio.wait((received, has_head), return_when=asyncio.FIRST_COMPLETED)
+            return received.result() if received.done() else {"type": "http.disconnect"}
+        finally:
+            received.cancel()
+            has_head.cancel()
+
+    async def end(self) -> None:
+        """End the answer where the application did not."""
+        if self._has_head.is_set() and not self._has_ended:
+            await self.send({"type": "http.response.body"})
 
 
 class RouteAsSent(RestRoute):
