@@ -195,3 +195,12 @@ async def test_details_tell_where_the_words_stand_in_their_conversation(server, 
 def succeeded_or_created(answer):
     assert answer.status in (200, 201), answer.body
     return orjson.loads(answer.body)
+
+
+async def test_a_line_of_an_unknown_kind_is_refused_by_its_number_and_nothing_is_imported(server):
+    line = {"memory": "Likes tea", "user_id": "mira", "created_at": "2026-01-01"}
+    for kind in ("propposal", "", "memory_type"):
+        body = b"\n".join(map(orjson.dumps, (line, {**line, "kind": kind})))
+        answer = await server.ask("POST", "/api/import", body)
+        assert (error_of(answer), b"kind" in answer.body) == ((422, "validation_error"), True), answer.body
+    assert await told(server) == []

@@ -226,7 +226,10 @@ def _record(number: int, line: bytes, exchanges: dict[str, Exchange]) -> _Line:
     if kind == PROPOSAL:
         proposed = validated_body(ImportedProposal, raw, "body", number)
         return PROPOSAL, proposed.user_id, proposed.proposal()
-    if isinstance(raw, dict) and isinstance(kind, str) and kind != FACT and kind in exchanges:
+    if isinstance(kind, str) and kind != FACT and kind not in exchanges:
+        known = ", ".join(sorted({FACT, PROPOSAL, *exchanges}))
+        raise Invalid([{"loc": ["body", number, "kind"], "msg": f"must be one of {known}", "type": "value_error"}])
+    if isinstance(raw, dict) and isinstance(kind, str) and kind != FACT:
         return kind, entity_name(raw.get("user_id"), "user_id"), raw
     told = validated_body(ImportedMemory, raw, "body", number)
     return FACT, told.user_id, _memory(told)
