@@ -198,6 +198,13 @@ def test_a_lost_pepper_lets_nobody_in_and_makes_no_new_one(open_keys, tmp_path):
         keys.create(role="read", by="test")
 
 
+def test_an_empty_pepper_is_told_as_a_lost_one(open_keys, tmp_path):
+    _, text = open_keys().create(role="admin", by="test")
+    (tmp_path / "data" / PEPPER_FILE).write_bytes(b"")
+    with pytest.raises(StorageUnavailable, match="is empty"):
+        open_keys().principal(text)
+
+
 def test_a_pepper_of_the_settings_needs_no_file(open_keys, tmp_path):
     _, text = open_keys(**{"security.pepper": "a-pepper-of-our-own"}).create(role="read", by="test")
     assert open_keys(**{"security.pepper": "a-pepper-of-our-own"}).principal(text)

@@ -32,6 +32,12 @@ class Pepper:
                     f"{self._path} cannot be read ({exc.strerror}), and without it no key is recognised. "
                     "Put it back from a backup, or set security.pepper."
                 ) from exc
+            if not self._bytes:
+                self._bytes = None
+                raise StorageUnavailable(
+                    f"{self._path} is empty, and without it no key is recognised. Put it back from a backup, or set "
+                    "security.pepper."
+                )
         return self._bytes
 
     def read_or_create(self) -> bytes:
