@@ -12,7 +12,7 @@ from mnemoir.core.discussions import ClientKeys, Discussion, DiscussionListed
 from mnemoir.core.errors import Conflict, InvalidRequest, KeyUnavailable, NotFound
 from mnemoir.core.ids import new_request_id
 from mnemoir.core.messages import Message
-from mnemoir.core.scope import Scope, acting
+from mnemoir.core.scope import Scope
 from mnemoir.memory.discussions.parts import DiscussionMemory, Plan
 from mnemoir.memory.discussions.writing import Kind, asides, forget_chunk, remove_asides
 from mnemoir.storage.files.workspace import file_errors
@@ -240,8 +240,7 @@ class Discussions:
         return tree
 
     def _caller(self, owner: Scope | None) -> Caller:
-        is_bound = acting.get().principal.is_bound
-        return Caller(scope=owner or self._places.nobody, request_id=new_request_id(), is_bound=is_bound)
+        return Caller(scope=owner or self._places.nobody, request_id=new_request_id())
 
 
 def _names_in(folder: Path) -> list[str]:

@@ -352,7 +352,6 @@ class ChatRoute:
             is_temporary=is_temporary(scope, body),
             is_raw=chat.request.raw,
             answerer=answerer,
-            is_bound=principal_of(scope).is_bound,
             credential=self._credential(scope),
             client_keys=client_keys(scope),
             zone=first_zone([header(scope, _TIMEZONE), *time_zones_of_person(body)]),

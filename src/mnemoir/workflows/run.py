@@ -60,7 +60,6 @@ class Caller:
     For a task no memory is recalled and nothing is stored; the same holds for a raw request (`ModelRequest.raw`),
     whose prompt is sent to the model unchanged. A temporary chat may recall memories, but nothing of it is stored.
     `used_up` are the quotas that leave no room: nothing is learned, or kept, that they are about.
-    With `is_bound` the key is for a part of the data, and locks are the owner's own.
     `credential` is the request's key, which is sent on to the memory service. `client_keys` are its keys for the
     format's own encryption of discussions. `answerer` is given if it was looked up
     before, so that a request reads the user's files only once. `zone` is the name of the person's time zone.
@@ -74,7 +73,6 @@ class Caller:
     client_task: str | None = None
     is_temporary: bool = False
     is_raw: bool = False
-    is_bound: bool = False
     used_up: Sequence[Stored] = ()
     credential: str | None = field(default=None, repr=False)
     client_keys: ClientKeys | None = None
@@ -87,11 +85,6 @@ class Caller:
     def recorded_scope(self) -> Scope:
         """The scope with the id of the stored conversation, also when the client sent none."""
         return replace(self.scope, conversation=self.recorded.conversation_id) if self.recorded else self.scope
-
-    @property
-    def apart(self) -> Scope | None:
-        """The owner whose locks are apart from all others; None for those that all share."""
-        return self.scope.owner if self.is_bound else None
 
     @property
     def memory_skip_reason(self) -> MemorySkip | None:

@@ -58,6 +58,7 @@ class Bench:
     inputs: Sequence[object] = ()
     outputs: dict[int, object] = field(default_factory=dict)
     discussion: str | None = None
+    owner: Scope = ALEX
     discussions: DiscussionMemory = field(default_factory=discussion_stores)
     step: Step = NOT_ASKED
 
@@ -102,7 +103,7 @@ class Bench:
     def _step(self, raw: Mapping[str, Any]) -> Step:
         self._write("Users/someone.json", self.settings)
         request = ModelRequest(messages=tuple(self.messages))
-        caller = Caller(scope=ALEX, request_id="r1")
+        caller = Caller(scope=self.owner, request_id="r1")
         turn = Turn(
             chat=ChatRequest(request=request, stream=False),
             caller=caller,

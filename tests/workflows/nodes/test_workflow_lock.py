@@ -15,7 +15,7 @@ from mnemoir.workflows.locks import WorkflowLocks
 from mnemoir.workflows.nodes.workflow_lock import WorkflowLock
 from mnemoir.workflows.services import Services
 from mnemoir.workflows.step import WorkflowEnded
-from tests.workflows.nodes.node_kit import NOT_ASKED, Bench
+from tests.workflows.nodes.node_kit import ALEX, NOT_ASKED, Bench
 
 FILE = "WilmerDb.someone.sqlite"
 
@@ -50,6 +50,15 @@ async def test_a_held_lock_ends_the_workflow(bench, tmp_path):
     with pytest.raises(WorkflowEnded, match="lock 'memories' is held"):
         await bench.run(WorkflowLock, workflowLockId="memories")
     assert bench.step.run.lock_database is None
+
+
+async def test_the_lock_of_one_person_does_not_stop_another(bench, tmp_path):
+    bench.owner = replace(ALEX, user="ben")
+    await bench.run(WorkflowLock, workflowLockId="memories")
+    with pytest.raises(WorkflowEnded, match="lock 'memories' is held"):
+        await bench.run(WorkflowLock, workflowLockId="memories")
+    bench.owner = ALEX
+    assert await bench.run(WorkflowLock, workflowLockId="memories") is None
 
 
 async def test_variables_are_filled_into_the_name(bench, tmp_path):

@@ -49,8 +49,8 @@ class WorkflowLock(ValueNode[WorkflowLockProperties]):
 
     async def _take(self, step: Step, folder: Path, lock: str) -> bool:
         database = lock_file(folder, step.run.turn.user)
-        owner = step.run.turn.caller.apart
-        name = lock if owner is None else f"{lock} {owner_name(owner)}"
+        owner = step.run.turn.caller.scope.owner  # locks are apart as discussions are
+        name = lock if self.services.discussion_places.is_of_nobody(owner) else f"{lock} {owner_name(owner)}"
         taken = await self.services.locks.acquire(database, name, run=step.run.id)
         if taken:
             step.run.lock_database = database
