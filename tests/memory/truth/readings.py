@@ -81,6 +81,16 @@ I'm the king of Sweden, jk
 I am 200 years old lmao
 Imagina que soy médico. Vivo en Sevilla.
 Stel je voor dat ik dokter ben. Ik woon in Gent.
+Schreib mir eine Geschichte: Ich bin ein Drache und lebe in einer Höhle.
+Écris une histoire : je suis un pirate et j'habite sur une île.
+Escribe un cuento: soy un pirata y vivo en una isla.
+Scrivi una storia: sono un pirata e vivo su un'isola.
+Escreve uma história: sou um pirata e moro numa ilha.
+Schrijf een verhaal: ik ben een piraat en ik woon op een eiland.
+Spiel bitte einen Wirt. Ich bin ein Ritter und wohne in Camelot.
+Play an innkeeper. I am a knight and I live in Camelot.
+Joue un aubergiste. Je suis un chevalier et j'habite à Camelot.
+Speel een herbergier. Ik ben een ridder en ik woon in Camelot.
 """
 
 RECALLED = """

@@ -49,6 +49,8 @@ _MATERIAL = re.compile(  # what follows the colon is a text to work on
     r"explain|review|shorten|polish|convert|continue|complete|extract|repeat|read|transcrib|describe|write|reply to|"
     r"respond to|comment on|debug|here is|here's|this is (?:a|the|my) (?:text|prompt|e-?mail|poem|story|letter)|"
     r"the following|given (?:the|this)|what does|"
+    r"écri(?:s|vez)\b|escrib(?:e|a|eme)\b|scriv(?:i|a|imi)\b|escrev(?:e|a)\b|schrijf\b|racont(?:e|ez)\b|cuént|cuenta\b|"
+    r"raccont(?:a|ami)\b|conta(?:-me)?\b|invent(?:e|a)\b|erzähl|vertel\b|tell (?:me )?(?:a|the)\b|"
     r"übersetz|korrigier|verbesser|fass|formulier|umschreib|überprüf|prüf|analysier|erklär|hier ist|schreib|"
     r"tradui|traduc|corrig|résum|reformul|amélior|relis|voici|expliqu|vérifi|"
     r"resum|reescrib|reescrev|mejor\w|analiz|explic|revis|aquí|aqui está|traduz|corrij|melhor\w|analis|"

@@ -11,7 +11,7 @@ said, but for relative days.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -21,7 +21,7 @@ from mnemoir.memory.facts.decide.matters import WORK, matter_of
 from mnemoir.memory.facts.decide.predicates import several_pattern
 from mnemoir.memory.facts.decide.shapes import statements_in
 from mnemoir.memory.facts.decide.witness_words import has
-from mnemoir.memory.facts.reading.kinds import kind_words, names_a_state
+from mnemoir.memory.facts.reading.kinds import kind_words, languages_of, names_a_state
 from mnemoir.memory.facts.reading.own_words import own_sentences
 from mnemoir.memory.facts.reading.people import OfPeople, holds_today_alone, is_short_turn, statements_about_people
 from mnemoir.memory.facts.reading.persons import about
@@ -30,11 +30,14 @@ from mnemoir.providers.llm.offline.days import with_days
 from mnemoir.providers.llm.offline.decide import settled_facts
 from mnemoir.providers.llm.offline.rules import said_by
 from mnemoir.providers.llm.offline.wording import with_absolute_dates
+from mnemoir.search.language import ENGLISH
 
 _STATE = re.compile(
     r"(?:ich bin|je suis|(?:yo )?(?:soy|estoy)|(?:io )?sono|(?:eu )?(?:sou|estou)|ik ben) (?P<word>\w+)",
     re.IGNORECASE,
 )
+_ENGLISH_ALONE = re.compile(r"\b(?:the|and|with|they|this|that|which|there)\b", re.IGNORECASE)
+_LONG = 30  # characters of a sentence whose function words tell that it is English
 _MOST_FACTS = 200  # `settled_facts` compares each fact with each
 _IMAGINED = re.compile(rf"\b(?:{kind_words('en', 'imagined')})\b", re.IGNORECASE)
 _ASKING = re.compile(rf"^(?:{kind_words('en', 'asking')})\b(?! (?:i (?:was|am) (?:a|an)\b))", re.IGNORECASE)
@@ -141,8 +144,14 @@ def _facts_in(sentence: str, of_people: OfPeople, today: date) -> list[str]:
     if of_people.is_all:
         return named
     found = [fact for clause in clauses(sentence) for fact in statements(clause, today)]
-    found = found or [with_days(said, today) for said in statements_in(sentence) if _lasts(said)]
+    if not found and not _is_english(sentence):
+        found = [with_days(said, today) for said in statements_in(sentence) if _lasts(said)]
     return [*named, *(fact for fact in found if not named or about(fact).who != "person")]
+
+
+def _is_english(sentence: str) -> bool:
+    """True for a sentence that is so long that its function words leave no doubt."""
+    return len(sentence) >= _LONG and bool(_ENGLISH_ALONE.search(sentence)) and languages_of(sentence) == [ENGLISH]
 
 
 def _lasts(said: str) -> bool:
@@ -187,8 +196,14 @@ def _before_question(pieces: list[str], is_question: bool) -> list[str]:
 
 def statements(clause: str, today: date) -> list[str]:
     """The statements of the clause; [] when nothing in it lasts. `today` is the day it was said."""
-    raw = [said for part in _with_subject(clause) for said in said_by(part) or said_by(_TAIL.sub("", part))]
+    raw = [said for part in _with_subject(clause) for said in said_by(part) or _said_by_bare(part)]
     return [text for said in raw if (text := _statement_of(said, clause, today))]
+
+
+def _said_by_bare(clause: str) -> Sequence[str]:
+    """The statements of a clause without the fillers at its end; () for one that has none."""
+    bare = _TAIL.sub("", clause)
+    return () if bare == clause else said_by(bare)
 
 
 def _with_subject(clause: str) -> Iterator[str]:

@@ -302,7 +302,8 @@ def said_by(clause: str) -> Sequence[str]:
     """The statements of the first rule that makes any; () when no rule does."""
     if not _CUE.search(clause):
         return ()
-    for pattern, say in _RULES:
+    first = clause.partition(" ")[0].lower()
+    for pattern, say in _BY_FIRST_WORD.get(first, _OF_OTHERS):
         match = pattern.fullmatch(clause)
         said = say(match) if match else ()
         if said:
@@ -327,9 +328,16 @@ _REMEMBER = re.compile(
     r"(?P<said>(?!(?:to|when|how|me|what|the time|our|if|whether|about|of|where|which|this)\b).+)",
     re.IGNORECASE,
 )
+
+_CLAUSE_OF_I = ("I ", "(?:I|we) ", "(?:I am|", "we ")  # beginnings of patterns that fit no clause but with that word
+_CLAUSE_OF_MY = ("my ", "(?:my|our) ")
 _CUE = re.compile(  # a word that every clause has which a rule fits; most of a long text have none
     r"\b(?:i|we|my|our|me|us|myself|name|calls?|as|being|remember|forget|note|mind|reference|always|never|"
     r"now on|today on|future|forward|henceforth|died|passed away|put down)\b",
     re.IGNORECASE,
 )
 _RULES: Table = ((_REMEMBER, _statement_to_remember), *ASKING, *BEING, *LIFE, *DOING)
+_OF_OTHERS: Table = tuple(rule for rule in _RULES if not rule[0].pattern.startswith((*_CLAUSE_OF_I, *_CLAUSE_OF_MY)))
+_OF_I: Table = tuple(rule for rule in _RULES if not rule[0].pattern.startswith(_CLAUSE_OF_MY))
+_OF_MY: Table = tuple(rule for rule in _RULES if not rule[0].pattern.startswith(_CLAUSE_OF_I))
+_BY_FIRST_WORD = {"i": _OF_I, "we": _OF_I, "my": _OF_MY, "our": _OF_MY}
