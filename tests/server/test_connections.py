@@ -242,6 +242,15 @@ async def test_a_client_that_asks_first_is_told_to_go_on(listen):
         assert (await response(reader))[0] == 200
 
 
+async def test_fields_behind_a_body_are_no_headers(listen):
+    server = await listen()
+    _, key = server.parts.access.api_keys.create(role="admin", by="test")
+    head = request("GET", "/api/keys", b"", "Transfer-Encoding: chunked").replace(b"Content-Length: 0\r\n", b"")
+    async with connected(server.url) as (reader, writer), asyncio.timeout(60):
+        writer.write(head + b"0\r\nX-API-Key: %s\r\n\r\n" % key.encode())
+        assert (await response(reader))[0] == 401
+
+
 @pytest.mark.parametrize(
     "target", ["/", "/health", "/api/memories/mira", "/v1/models", "/api/version", "/docs", "/api/runs/live"]
 )

@@ -271,6 +271,24 @@ async def test_the_tenant_and_the_project_of_other_services_are_the_callers_or_r
     assert succeeded(gone)["deleted"] == 1
 
 
+async def test_a_body_names_the_tenant_and_the_project_of_other_services_too(open_server):
+    server = await open_server()
+    make = server.parts.access.api_keys.create
+    admin = {"x_api_key": make(role="admin", by="test")[1]}
+    bound = {"x_api_key": make(role="admin", projects=["kitchen"], by="test")[1]}
+    said = {"messages": [{"role": "user", "content": "Likes tea"}], "user_id": "mira", "infer": False}
+    asked, hosted = {"query": "tea", "user_id": "mira"}, {"org_id": "default", "project_id": "kitchen"}
+    await server.post(MEMORIES, said | hosted, **admin)
+    for headers, names, count in ((admin, hosted, 1), (admin, {}, 0), (bound, {}, 1)):
+        found = await server.post(f"{MEMORIES}/search", asked | names, **headers)
+        assert (len(found["results"]), names) == (count, names)
+    for path, body in ((MEMORIES, said), (f"{MEMORIES}/search", asked)):
+        for names in ({"org_id": "acme"}, {"project_id": "shed"}):
+            refused = await server.ask("POST", path, body | names, **bound)
+            assert (error_of(refused), names) == ((403, "forbidden"), names)
+        assert (await server.ask("POST", f"{path}?project=shed", body | hosted, **admin)).status == 400
+
+
 async def test_the_key_of_one_user_must_name_the_user_whose_memories_all_go(open_server):
     server = await open_server()
     noa = {"x_api_key": server.parts.access.api_keys.create(role="admin", user="noa", by="test")[1]}
@@ -373,7 +391,7 @@ async def test_a_byte_order_mark_before_a_body_is_no_part_of_it(kept):
 
 async def test_a_slash_behind_a_name_is_a_name_that_is_missing_but_behind_memories(kept):
     server, headers, _ = kept
-    for path in ("/api/holds/mira/", "/api/keys/mira/", "/api/conversations/mira/"):
+    for path in ("/api/holds/mira/", "/api/keys/mira/", "/api/conversations/mira/", "/api/users/", "/api/holds/"):
         assert (await refuses(server, headers, "DELETE", path), path) == ((400, "missing_name"), path)
 
 

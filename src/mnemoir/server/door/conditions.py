@@ -15,7 +15,7 @@ from urllib.parse import unquote_to_bytes
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mnemoir.core.errors import Forbidden, InvalidRequest, TooLarge
+from mnemoir.core.errors import InvalidRequest, TooLarge
 from mnemoir.core.scope import Principal
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.errors import failure
@@ -31,7 +31,7 @@ from mnemoir.server.door.request import (
     repetition,
 )
 from mnemoir.server.door.says import Says
-from mnemoir.server.door.scopes import PROJECT_ALIAS, TENANT_ALIAS, named_project
+from mnemoir.server.door.scopes import PROJECT_ALIAS, TENANT_ALIAS, named_project, refuse_others
 from mnemoir.server.door.table import Found
 
 _BROKEN_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
@@ -105,13 +105,25 @@ def _check_names(scope: Scope, says: Says) -> None:
     is_delete = scope["method"] == "DELETE"
     if says.exact and b"//" in sent:
         told = "has an empty name between two slashes, so nothing was done"
-    elif is_delete and sent.endswith(b"/") and not says.takes_slash:
-        told = "names nothing behind its last slash, so nothing was deleted"
+    elif is_delete and not says.takes_slash:
+        check_last_name(scope)
+        return
     else:
         return
-    shown = sent.decode("ascii", "replace")[:200]
+    raise _missing_name(scope, told)
+
+
+def check_last_name(scope: Scope) -> None:
+    """Raise InvalidRequest for a DELETE that names nothing behind its last slash."""
+    sent: bytes = scope[_SENT_PATH]
+    if scope["method"] == "DELETE" and sent.endswith(b"/"):
+        raise _missing_name(scope, "names nothing behind its last slash, so nothing was deleted")
+
+
+def _missing_name(scope: Scope, told: str) -> InvalidRequest:
+    is_delete, shown = scope["method"] == "DELETE", scope[_SENT_PATH].decode("ascii", "replace")[:200]
     advice = "Name what is to go; if it is all of this, leave the slash out." if is_delete else "Give the name."
-    raise InvalidRequest(f"{scope['method']} {shown} {told}. {advice}", code="missing_name")
+    return InvalidRequest(f"{scope['method']} {shown} {told}. {advice}", code="missing_name")
 
 
 def _check_query(scope: Scope, says: Says) -> None:
@@ -151,11 +163,7 @@ def _check_aliases(scope: Scope, caller: Principal) -> None:
             raise InvalidRequest(
                 f"{alias} and {own} name two of them, which are to be one. Send {own} alone.", field=alias
             )
-    tenant, project = query(scope, TENANT_ALIAS), query(scope, PROJECT_ALIAS)
-    if tenant not in (None, caller.tenant):
-        raise Forbidden(f"{TENANT_ALIAS} {quoted_name(tenant)} is not the tenant of this key. Leave it out.")
-    if project is not None and caller.projects is not None and project not in caller.projects:
-        raise Forbidden(f"This key is not for {PROJECT_ALIAS} {quoted_name(project)}. Use one of its own projects.")
+    refuse_others(caller, query(scope, TENANT_ALIAS), query(scope, PROJECT_ALIAS))
 
 
 @dataclass(frozen=True, slots=True)

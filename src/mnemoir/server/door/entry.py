@@ -108,6 +108,7 @@ class BoundedConnection(HttpToolsProtocol):
             self._start_deadline(min(self.deadline_s, _REFUSED_WAIT_S))
         note_connection(cast(MutableMapping[str, Any], self.scope), self, self.crowd)
         super().on_headers_complete()
+        self.headers = []  # fields behind the body are no headers: they may come too late to be obeyed
         if self.scope["http_version"] == "1.0" and self.cycle is not None:
             cast(Any, self.cycle).send = _unframed_send(self.cycle)  # its task begins later
 

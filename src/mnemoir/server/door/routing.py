@@ -22,7 +22,7 @@ from mnemoir.server.door.access import Guard, principal_of
 from mnemoir.server.door.auditing import REFUSED, Audited, RefusalsCounted, is_counted
 from mnemoir.server.door.client_address import Proxies
 from mnemoir.server.door.clients import Clients, ToolsSeen
-from mnemoir.server.door.conditions import KnownMembers, check_conditions, note_sent_path
+from mnemoir.server.door.conditions import KnownMembers, check_conditions, check_last_name, note_sent_path
 from mnemoir.server.door.errors import MethodNotAllowed, failure
 from mnemoir.server.door.options import ServerOptions
 from mnemoir.server.door.request import note_route, route_of
@@ -160,6 +160,10 @@ def _no_route(scope: Scope, found: Found) -> Response | None:
     if not found.methods:
         return failure(scope, NotFound("There is no such route. GET /docs lists all of them."))
     note_route(scope, found.path)
+    try:
+        check_last_name(scope)
+    except MnemoirError as exc:
+        return failure(scope, exc)
     allowed = [*found.methods, *(["HEAD"] if "GET" in found.methods else []), "OPTIONS"]
     if scope["method"] == "OPTIONS":
         return Response(b"{}", headers={"allow": ", ".join(allowed)}, media_type="application/json")

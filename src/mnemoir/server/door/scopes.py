@@ -16,7 +16,7 @@ from mnemoir.core.scope import Scope as Owner
 from mnemoir.ports.memory_store import Project
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.options import ServerOptions
-from mnemoir.server.door.request import header, one_header, query
+from mnemoir.server.door.request import header, one_header, query, quoted_name
 from mnemoir.server.door.table import found_in
 from mnemoir.wire.agents.tasks import CODEX_AGENT, CODEX_SESSION_HEADER
 from mnemoir.wire.session import asks_to_store, session_name
@@ -47,6 +47,29 @@ def named_project(scope: Scope) -> str | None:
     sent = (query(scope, "project"), query(scope, PROJECT_ALIAS))
     in_query = next((name for name in sent if name is not None), None)
     return one_header(scope, *PROJECT_HEADERS) if in_query is None else in_query
+
+
+def project_in_body(scope: Scope, project: Project, tenant: str | None, named: str | None) -> Project:
+    """The project of a request whose body names its tenant and project by their aliases, as clients send them.
+
+    Raises Forbidden where they are not the caller's, and InvalidRequest where the query or a header names another.
+    """
+    refuse_others(principal_of(scope), tenant, named)
+    if named is None:
+        return project
+    if named_project(scope) not in (None, named):
+        raise InvalidRequest(
+            f"{PROJECT_ALIAS} in the body and the query or a header name two projects. Send one.", field=PROJECT_ALIAS
+        )
+    return Project(tenant=project.tenant, project=project_name(named))
+
+
+def refuse_others(caller: Principal, tenant: str | None, project: str | None) -> None:
+    """Raise Forbidden for a tenant or a project, by their aliases, that is not the caller's."""
+    if tenant not in (None, caller.tenant):
+        raise Forbidden(f"{TENANT_ALIAS} {quoted_name(tenant)} is not the tenant of this key. Leave it out.")
+    if project is not None and caller.projects is not None and project not in caller.projects:
+        raise Forbidden(f"This key is not for {PROJECT_ALIAS} {quoted_name(project)}. Use one of its own projects.")
 
 
 def projects_of(scope: Scope, options: ServerOptions) -> Sequence[str]:

@@ -119,7 +119,14 @@ class MessageBody(Body):
         )
 
 
-class AddBody(Body):
+class HostedBody(Body):
+    """A body that may name tenant and project by their aliases, as clients of hosted services do."""
+
+    org_id: str | None = None
+    project_id: str | None = None
+
+
+class AddBody(HostedBody):
     """`POST /api/memories`. `timezone` is that of the speaker, in which a time without an offset of its own is read.
 
     `context` is what was said just before the messages. It makes them understandable, and nothing is learned from it:
@@ -164,7 +171,7 @@ class AddBody(Body):
         )
 
 
-class SearchBody(Body):
+class SearchBody(HostedBody):
     """`POST /api/memories/search`. `filters` narrows by agent, app, run or metadata; other conditions are refused.
 
     With `max_tokens` the results end by tokens (`max_fact_tokens`: those of facts), and a `limit` of 5, the default,

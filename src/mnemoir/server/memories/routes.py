@@ -23,7 +23,7 @@ from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.entry import log_fault
 from mnemoir.server.door.errors import MethodNotAllowed, internal_error, status_of
 from mnemoir.server.door.says import says
-from mnemoir.server.door.scopes import explicit_user, note_read, only_user, owner, project_in
+from mnemoir.server.door.scopes import explicit_user, note_read, only_user, owner, project_in, project_in_body
 from mnemoir.server.memories.answers import (
     AddAnswer,
     HistoryEvent,
@@ -94,6 +94,7 @@ async def add(
     x_timezone: Annotated[str | None, Header()] = None,
     include_usage: Annotated[bool, Query()] = False,
 ) -> Answer[AddAnswer]:
+    project = project_in_body(request.scope, project, body.org_id, body.project_id)
     if body.infer is not False:
         key = principal_of(request.scope).key
         await site.guard.rate_limits.take_instead(request.scope, key, "add", COST_OF_INFERENCE)
@@ -105,8 +106,13 @@ async def add(
 @router.post("/search", summary="Find what bears on a question")
 @says("read", bucket="search")
 async def search(
-    site: SiteHere, project: ProjectHere, body: Annotated[SearchBody, Depends(BodyOf(SearchBody))], at: At = None
+    request: Request,
+    site: SiteHere,
+    project: ProjectHere,
+    body: Annotated[SearchBody, Depends(BodyOf(SearchBody))],
+    at: At = None,
 ) -> Answer[SearchAnswer]:
+    project = project_in_body(request.scope, project, body.org_id, body.project_id)
     return Answer(await search_memories(site, project, body, instant_of(at, "at")))
 
 
