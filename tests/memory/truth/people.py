@@ -28,6 +28,15 @@ NAMED = {
     "Mia turned six.": ["Mia turned six"],
     "Peter doesn't eat meat.": ["Peter doesn't eat meat"],
     "My sister Anna lives in Linz and I live in Graz.": ["Sister Anna lives in Linz", "Lives in Graz"],
+    "My dad is a plumber and my mum teaches maths.": ["Dad is a plumber", "Mum teaches maths"],
+    "Emma is five.": ["Emma is five"],
+    "Lisa is pregnant!": ["Lisa is pregnant"],
+    "Lisa ist schwanger.": ["Lisa ist schwanger"],
+    "Mein Sohn Leo geht in die zweite Klasse.": ["Mein Sohn Leo geht in die zweite Klasse"],
+    "Nos voisins ont trois chiens.": ["Nos voisins ont trois chiens"],
+    "Mio figlio Leo va a scuola.": ["Mio figlio Leo va a scuola"],
+    "A Lisa está grávida.": ["A Lisa está grávida"],
+    "Mijn oma is 90 jaar.": ["Mijn oma is 90 jaar"],
     "Btw, my cousin Leo is allergic to nuts.": ["Cousin Leo is allergic to nuts"],
     "Meine Schwester Anna ist nach Linz gezogen und arbeitet bei Norlin.": [
         "Meine Schwester Anna ist nach Linz gezogen",
@@ -104,6 +113,8 @@ Does Anna work at Bosch?
 If Anna works at Bosch, call her.
 My sister says Anna works at Bosch.
 Monday works for me.
+Tom hates my job.
+Jonas and I are getting married in June.
 Write a story in which Anna works at Bosch.
 Meine Schwester ist heute krank.
 Wohnt Anna in Graz?

@@ -38,6 +38,7 @@ PERSONS = {  # the message, without the person's words, in which {} stands for t
     f"{REMINDER}\n{{}}": SAID,
     f"{REMINDER}{{}}": SAID,
     f"{{}}\n{REMINDER}": SAID,
+    "{} <system-reminder>I live in Oslo.</system-reminder>": SAID,
     f"{REMINDER}\n{REMINDER}\n{{}}\n{REMINDER}": SAID,
     f"{SURROUNDINGS}\n\n{{}}": SAID,
     f"{PROJECT}\n\n{{}}": SAID,
@@ -91,6 +92,7 @@ RESULTS = [
 ]
 TYPED = [
     "What does <system-reminder> mean?",
+    "What does <system-reminder>this</system-reminder> mean?",
     "In Cline, is <task>foo</task> what I type?",
     "My task: I live in Graz.",
     "I wrote a summary of the conversation. I live in Graz.",

@@ -101,7 +101,7 @@ def _arguments(text: str) -> str:
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
-    """The agent's blocks, each from its beginning to behind its end: on lines of their own, or of several lines."""
+    """The agent's blocks, each from its beginning to behind its end: at the edge of a line, or of several lines."""
     at, unclosed = 0, set[str]()
     for opening in _opening().finditer(text):
         name = opening["name"]
@@ -114,7 +114,9 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
             if not is_first:
                 continue
         end = len(text) if closing < 0 else closing + len(name) + 3
-        if is_first or "\n" in text[opening.end() : closing]:
+        line_end = text.find("\n", end)
+        is_last = not text[end : line_end if line_end >= 0 else len(text)].strip()
+        if is_first or is_last or "\n" in text[opening.end() : closing]:
             yield opening.start(), end
             at = end
 

@@ -33,10 +33,12 @@ _OWN_BEGINNING = (
 )
 _CUT = re.compile(  # inside of a sentence, between two that each say something
     rf";\s*|(?=¿)|\s?:\s+(?={_OWN_BEGINNING})|"
-    rf"\s(?:dit|dice|dijo|diz|disse|detto)\s+(?:que|che)\s+(?={_OWN_BEGINNING})",
+    rf"\s(?:dit|dice|dijo|diz|disse|detto)\s+(?:que|che)\s+(?={_OWN_BEGINNING})|"
+    r"\s(?:says|said|tells me|told me)\s+(?:that\s+)?(?=i(?:'m|'ve)?\s)|"
+    r"^according to (?:my|the) \w+,?\s+(?=i(?:'m|'ve)?\s)",
     re.IGNORECASE,
 )
-_MAY_CUT = re.compile("[;¿:]|\\s(?:dit|dice|dijo|diz|disse|detto)\\s")
+_MAY_CUT = re.compile(r"[;¿:]|\s(?:dit|dice|dijo|diz|disse|detto|says|said|tells|told)\s|^according\s", re.IGNORECASE)
 _PIECE = re.compile(r".{1,1500}(?:,\s|\s|$)|\S+", re.DOTALL)  # of a sentence; the patterns must stay fast on lists
 _BEGIN = r"(?:^|(?<=[.!?]\s))"
 _POLITE = (

@@ -8,7 +8,7 @@ product works and a city has inhabitants, too.
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 
@@ -107,9 +107,18 @@ def _read(
                 (None, []) if is_of_kind(sentence, "imagined", [code]) else _read_in(code, text, bare, last)
             )
             if person and found and (are_short or not person.is_bare):
-                is_all = not _pattern(code, "other").search(bare)
-                return person, OfPeople(found, code, is_all)
+                return person, _with_next_clause(OfPeople(found, code), text, bare)
     return None, OfPeople()
+
+
+def _with_next_clause(of: OfPeople, text: str, plain: str) -> OfPeople:
+    """The statements with those of the next clause, which may be about another person."""
+    subjects = (rest for _, rest in _subjects(text, plain, of.code, None))
+    other = _pattern(of.code, "other").search(plain, next(subjects, 0))
+    if other is None:
+        return replace(of, is_all=True)
+    _, behind = _read(text[other.end() :], [of.code], None, are_short=False)
+    return replace(of, statements=[*of.statements, *behind.statements], is_all=behind.is_all)
 
 
 def _read_in(code: str, text: str, plain: str, last: _Person | None) -> tuple[_Person | None, list[str]]:
