@@ -30,7 +30,7 @@ from mnemoir.core.memories import (
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.ports.memory_store import StaleChange
-from mnemoir.storage.names import names_of
+from mnemoir.storage.statement_names import statement_names
 
 
 def seconds_of(text: str | None) -> float | None:
@@ -262,7 +262,7 @@ class _Plan:
     def _put(self, effect: Effect) -> MemoryId:
         memory, is_removed = effect.memory, effect.event == "DELETE"
         if effect.entry is not None:
-            effect = replace(effect, entry=replace(effect.entry, names=names_of(memory)))
+            effect = replace(effect, entry=replace(effect.entry, names=statement_names(memory)))
         if is_removed:
             self._deletions[memory.id] = len(self.effects)
         self.effects.append(effect)

@@ -6,6 +6,7 @@ from functools import cache
 from importlib.resources import files
 
 from mnemoir.core.accents import without_accents
+from mnemoir.memory.facts.decide.predicates import predicate_words
 from mnemoir.memory.names.table import name_table
 
 _NO_PEOPLE = frozenset({"workplace", "family", "team", "ex"})  # of the tables of persons and predicates
@@ -24,8 +25,6 @@ def _people() -> Mapping[str, str]:
 
 def _words_of_predicates() -> Iterator[str]:
     """The people and pets that English predicates know; those of two words are told by their last one."""
-    from mnemoir.memory.facts.decide.predicates import predicate_words  # late: it loads all of fact memory
-
     for name in ("people", "pets"):
         yield from (word for word in predicate_words()[name].split("|") if " " not in word and word not in _NO_PEOPLE)
 

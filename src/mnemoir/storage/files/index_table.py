@@ -17,10 +17,10 @@ from mnemoir.ports.memory_store import Project, StoreCounts
 from mnemoir.search.terms import TERMS_VERSION, beginning_of, terms_and_forms_of
 from mnemoir.storage.files.contents import Contents, EntryOf
 from mnemoir.storage.files.rows import Key, Row, key_of, text_hash
-from mnemoir.storage.names import names_of
 from mnemoir.storage.planning import seconds_of
 from mnemoir.storage.sql.engine import Sql, Value, queries
 from mnemoir.storage.sql.rows import NO_VECTORS, NOWHERE, further_vectors
+from mnemoir.storage.statement_names import statement_names
 
 _QUERIES = queries("project_files")
 
@@ -80,7 +80,7 @@ def entries_of(sql: Sql, project: Project) -> EntryOf:
             entry, terms_by = IndexEntry(terms=b""), None
         if terms_by == TERMS_VERSION:
             return entry
-        return replace(entry, terms=terms_and_forms_of(beginning_of(memory.text)), names=names_of(memory))
+        return replace(entry, terms=terms_and_forms_of(beginning_of(memory.text)), names=statement_names(memory))
 
     return entry_of
 

@@ -13,9 +13,9 @@ from mnemoir.core.proposals import Proposal
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.search.terms import TERMS_VERSION
-from mnemoir.storage.names import names_of
 from mnemoir.storage.planning import effective_at, expires_at, seconds_of
 from mnemoir.storage.sql.engine import Damaged, Sql, Value, queries
+from mnemoir.storage.statement_names import statement_names
 
 K = TypeVar("K")
 Vectors = Mapping[K, Mapping[Space, bytes]]
@@ -251,7 +251,7 @@ def replace_terms(sql: Sql, entries: Entries) -> Entries:
     """Replace the terms of memories by `seq`, and their names; those that have other ones now."""
     changed = []
     rows = sql.rows(_SEARCH["memories_of_all_times"], seqs=json.dumps([seq for seq, _ in entries]))
-    names = {row[0]: names_of(memory_of(row, "")) for row in rows}
+    names = {row[0]: statement_names(memory_of(row, "")) for row in rows}
     for seq, entry in entries:
         if (stored := _entry_of(sql, seq)) is not None:
             words: Values = {"terms": entry.terms, "terms_by": TERMS_VERSION, "names": names.get(seq) or None}
