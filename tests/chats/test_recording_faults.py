@@ -4,13 +4,18 @@ import asyncio
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import apsw
+import orjson
 import pytest
 import pytest_asyncio
 
+from mnemoir.chats import recording
 from mnemoir.chats.recording import Recorded
+from mnemoir.chats.stored_turns import store_answer
 from mnemoir.core.events import Event
 from tests.chats.chat_kit import Chats, opened_chats, texts_of
 from tests.failing_calls import failing_calls
@@ -88,6 +93,43 @@ async def test_of_an_answer_that_breaks_off_stays_what_had_come(chats, fault):
     answer = await chats.chat("Count", stream=True)
     assert b"error" in answer.body.strip().splitlines()[-1]
     assert await stored(chats, 2) == [("user", "Count", None), ("assistant", "One two", "incomplete")]
+
+
+@pytest.mark.parametrize("is_asked", [False, True], ids=["broken", "stopped"])
+async def test_what_came_of_an_answer_is_stored_before_the_client_reads_its_error(chats, monkeypatch, is_asked):
+    storing, released = threading.Event(), threading.Event()
+
+    def slowly(*args: Any) -> object:
+        storing.set()
+        released.wait()
+        return store_answer(*args)
+
+    monkeypatch.setattr(recording, "store_answer", slowly)
+    chats.llm.reply("One two three four", **{"stall_after" if is_asked else "cut_after": 2})
+    sent: list[bytes] = []
+    begun = asyncio.Event()
+
+    async def watched(scope: Any, receive: Any, send: Any) -> None:
+        async def watch(message: Any) -> None:
+            sent.append(message.get("body", b""))
+            if b"two" in sent[-1]:
+                begun.set()
+            await send(message)
+
+        await chats.app(scope, receive, watch)
+
+    chat = asyncio.create_task(replace(chats, app=watched).chat("Count", stream=True))
+    await begun.wait()
+    if is_asked:
+        frame = next(line for one in sent for line in one.splitlines() if line.startswith(b"data: {"))
+        await chats.ask("DELETE", "/v1/chat/completions", {"request_id": orjson.loads(frame[6:])["id"]})
+    await asyncio.to_thread(storing.wait)
+    told = b"".join(sent)
+    released.set()
+    await chat
+    assert b"error" not in told
+    assert b"error" in b"".join(sent)
+    assert await chats.lines() == [("user", "Count"), ("assistant", "One two ")]
 
 
 @pytest.mark.parametrize("answer", [failure(500), failure(401), Answer(text="x", cut_after=0)])

@@ -16,6 +16,7 @@ from tests.wire.answers_of_responses import (
     ends_without_a_response,
     odd_responses,
     other_shapes,
+    pieces_against_wholes,
     unknown_items,
     whole_texts,
 )
@@ -41,6 +42,7 @@ CASES: Sequence[Case] = (
     *other_shapes(),
     *unknown_items(),
     *ends_without_a_response(),
+    *pieces_against_wholes(),
     *counts(),
     *by_index(),
     *by_place(),

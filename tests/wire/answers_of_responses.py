@@ -206,3 +206,21 @@ def ends_without_a_response() -> Iterator[Case]:
         yield _case(f"{member} and no words", sse({"type": "response.completed", **member}), UNREADABLE)
     odd = sse(*_TEXT[0], {"type": "response.completed", "response": "Hi"})
     yield _case("a response that is a text", odd, UNREADABLE, "not an object")
+
+
+def pieces_against_wholes() -> Iterator[Case]:
+    """Pieces that are not what the stream says at its end: words are missing."""
+    gap = [event for event in _TEXT[0] if event["delta"] != " "]
+    words = "words are missing"
+    for n, events in enumerate((*_TEXT[1:], ())):
+        yield _case(f"a gap in a text {n}", sse(*gap, *events, _end(_MESSAGE)), UNREADABLE, words, everywhere=True)
+    more = {**_CALL, "arguments": '{"c":1,"d":2}'}
+    yield _case("a gap in arguments", sse(_BEGUN, *_ARGUMENTS[0], _end(more)), UNREADABLE, words, everywhere=True)
+    late = Verdict(calls=(("w", '{"c":1}'),), reason="tool_calls")
+    yield _case("a name behind its arguments", sse(*_ARGUMENTS[0], _end(_CALL)), late, everywhere=True)
+    cut = {**_MESSAGE, "status": "incomplete"}
+    for body in (sse(*_TEXT[0], _end(cut)), as_json(_end(cut)["response"])):
+        name = f"an incomplete item, {len(body)}"
+        yield _case(name, body, Verdict(text="Hi you", reason="length"), everywhere=True)
+    half = {**_CALL, "status": "incomplete", "arguments": '{"c"'}
+    yield _case("an incomplete call", sse(_end(half)), UNREADABLE, "arguments are cut", everywhere=True)

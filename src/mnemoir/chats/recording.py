@@ -78,7 +78,7 @@ class Recorded:
 
     `added` are the ids of the messages stored for it, which are embedded after the answer. `titled` asks for a title
     of a conversation that begins with it. `handled` is what was done with its personal data. `is_lost` is True for
-    one that was to be stored and could not be.
+    one that was to be stored and could not be. `storing` is the task that stores its answer, once there is one.
     """
 
     chat: ChatRequest
@@ -88,6 +88,7 @@ class Recorded:
     titled: bool = False
     added: list[int] = field(default_factory=list)
     is_lost: bool = False
+    storing: asyncio.Task[None] | None = None
 
 
 class Recorder:
@@ -153,30 +154,41 @@ class Recorder:
             return Recorded(chat=chat, caller=caller, handled=handled, is_lost=True)
 
     async def answer(self, recorded: Recorded, emit: Emit) -> None:
-        """Answer the chat by its workflow. A complete answer is stored before its last batch is emitted."""
+        """Answer the chat by its workflow. A complete answer is stored before its last batch is emitted.
+
+        Of one that fails what came is stored before the error is raised; when the client left, it is stored later.
+        """
         turn = recorded.turn
         emit = self._personal_data.restoring(recorded.handled, emit)
         if turn is None:
             await self._workflows.answer(recorded.chat, recorded.caller, emit)
             return
-        gathering, storing = Gathering(), list[asyncio.Task[None]]()
+        gathering = Gathering()
         self._turns.wait_for_answer(recorded.caller)
 
         async def keep(batch: Sequence[Event]) -> None:
             gathering.take(batch)
             if gathering.is_finished:  # stored even if the client disconnects just now
-                storing.append(self._beginning(self._store(recorded, turn, gathering)))
-                await asyncio.shield(storing[-1])
+                recorded.storing = self._beginning(self._store(recorded, turn, gathering))
+                await asyncio.shield(recorded.storing)
                 if recorded.titled:
                     self._titles.begin(recorded.chat, recorded.caller, turn)
             await emit(batch)
 
         try:
             await self._workflows.answer(recorded.chat, recorded.caller, keep)
-        finally:  # the request is ending: nothing can be awaited any more
-            if not storing:
-                storing.append(self._beginning(self._store(recorded, turn, gathering)))
-            self._beginning(self._embed(recorded, storing))
+        except Exception:
+            recorded.storing = recorded.storing or self._beginning(self._store(recorded, turn, gathering))
+            await self.settle(recorded)
+            raise
+        finally:  # the request may be cancelled: nothing can be awaited any more
+            recorded.storing = recorded.storing or self._beginning(self._store(recorded, turn, gathering))
+            self._beginning(self._embed(recorded, recorded.storing))
+
+    async def settle(self, recorded: Recorded) -> None:
+        """Wait until what came of an answer is stored, for a client that is told why there is no more of it."""
+        if recorded.storing is not None:
+            await asyncio.shield(recorded.storing)
 
     async def aclose(self) -> None:
         """Wait until interrupted answers are stored."""
@@ -257,9 +269,9 @@ class Recorder:
         task.add_done_callback(self._writing.discard)
         return task
 
-    async def _embed(self, recorded: Recorded, storing: Sequence[asyncio.Task[None]]) -> None:
+    async def _embed(self, recorded: Recorded, storing: asyncio.Task[None]) -> None:
         """Embed the stored messages of a chat after its answer."""
-        await asyncio.wait(storing)
+        await asyncio.wait([storing])
         try:
             async with self._conversations.of(recorded.caller.scope) as own:
                 await in_thread(own.manager.embed, recorded.added)

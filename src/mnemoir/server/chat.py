@@ -287,6 +287,7 @@ class ChatRoute:
                 await self._pass_on(turn, writer, out)
             except asyncio.CancelledError:
                 if departure.asked:  # the client is still connected and waits for the end
+                    await self._site.parts.chats.recorder.settle(turn.recorded)
                     await out.write(writer.error(_cancellation_error()), more=False)
                 if departure.happened or not out.begun:
                     raise

@@ -1,23 +1,25 @@
 """The streams of OpenAI's Responses API.
 
 Servers send a text in pieces, whole at the end of its part, of its item or of the response, or all of that. Whatever
-was not told yet is told when it comes whole.
+was not told yet is told when it comes whole. A whole text that does not go on from its pieces is an error: words are
+missing.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from mnemoir.core.events import Finished, ModelEvent, Note, Refusal, Reply, Text, Thinking, ToolCallPart
+from mnemoir.core.events import Finished, ModelEvent, Note, Refusal, Reply, Text, Thinking
 from mnemoir.wire import upstream
 from mnemoir.wire.answers import answer_reader
-from mnemoir.wire.answers.call_ids import MOST_CALLS, CallIds, read_arguments
+from mnemoir.wire.answers.call_ids import read_arguments
 from mnemoir.wire.answers.error_shapes import raise_error_in_place, raise_error_of
+from mnemoir.wire.answers.openai_responses_calls import ItemCalls, Spot, contradiction
 from mnemoir.wire.answers.openai_responses_output import (
     CALLS,
-    Called,
     Place,
     Said,
     Speech,
+    as_cut,
     begin_of,
     read_call,
     read_part,
@@ -44,11 +46,10 @@ class AnswerReader(answer_reader.AnswerReader):
         self._told = ToldTexts()
         self._has_message = False
         self._has_begun = self._has_unread = False  # a message, and one of nothing but parts that are not known
+        self._is_cut = False  # an item says that it is incomplete
         self._noted: set[str] = set()
-        self._ids = CallIds()
-        self._calls: list[Called] = []
-        self._calls_by_item: dict[object, Called] = {}
-        self._nameless: set[object] = set()  # items with arguments of a call that has not begun
+        self._thought: set[str] = set()  # `content` or `summary` of items whose reasoning came in pieces
+        self._calls = ItemCalls()
 
     def read_frame(self, body: dict[str, Any], events: list[ModelEvent]) -> None:
         """See the base class."""
@@ -94,7 +95,10 @@ class AnswerReader(answer_reader.AnswerReader):
             place = _place_of(event, name)
             if not self._told.knows(kind, place):
                 text = begin_of(place) + text
-            self._has_message = self._has_message or kind is not Thinking
+            if kind is Thinking:
+                self._thought.add(name)
+            else:
+                self._has_message = True
             self._told.add(kind, place, text)
             yield kind(text)
 
@@ -107,7 +111,10 @@ class AnswerReader(answer_reader.AnswerReader):
     def _rest(self, place: Place, said: Iterable[tuple[Speech, str]]) -> Iterator[ModelEvent]:
         for kind, text in said:
             self._has_message = self._has_message or kind is not Thinking
+            is_sure = kind is not Thinking or self._told.knows(kind, place)  # a summary is made in other words
             rest = self._told.rest(kind, place, begin_of(place) + text)
+            if rest is None and is_sure:
+                raise contradiction("text")
             yield from (kind(rest),) if rest else ()
 
     # --- items
@@ -116,7 +123,7 @@ class AnswerReader(answer_reader.AnswerReader):
         kind = type_of(event.get("item"))
         self._has_begun = self._has_begun or kind == "message"
         if kind in CALLS:
-            yield self._begin(_item_of(event), read_call(event.get("item")))
+            yield from self._calls.begin(_spot_of(event), read_call(event.get("item")))
 
     def _item_end(self, event: Json) -> Iterator[ModelEvent]:
         """Read a finished item, which servers that send no pieces send whole."""
@@ -126,58 +133,21 @@ class AnswerReader(answer_reader.AnswerReader):
         for kind, (_, name, n), text in said.pieces:
             yield from self._rest((item, name, n), ((kind, text),))
         for called in said.calls:
-            yield from self._call_end(self._find(item, called.given_id), item, called)
+            yield from self._calls.read_item(_spot_of(event), called)
 
     def _note(self, said: Said) -> Iterator[ModelEvent]:
         self._has_message = self._has_message or said.has_message
         self._has_unread = self._has_unread or said.has_unread
+        self._is_cut = self._is_cut or said.is_cut
         new = [note for note in dict.fromkeys(said.notes) if note not in self._noted]
         self._noted |= set(new[:_MOST_NOTES])
         yield from map(Note, new[:_MOST_NOTES] if len(self._noted) <= _MOST_NOTES else ())
 
     def _arguments(self, event: Json) -> Iterator[ModelEvent]:
         """Read a piece of arguments, or all of them at their end."""
-        item = _item_of(event)
-        call = self._calls_by_item.get(text_of(event.get("item_id"))) or self._calls_by_item.get(item)
-        if call is None:
-            self._nameless.add(item)
-            if len(self._nameless) > MOST_CALLS:
-                raise upstream.unusable("arguments of calls without a name")
-            return
-        kind = "custom_tool_call" if call.custom else "function_call"
         piece = upstream.text_or_none(event.get("delta"), "a delta")
-        whole = read_arguments(event.get(CALLS[kind]))
-        if whole is not None:
-            piece = self._told.rest(("arguments", call.index), None, whole)
-        elif piece:
-            self._told.add(("arguments", call.index), None, piece)
-        if piece:
-            yield ToolCallPart(index=call.index, arguments=piece, custom=call.custom)
-
-    def _begin(self, item: object, called: Called) -> ToolCallPart:
-        called.index = len(self._calls)
-        self._calls.append(called)
-        self._calls_by_item |= {item: called} | ({called.item_id: called} if called.item_id else {})
-        self._nameless -= {item, called.item_id}
-        call_id = self._ids.take(called.given_id)
-        return ToolCallPart(index=called.index, id=call_id, name=called.name, custom=called.custom)
-
-    def _find(self, item: object, given_id: str | None) -> Called | None:
-        """The call of an item; where items have no places, or several have one, that of the id."""
-        call = self._calls_by_item.get(item) if item is not None else None
-        if call is not None and (given_id is None or call.given_id in (None, given_id)):
-            return call
-        by_id = (one for one in self._calls if given_id is not None and one.given_id == given_id)
-        return next(by_id, None) if item is None or call is not None else None
-
-    def _call_end(self, call: Called | None, item: object, called: Called) -> Iterator[ModelEvent]:
-        """Tell what is new of a whole call."""
-        if call is None:
-            call = called
-            yield self._begin(item, called)
-        rest = self._told.rest(("arguments", call.index), None, called.arguments)
-        if rest:
-            yield ToolCallPart(index=call.index, arguments=rest, custom=call.custom)
+        given = next((event[name] for name in CALLS.values() if event.get(name) is not None), None)
+        yield from self._calls.read_arguments(_spot_of(event), piece or "", read_arguments(given))
 
     # --- ends
 
@@ -194,30 +164,25 @@ class AnswerReader(answer_reader.AnswerReader):
         said = said_in(output if isinstance(output, list) else ())
         yield from self._note(said)
         for kind in (Thinking, Text, Refusal):
-            rest = self._told.rest_of_all(kind, said.of(kind))
+            rest = self._rest_of_all(said, kind)
             yield from (kind(rest),) if rest else ()
-        yield from self._calls_of(said.calls)
-        reason = reason_of(response, has_calls=bool(self._calls))
-        if self._nameless:
-            raise upstream.unusable("a function call without a name")
+        parts = list(self._calls.read_end(said.calls))
+        if self._is_cut:
+            response = dict(as_cut(response, self._calls.arguments))
+        reason = reason_of(response, has_calls=self._calls.has_calls)
         has_message = self._has_message or (self._has_begun and not self._has_unread)
-        if not has_message and not self._calls and reason == "stop":
+        if not has_message and not self._calls.has_calls and reason == "stop":
             raise upstream.unusable("no message in its output")
+        yield from parts
         self.finished = True
         yield usage_of(response)
         yield Finished(reason=reason)
 
-    def _calls_of(self, whole: Sequence[Called]) -> Iterator[ModelEvent]:
-        """Tell what is new of all calls. One that has begun is known by its id, or without an id by its name."""
-        open_calls = list(self._calls)
-        for called in whole:
-            call = next((one for one in open_calls if one.given_id and one.given_id == called.given_id), None)
-            if call is None:
-                unnamed = (one for one in open_calls if None in (one.given_id, called.given_id))
-                call = next((one for one in unnamed if one.name == called.name), None)
-            if call is not None:
-                open_calls.remove(call)
-            yield from self._call_end(call, called, called)
+    def _rest_of_all(self, said: Said, kind: Speech) -> str:
+        rest = self._told.rest_of_all(kind, said.texts_of(kind))
+        if rest is None and (kind is not Thinking or said.places_of(Thinking) <= self._thought):
+            raise contradiction("text")
+        return rest or ""
 
     def _failure(self, event: Json) -> Iterator[ModelEvent]:
         response = event.get("response")
@@ -237,6 +202,13 @@ def _item_of(event: Json) -> object:
     if isinstance(index, int):
         return index
     return text_of(event.get("item_id")) or text_of(upstream.member(event.get("item"), "id"))
+
+
+def _spot_of(event: Json) -> Spot:
+    """Both names of an item, for calls, whose pieces have to be told apart."""
+    index = event.get("output_index")
+    item_id = text_of(event.get("item_id")) or text_of(upstream.member(event.get("item"), "id"))
+    return index if isinstance(index, int) else None, item_id or None
 
 
 def _place_of(event: Json, name: str) -> Place:

@@ -6,13 +6,13 @@ words is no answer that may be shown without them.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from mnemoir.core.events import FinishReason, Refusal, Reply, Text, Thinking, Usage
 from mnemoir.core.messages import ToolCall
 from mnemoir.wire import upstream
-from mnemoir.wire.answers.call_ids import CallIds, read_arguments, read_call_id
+from mnemoir.wire.answers.call_ids import CallIds, is_json, read_arguments, read_call_id
 from mnemoir.wire.answers.end_reasons import read_reason
 from mnemoir.wire.answers.error_shapes import raise_error_in_place, raise_error_of
 from mnemoir.wire.members import Json
@@ -49,6 +49,10 @@ def read_reply(body: Json) -> Reply:
         raise_error_in_place(body)
         raise upstream.unusable("no output")
     said, ids = said_in(output), CallIds()
+    for call in said.calls:
+        call.check()
+    if said.is_cut:
+        body = as_cut(body, (call.arguments for call in said.calls if not call.custom))
     reason = reason_of(body, has_calls=bool(said.calls))
     if not said.is_answer and reason == "stop":
         raise upstream.unusable("no message in its output")
@@ -65,14 +69,18 @@ def read_reply(body: Json) -> Reply:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Called:
-    """A call of an item; `given_id` is the server's, `index` the one in the stream, `item_id` the one of the item."""
+    """A call of an item; `given_id` is the server's, `item_id` the one of the item. The name may be ""."""
 
     name: str
     arguments: str
     custom: bool
     given_id: str | None
     item_id: str | None
-    index: int = 0
+
+    def check(self) -> None:
+        """Raise ProviderInvalidOutput for a call without a name."""
+        if not self.name:
+            raise upstream.unusable("a function call without a name")
 
     def with_id(self, call_id: str) -> ToolCall:
         """The call by the id that it has in this answer."""
@@ -87,6 +95,7 @@ class Said:
     calls: list[Called] = field(default_factory=list)
     has_message: bool = False
     has_unread: bool = False  # a message of nothing but parts that are not known
+    is_cut: bool = False  # a message or a call says that it is incomplete
     notes: list[str] = field(default_factory=list)  # about items and parts that were left out
 
     @property
@@ -95,8 +104,16 @@ class Said:
         return self.has_message or bool(self.calls)
 
     def of(self, kind: Speech) -> str:
-        """The text of one kind; each part of a summary begins a line."""
-        return "".join(begin_of(place) + text for of, place, text in self.pieces if of is kind)
+        """The text of one kind."""
+        return "".join(self.texts_of(kind))
+
+    def texts_of(self, kind: Speech) -> list[str]:
+        """The texts of one kind; each part of a summary begins a line."""
+        return [begin_of(place) + text for of, place, text in self.pieces if of is kind]
+
+    def places_of(self, kind: Speech) -> set[str]:
+        """`content`, `summary` or both: where the texts of one kind stand in their items."""
+        return {name for of, (_, name, _), _ in self.pieces if of is kind}
 
 
 def begin_of(place: Place) -> str:
@@ -110,6 +127,8 @@ def said_in(output: Sequence[object]) -> Said:
     said = Said()
     for item in output:
         kind = _kind_of_item(item)
+        if kind == "message" or kind in CALLS:
+            said.is_cut = said.is_cut or upstream.member(item, "status") == "incomplete"
         if kind in CALLS:
             said.calls.append(read_call(item))
         elif kind in _PARTS:
@@ -188,12 +207,10 @@ def read_part(part: object, otherwise: Speech = Text) -> Iterator[tuple[Speech, 
 
 
 def read_call(item: object) -> Called:
-    """A call of a tool. Raises ProviderInvalidOutput for one without a name."""
-    name, kind = upstream.member(item, "name"), type_of(item)
-    if not isinstance(name, str) or not name:
-        raise upstream.unusable("a function call without a name")
+    """A call of a tool. Raises ProviderInvalidOutput for one whose name is no text."""
+    name, kind = upstream.text_or_none(upstream.member(item, "name"), "a function name"), type_of(item)
     return Called(
-        name=name,
+        name=name or "",
         arguments=read_arguments(upstream.member(item, CALLS[kind])) or "",
         custom=kind == "custom_tool_call",
         given_id=read_call_id(upstream.member(item, "call_id")),
@@ -209,6 +226,19 @@ def text_of(value: object) -> str | None:
 def type_of(item: object) -> str:
     """The type of an item or a part; "" for one without."""
     return text_of(upstream.member(item, "type")) or ""
+
+
+def as_cut(body: Json, arguments: Iterable[str]) -> Json:
+    """A completed response with an item that says it is incomplete, as the incomplete one that it is.
+
+    Raises ProviderInvalidOutput where these `arguments` of its calls are not whole.
+    """
+    status = body.get("status") or "completed"
+    if status == "incomplete" or read_reason(status) != "stop":
+        return body
+    if not all(is_json(one) for one in arguments if one):
+        raise upstream.unusable("a function call whose arguments are cut")
+    return {**body, "status": "incomplete"}
 
 
 def reason_of(body: Json, *, has_calls: bool) -> FinishReason:
