@@ -160,10 +160,11 @@ def _no_route(scope: Scope, found: Found) -> Response | None:
     if not found.methods:
         return failure(scope, NotFound("There is no such route. GET /docs lists all of them."))
     note_route(scope, found.path)
-    try:
-        check_last_name(scope)
-    except MnemoirError as exc:
-        return failure(scope, exc)
+    if scope["path"].startswith("/api/"):  # of a page it is the page
+        try:
+            check_last_name(scope)
+        except MnemoirError as exc:
+            return failure(scope, exc)
     allowed = [*found.methods, *(["HEAD"] if "GET" in found.methods else []), "OPTIONS"]
     if scope["method"] == "OPTIONS":
         return Response(b"{}", headers={"allow": ", ".join(allowed)}, media_type="application/json")
