@@ -7376,6 +7376,10 @@ export interface components {
          *     word for word was written by hand, not by a client's user.
          */
         AddBody: {
+            /** Org Id */
+            org_id?: string | null;
+            /** Project Id */
+            project_id?: string | null;
             /** Messages */
             messages: components["schemas"]["MessageBody"][];
             /** Context */
@@ -8232,6 +8236,10 @@ export interface components {
          *     goes with `at`; `by` is the time that `since` and `until` go by.
          */
         SearchBody: {
+            /** Org Id */
+            org_id?: string | null;
+            /** Project Id */
+            project_id?: string | null;
             /** Query */
             query: string;
             /** User Id */
