@@ -59,7 +59,7 @@ def own_parts(sentence: str) -> Iterator[str]:
         yield _until(sentence, begin)
     elif any(map(_tells, words)):
         yield from _without_reports(sentence, plain, codes)
-    elif not (source := _named("sources", "all").match(plain)) or _is_expert(source[0], codes):
+    elif not (source := _list("sources", "all").match(plain)) or _is_expert(source[0], codes):
         yield sentence
 
 
@@ -74,10 +74,10 @@ def introduces_next(sentence: str) -> bool:
 def announcement(heading: str, codes: Sequence[str]) -> int | None:
     """Where words begin behind whose colon somebody else speaks; None where the user does."""
     plain = aligned_text(heading)
-    if any(_named("texts", code).search(plain) or _others_text(code).match(plain.strip(_EDGES)) for code in codes):
+    if any(_list("texts", code).search(plain) or _others_text(code).match(plain.strip(_EDGES)) for code in codes):
         return 0
     for word in list(_WORD.finditer(plain))[-_MOST_REPORTS:]:
-        spoken = [code for code in codes if _saying(code).match(word[0])] if _tells(word[0]) else ()
+        spoken = [code for code in codes if _saying_verb(code).match(word[0])] if _tells(word[0]) else ()
         before = plain[: word.start()]
         if any(_is_of_other(before, code, is_whole=True) for code in spoken):
             return _last_break(before)
@@ -90,17 +90,17 @@ def _without_reports(sentence: str, plain: str, codes: Sequence[str]) -> Iterato
     for word in words[:_MOST_REPORTS]:
         for code in codes:
             window = plain[max(0, word.start() - _LONGEST_HEADING) : word.start()]
-            report = _report(code).match(plain, word.end()) if _saying(code).match(word[0]) else None
+            report = _report(code).match(plain, word.end()) if _saying_verb(code).match(word[0]) else None
             if report is None or not _is_of_other(window, code, is_inverted=bool(report["who"])):
                 continue
             front = word.start() - len(window) + _last_break(window)
             is_sure = _is_expert(plain[front : report.end()], [code])
-            if (is_sure or report["bare"]) and not _named("life", code).match(plain, report.end()):
+            if (is_sure or report["bare"]) and not _list("life", code).match(plain, report.end()):
                 if is_sure:
                     yield from (_until(sentence, front), sentence[report.end() :])
                     return
                 continue
-            contrast = _named("contrast", code).search(plain, report.end())
+            contrast = _list("contrast", code).search(plain, report.end())
             yield _until(sentence, front)
             if contrast:
                 yield from _without_reports(sentence[contrast.end() :], plain[contrast.end() :], codes)
@@ -109,7 +109,7 @@ def _without_reports(sentence: str, plain: str, codes: Sequence[str]) -> Iterato
 
 
 def _is_expert(words: str, codes: Sequence[str]) -> bool:
-    return any(_named("experts", code).search(words) for code in codes)
+    return any(_list("experts", code).search(words) for code in codes)
 
 
 def _until(sentence: str, end: int) -> str:
@@ -127,9 +127,9 @@ def _is_of_other(before: str, code: str, *, is_whole: bool = False, is_inverted:
     front = before.strip(_EDGES) if is_whole and not front else front
     if not front:
         return is_inverted
-    if _named("somebody", "all").search(front):
+    if _list("somebody", "all").search(front):
         return True
-    return not (_named("own", code).search(front) or _named("no_subject", code).search(front))
+    return not (_list("own", code).search(front) or _list("no_subject", code).search(front))
 
 
 def _is_speaker(heading: str) -> bool:
@@ -158,11 +158,11 @@ def _saying_words() -> re.Pattern[str]:
 @lru_cache(maxsize=8192)
 def _tells(word: str) -> bool:
     """True for a word of saying, or of what a text says ("states"), in any language."""
-    return any(_saying(code).match(word.strip(_EDGES)) for code in LANGUAGES)
+    return any(_saying_verb(code).match(word.strip(_EDGES)) for code in LANGUAGES)
 
 
 @cache
-def _saying(code: str) -> re.Pattern[str]:
+def _saying_verb(code: str) -> re.Pattern[str]:
     return re.compile(rf"(?:{kind_words(code, 'saying')}|{_words('showing', code)})(?!\w)", re.IGNORECASE)
 
 
@@ -189,7 +189,7 @@ def _others_text(code: str) -> re.Pattern[str]:
 
 
 @cache
-def _named(kind: str, code: str) -> re.Pattern[str]:
+def _list(kind: str, code: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{_words(kind, code)})(?!\w)", re.IGNORECASE)
 
 
