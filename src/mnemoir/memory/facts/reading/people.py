@@ -25,6 +25,7 @@ _LEAD = re.compile(
     r"por cierto|e|ma|comunque|mas|alias|en|maar|trouwens|hi|hello|hey|hallo|salut|hola|ciao|ola|hoi)\b[\s,!.:]*)+",
     re.IGNORECASE,
 )
+_NAME_OF = re.compile(r"^((?:my|our) \w+)(?:'s|’s) name is(?= [A-Z])", re.IGNORECASE)
 _JUST = re.compile(r"^(?:(?:just|now|also) )+", re.IGNORECASE)
 _ADVERBS = "who|which|that|always|never|both|all|really|usually|mostly|only|then|not|and|or|often|sometimes"
 _BEGINNING = 80  # characters in which the verb stands, and the words up to it
@@ -98,6 +99,7 @@ def _codes(sentence: str, *, names: bool) -> Sequence[str]:
 def _read(
     sentence: str, codes: Sequence[str], last: _Person | None, *, are_short: bool
 ) -> tuple[_Person | None, OfPeople]:
+    sentence = _NAME_OF.sub(r"\1 is called", sentence, count=1)
     plain = aligned_text(sentence)
     lead = _LEAD.match(plain)
     for begin in (0, lead.end()) if lead else (0,):  # "ma" is a filler in Italian, and "my" in French
