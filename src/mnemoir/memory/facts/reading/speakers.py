@@ -17,7 +17,7 @@ from mnemoir.core.accents import aligned_text, without_accents
 from mnemoir.memory.facts.reading.frames import introduces_quote, opens_frame
 from mnemoir.memory.facts.reading.kinds import LANGUAGES, kind_words, languages_of
 from mnemoir.memory.facts.reading.own_name import is_own_name
-from mnemoir.memory.facts.reading.persons import is_ordinary_word, kin_words, subject_words
+from mnemoir.memory.facts.reading.persons import about, is_ordinary_word, kin_words, subject_words
 
 _HEADING = re.compile(r"(?P<who>[^:\n]{1,120}):\s*$")
 _SOMEBODY = "einer|jemand|someone|somebody|quelqu'un|alguien|qualcuno|alguem|iemand"
@@ -59,7 +59,11 @@ def own_parts(sentence: str) -> Iterator[str]:
         yield _until(sentence, begin)
     elif any(map(_tells, words)):
         yield from _without_reports(sentence, plain, codes)
-    elif not (source := _list("sources", "all").match(plain)) or _is_expert(source[0], codes):
+    elif source := _list("sources", "all").search(plain):
+        yield _until(sentence, source.start())
+        if _is_expert(source[0], codes):
+            yield sentence[source.end() :]
+    else:
         yield sentence
 
 
@@ -77,8 +81,10 @@ def announcement(heading: str, codes: Sequence[str]) -> int | None:
     if any(_list("texts", code).search(plain) or _others_text(code).match(plain.strip(_EDGES)) for code in codes):
         return 0
     for word in list(_WORD.finditer(plain))[-_MOST_REPORTS:]:
-        spoken = [code for code in codes if _saying_verb(code).match(word[0])] if _tells(word[0]) else ()
+        spoken = [code for code in codes if _saying_verb(code).match(word[0])] if _tells(word[0]) else []
         before = plain[: word.start()]
+        if _list("nouns_too", "all").fullmatch(word[0]) and about(heading).who not in ("person", "third"):
+            continue
         if any(_is_of_other(before, code, is_whole=True) for code in spoken):
             return _last_break(before)
     return None
@@ -91,6 +97,8 @@ def _without_reports(sentence: str, plain: str, codes: Sequence[str]) -> Iterato
         for code in codes:
             window = plain[max(0, word.start() - _LONGEST_HEADING) : word.start()]
             report = _report(code).match(plain, word.end()) if _saying_verb(code).match(word[0]) else None
+            if report and report["who"] and _list("standing", "all").match(word[0]):
+                continue
             if report is None or not _is_of_other(window, code, is_inverted=bool(report["who"])):
                 continue
             front = word.start() - len(window) + _last_break(window)
@@ -185,7 +193,9 @@ def _others_text(code: str) -> re.Pattern[str]:
     kin = "|".join(kin_words())
     name = r"(?-i:[A-Z])[a-z]+"
     owner = rf"(?:{name}|(?:my |our )?(?:{kin}))'s" if code == "en" else "(?!)"
-    return re.compile(rf"(?:{owner}|{_words('their', code)})\s+\w+(?:\s+\w+){{0,3}}$", re.IGNORECASE)
+    whose = rf"(?:(?:{_words('places', code)})\s+)?(?:{owner}|{_words('their', code)})\s+\w+(?:\s+\w+){{0,3}}$"
+    behind = r"(?:\w+\s+){1,3}(?:dele|dela|deles|delas)$" if code == "pt" else "(?!)"
+    return re.compile(rf"{whose}|{behind}", re.IGNORECASE)
 
 
 @cache

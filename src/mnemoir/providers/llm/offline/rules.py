@@ -65,7 +65,8 @@ BEING = table(
         "Goes by {x}",
     ),
     (
-        r"I go by (?P<x>(?!the\b)\w[\w'/ -]*?)(?:,? (?:and not|not|instead of|rather than) [\w'-]+)?",
+        r"I go by (?P<x>(?!(?:the|a|my|what|how|bike|bicycle|train|bus|tram|car|foot|plane|taxi|ferry|boat)\b)"
+        r"\w[\w'/ -]*?)(?:,? (?:and not|not|instead of|rather than) [\w'-]+)?",
         "Goes by {x}",
     ),
     (r"I was born (?P<x>(?:in|on|and raised)\b.+)", "Born {x}"),
