@@ -183,7 +183,7 @@ OWN = {
     "I wrote: I live in Graz.": "Lives in Graz",
     "Name's Alex.": "Name is Alex",
     "My doctor told me I have asthma.": "Has asthma",
-    "Mum says I'm allergic to penicillin.": "Allergic to penicillin",
+    "My GP says I'm allergic to penicillin.": "Allergic to penicillin",
     "According to my doctor I have high blood pressure.": "Has high blood pressure",
     "Le test dit que je suis intolérante au lactose.": "Je suis intolérante au lactose",
     "El test dice que soy intolerante a la lactosa.": "Soy intolerante a la lactosa",

@@ -14,9 +14,8 @@ from mnemoir.core.accents import aligned_text
 from mnemoir.memory.facts.reading.kinds import begins_with, is_of_kind, languages_of, tells_refusal
 from mnemoir.memory.facts.reading.own_words import own_sentences
 from mnemoir.memory.facts.reading.persons import About, about, subject_words
-from mnemoir.memory.facts.reading.speakers import introduces
 
-Kind = Literal["said", "asked", "wanted", "past", "imagined", "quoted"]
+Kind = Literal["said", "asked", "wanted", "past", "imagined"]
 _JOINS = "and|but|so|because|since|while|und|aber|weil|denn|et|mais|car|y|pero|porque|e|ma|perche|mas|en|maar|want"
 _EDGES = " \t,.!?…;:*_~-–—()¡¿\"'"
 _LONGEST = 400  # characters of a clause that is examined
@@ -53,27 +52,21 @@ def _clauses_in(sentence: str) -> Iterator[Clause]:
     is_imagined = is_of_kind(sentence, "imagined", codes)
     is_question = sentence.endswith(("?", "？"))
     pieces = list(_pieces(sentence))
-    asking = next(
-        (at for at, (piece, _) in enumerate(pieces) if _asks(piece, codes)), 0 if is_question else len(pieces)
-    )
-    is_quoted = False
-    for at, (piece, mark) in enumerate(pieces):
-        kind: Kind = _kind(piece, codes, is_question=at >= asking)
-        kind = "imagined" if is_imagined else kind
-        clause = Clause(text=piece, sentence=sentence, kind="quoted" if is_quoted else kind, about=about(piece))
-        yield clause
-        is_quoted = is_quoted or (mark in (":", ",") and introduces(piece, codes))
+    asking = next((at for at, piece in enumerate(pieces) if _asks(piece, codes)), 0 if is_question else len(pieces))
+    for at, piece in enumerate(pieces):
+        kind: Kind = "imagined" if is_imagined else _kind(piece, codes, is_question=at >= asking)
+        yield Clause(text=piece, sentence=sentence, kind=kind, about=about(piece))
 
 
-def _pieces(sentence: str) -> Iterator[tuple[str, str]]:
-    """The clauses of a sentence, each with the mark behind it."""
+def _pieces(sentence: str) -> Iterator[str]:
+    """The clauses of a sentence."""
     begin = 0
     for cut in _break().finditer(aligned_text(sentence)):
         if piece := sentence[begin : cut.start()].strip(_EDGES):
-            yield piece[:_LONGEST], cut[0].strip()[:1]
+            yield piece[:_LONGEST]
         begin = cut.end()
     if piece := sentence[begin:].strip(_EDGES):
-        yield piece[:_LONGEST], ""
+        yield piece[:_LONGEST]
 
 
 def _kind(piece: str, codes: Sequence[str], *, is_question: bool) -> Kind:

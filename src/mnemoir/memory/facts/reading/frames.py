@@ -93,4 +93,4 @@ def _plain(text: str) -> str:
 @cache
 def _words(kind: str) -> str:
     table = tomllib.loads((files(__package__) / "frames.toml").read_text(encoding="utf-8"))
-    return str(table[kind]).replace("\n", "")
+    return str(table[kind]).replace("{not_real}", str(table["not_real"])).replace("\n", "")

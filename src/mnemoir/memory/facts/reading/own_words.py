@@ -13,7 +13,7 @@ from mnemoir.core.sentences import sentences_of
 from mnemoir.memory.facts.reading.blocks import without_blocks
 from mnemoir.memory.facts.reading.frames import outside_frames, with_marked_asides
 from mnemoir.memory.facts.reading.repairs import repair
-from mnemoir.memory.facts.reading.speakers import introduces_next, is_of_another
+from mnemoir.memory.facts.reading.speakers import introduces_next, own_parts
 
 _GAP = re.compile(r"[^\S\n]+")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
@@ -33,12 +33,10 @@ _OWN_BEGINNING = (
 )
 _CUT = re.compile(  # inside of a sentence, between two that each say something
     rf";\s*|(?=¿)|\s?:\s+(?={_OWN_BEGINNING})|"
-    rf"\s(?:dit|dice|dijo|diz|disse|detto)\s+(?:que|che)\s+(?={_OWN_BEGINNING})|"
-    r"\s(?:says|said|tells me|told me)\s+(?:that\s+)?(?=i(?:'m|'ve)?\s)|"
-    r"^according to (?:my|the) \w+,?\s+(?=i(?:'m|'ve)?\s)",
+    r"^according to (?:my|the) (?:doctor|gp|nurse|midwife|test|scan|report|results?|\w+(?:ist|ian|geon)),?\s+(?=i(?:'m|'ve)?\s)",
     re.IGNORECASE,
 )
-_MAY_CUT = re.compile(r"[;¿:]|\s(?:dit|dice|dijo|diz|disse|detto|says|said|tells|told)\s|^according\s", re.IGNORECASE)
+_MAY_CUT = re.compile(r"[;¿:]|^according\s", re.IGNORECASE)
 _PIECE = re.compile(r".{1,1500}(?:,\s|\s|$)|\S+", re.DOTALL)  # of a sentence; the patterns must stay fast on lists
 _BEGIN = r"(?:^|(?<=[.!?]\s))"
 _POLITE = (
@@ -128,8 +126,8 @@ def _said_by_user(paragraph: str) -> Iterator[str]:
     is_introduced = False
     for sentence in sentences_of(paragraph):
         is_introduced = is_introduced or introduces_next(sentence)
-        if not is_introduced and not is_of_another(sentence):
-            parts = _CUT.split(sentence) if _MAY_CUT.search(sentence) else [sentence]
+        for own in () if is_introduced else own_parts(sentence):
+            parts = _CUT.split(own) if _MAY_CUT.search(own) else [own]
             yield from (part.strip() for part in parts if part.strip())
 
 

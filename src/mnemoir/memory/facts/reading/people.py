@@ -25,6 +25,7 @@ _LEAD = re.compile(
     r"por cierto|e|ma|comunque|mas|alias|en|maar|trouwens|hi|hello|hey|hallo|salut|hola|ciao|ola|hoi)\b[\s,!.:]*)+",
     re.IGNORECASE,
 )
+_NAME_OF = re.compile(r"^((?:my|our) \w+)(?:'s|’s) name is(?= [A-Z])", re.IGNORECASE)
 _JUST = re.compile(r"^(?:(?:just|now|also) )+", re.IGNORECASE)
 _ADVERBS = "who|which|that|always|never|both|all|really|usually|mostly|only|then|not|and|or|often|sometimes"
 _BEGINNING = 80  # characters in which the verb stands, and the words up to it
@@ -98,6 +99,7 @@ def _codes(sentence: str, *, names: bool) -> Sequence[str]:
 def _read(
     sentence: str, codes: Sequence[str], last: _Person | None, *, are_short: bool
 ) -> tuple[_Person | None, OfPeople]:
+    sentence = _NAME_OF.sub(r"\1 is called", sentence, count=1)
     plain = aligned_text(sentence)
     lead = _LEAD.match(plain)
     for begin in (0, lead.end()) if lead else (0,):  # "ma" is a filler in Italian, and "my" in French
@@ -144,8 +146,10 @@ def _subjects(text: str, plain: str, code: str, last: _Person | None) -> Iterato
     if found := _pattern(code, "apposition").match(plain):
         kin = text[slice(*found.span("kin" if code == "en" else "whole"))]
         yield _Person(f"{kin[:1].upper()}{kin[1:]} {text[slice(*found.span('name'))]}", code), found.end()
-    if (found := _pattern(code, "name").match(plain)) and not _is_ordinary(
-        plain[found.start("name") : found.end()], code
+    if (
+        (found := _pattern(code, "name").match(plain))
+        and not _is_ordinary(plain[found.start("name") : found.end()], code)
+        and not _pattern(code, "of_several").match(plain)
     ):
         yield _Person(text[: found.end()], code, is_bare=not found["kin"]), found.end()
     if last and last.code == code and (found := _pattern(code, "pronoun").match(plain)):
@@ -226,6 +230,7 @@ def _pattern(code: str, kind: str) -> re.Pattern[str]:
         "person": rf"{mine}(?P<who>{owner}{kin}(?!\w)(?:,? {names}(?!\w)|(?P<small>{small}))?)(?=,? )",
         "apposition": rf"(?P<name>{_NAME}), (?P<whole>{mine}(?P<kin>{kin}))(?!\w)(?=,? )",
         "name": rf"{_list(code, 'article')}(?P<name>{names}){of_name}(?=,? )",
+        "of_several": rf"{_NAME} (?:like|love|hate|enjoy|live|work|have|are)(?!\w)" if code == "en" else "(?!)",
         "pronoun": rf"(?:{_list(code, 'pronoun')})(?= )",
         "cut": rf",\s+(?:{who})\s+|,?\s+(?:{joins}|{but})\s+(?:also |both )?(?={lasting})|,\s+(?={lasting})",
         "other": rf"(?:,?\s+(?:{joins}|{but}|so|because|while|weil|denn|car|porque|perche|want)\s+|[,;]\s*)"

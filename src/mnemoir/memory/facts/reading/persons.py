@@ -84,7 +84,7 @@ def _about(text: str) -> About:
         return About("person", frozenset({person, *_names_behind(original, start, person)}))
     if start and start[0] in _word_set("third"):
         return About("third")
-    if start and start[0] in _word_set("second"):
+    if start and (start[0] in _word_set("second") or (_is_likeness(start) and not is_told)):
         return About("thing")
     if start[:1] == ["user"] or start[:2] == ["the", "user"]:
         return About("user", is_told=is_told)
@@ -115,8 +115,13 @@ def kin_words() -> Sequence[str]:
 
 def is_ordinary_word(word: str, code: str) -> bool:
     """True for a word in small letters that may begin a sentence of the language, or is a verb, and is no name."""
-    ordinary = ("openers", "verbs", "base_verbs", "second", "third")
+    ordinary = ("openers", "properties", "verbs", "base_verbs", "second", "third")
     return any(word in _word_set(name) for name in ordinary) or word in _function_words(code)
+
+
+def _is_likeness(words: Sequence[str]) -> bool:
+    """True for "Tastes like soap", which tells of a thing that was named before."""
+    return words[0] in _word_set("properties") and not _word_set("likeness").isdisjoint(words[1:2])
 
 
 def _first(words: Sequence[str]) -> bool:

@@ -1,22 +1,24 @@
 """Whose words a sentence is: what somebody else said, wrote or thought is not the user's.
 
-Behind a colon or a comma after a verb of saying the "I" is the speaker's ("My neighbour said: I work at Bosch."),
-without one it is the user's ("My doctor says I have asthma"). The user's own words stay ("I said: …").
+Behind a colon, a comma or "that" after somebody else's verb of saying the words are theirs ("My neighbour said: I
+work at Bosch."), up to a "but". Behind a colon they are somebody else's, too, where it names a text of theirs or an
+example ("Tom's status:", "Example:"). The user's own words stay ("I said: …", "My job: …"), and what a doctor or a
+test says of the user ("My doctor says I have asthma"), other than homes, work, names and family.
 """
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
+from typing import Any
 
 from mnemoir.core.accents import aligned_text, without_accents
 from mnemoir.memory.facts.reading.frames import introduces_quote, opens_frame
 from mnemoir.memory.facts.reading.kinds import LANGUAGES, kind_words, languages_of
 from mnemoir.memory.facts.reading.own_name import is_own_name
-from mnemoir.memory.facts.reading.persons import about, is_ordinary_word, subject_words
+from mnemoir.memory.facts.reading.persons import about, is_ordinary_word, kin_words, subject_words
 
-_INTRODUCTION = re.compile(r"(?P<who>[^:,\n]{1,120}?)\s*[:,]\s*(?=\S)")
 _HEADING = re.compile(r"(?P<who>[^:\n]{1,120}):\s*$")
 _SOMEBODY = "einer|jemand|someone|somebody|quelqu'un|alguien|qualcuno|alguem|iemand"
 _TO_WHOM = (
@@ -30,25 +32,112 @@ _NAMES_TOO = frozenset(
     {"ben", "mia", "tim", "max", "ana", "eva", "lea", "mark", "will", "rose", "may", "sara", "son", "dan"}
 )
 _EDGES = " \t.,:;!?\"'*_()[]-–—…"
-_IMPERSONAL = re.compile(
-    r"(?:it|es|das|this|that|there|cela|ca|eso|esto|questo|isso|het|dat)\b|"
-    rf".*\b(?:{_SOMEBODY})\b",
-    re.IGNORECASE,
-)
+_COLON = re.compile(r"\s?:(?=\s+\S)")
+_JOINS = "and|but|so|und|aber|et|mais|pero|y|e|ma|mas|en|maar"
+_BREAK = re.compile(rf"[,;:.!?]|\s[-–—]+\s|\s(?:{_JOINS})\s", re.IGNORECASE)
+_JOIN_AT_END = re.compile(rf"[,;]?\s(?:{_JOINS})\s?$", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_][\w'-]*")
+_LONGEST_HEADING = 160  # characters before a colon, or of a clause with a verb of saying
+_MOST_REPORTS = 20  # verbs of saying in a sentence that are looked at
 
 
-def is_of_another(sentence: str) -> bool:
-    """True when somebody else says the sentence, in front of it or behind."""
+def own_parts(sentence: str) -> Iterator[str]:
+    """The parts of a sentence that are the user's own words."""
+    if opens_frame(sentence):
+        yield sentence
+        return
     heading, colon, _ = sentence.partition(":")
-    if colon and (introduces_quote(heading) or (_is_speaker(heading) and not opens_frame(sentence))):
-        return True
+    if colon and (introduces_quote(heading) or _is_speaker(heading)):
+        return
     plain = aligned_text(sentence)
-    if not any(map(_says, plain.replace("-", " ").split())):
+    words, codes = plain.split(), languages_of(sentence)
+    if any(map(_says, plain.replace("-", " ").split())) and any(_tail(code).search(plain) for code in codes):
+        return
+    found = _COLON.search(plain, 0, _LONGEST_HEADING + 1)
+    begin = announcement(sentence[: found.start()], codes) if found else None
+    if begin is not None:
+        yield _until(sentence, begin)
+    elif any(map(_tells, words)):
+        yield from _without_reports(sentence, plain, codes)
+    elif source := _list("sources", "all").search(plain):
+        yield _until(sentence, source.start())
+        if _is_expert(source[0], codes):
+            yield sentence[source.end() :]
+    else:
+        yield sentence
+
+
+def introduces_next(sentence: str) -> bool:
+    """True for a line that ends in a colon and lets somebody else speak in the lines below it."""
+    heading = _HEADING.match(sentence)
+    if heading is None:
         return False
-    first, codes = _INTRODUCTION.match(sentence), languages_of(sentence)
-    if first and _speaks(first["who"], first[0], codes):
+    return announcement(heading["who"], languages_of(sentence)) is not None or introduces_quote(heading["who"])
+
+
+def announcement(heading: str, codes: Sequence[str]) -> int | None:
+    """Where words begin behind whose colon somebody else speaks; None where the user does."""
+    plain = aligned_text(heading)
+    if any(_list("texts", code).search(plain) or _others_text(code).match(plain.strip(_EDGES)) for code in codes):
+        return 0
+    for word in list(_WORD.finditer(plain))[-_MOST_REPORTS:]:
+        spoken = [code for code in codes if _saying_verb(code).match(word[0])] if _tells(word[0]) else []
+        before = plain[: word.start()]
+        if _list("nouns_too", "all").fullmatch(word[0]) and about(heading).who not in ("person", "third"):
+            continue
+        if any(_is_of_other(before, code, is_whole=True) for code in spoken):
+            return _last_break(before)
+    return None
+
+
+def _without_reports(sentence: str, plain: str, codes: Sequence[str]) -> Iterator[str]:
+    """The sentence without what others say in it; what is said behind "but" is the user's again."""
+    words = [word for word in _WORD.finditer(plain) if _tells(word[0])]
+    for word in words[:_MOST_REPORTS]:
+        for code in codes:
+            window = plain[max(0, word.start() - _LONGEST_HEADING) : word.start()]
+            report = _report(code).match(plain, word.end()) if _saying_verb(code).match(word[0]) else None
+            if report and report["who"] and _list("standing", "all").match(word[0]):
+                continue
+            if report is None or not _is_of_other(window, code, is_inverted=bool(report["who"])):
+                continue
+            front = word.start() - len(window) + _last_break(window)
+            is_sure = _is_expert(plain[front : report.end()], [code])
+            if (is_sure or report["bare"]) and not _list("life", code).match(plain, report.end()):
+                if is_sure:
+                    yield from (_until(sentence, front), sentence[report.end() :])
+                    return
+                continue
+            contrast = _list("contrast", code).search(plain, report.end())
+            yield _until(sentence, front)
+            if contrast:
+                yield from _without_reports(sentence[contrast.end() :], plain[contrast.end() :], codes)
+            return
+    yield sentence
+
+
+def _is_expert(words: str, codes: Sequence[str]) -> bool:
+    return any(_list("experts", code).search(words) for code in codes)
+
+
+def _until(sentence: str, end: int) -> str:
+    """The sentence up to a place, without the joining word before it."""
+    return _JOIN_AT_END.sub("", sentence[:end])
+
+
+def _last_break(before: str) -> int:
+    return max((cut.end() for cut in _BREAK.finditer(before)), default=0)
+
+
+def _is_of_other(before: str, code: str, *, is_whole: bool = False, is_inverted: bool = False) -> bool:
+    """True where the verb of saying behind these words has a subject other than the user."""
+    front = before[_last_break(before) :].strip(_EDGES)
+    front = before.strip(_EDGES) if is_whole and not front else front
+    if not front:
+        return is_inverted
+    if _list("somebody", "all").search(front):
         return True
-    return any(_tail(code).search(plain) for code in codes)
+    return not (_list("own", code).search(front) or _list("no_subject", code).search(front))
 
 
 def _is_speaker(heading: str) -> bool:
@@ -60,25 +149,6 @@ def _is_speaker(heading: str) -> bool:
     if any(is_ordinary_word(word, code) for word in words[:1] for code in LANGUAGES if word not in _NAMES_TOO):
         return False
     return _headings().isdisjoint(words) and not (len(words) == 1 and _ending().search(words[0]))
-
-
-def _speaks(clause: str, with_mark: str, codes: Sequence[str]) -> bool:
-    """True when somebody else speaks behind the clause; a German comma stands before indirect speech, too."""
-    return introduces(clause, codes) and (":" in with_mark or "de" not in codes)
-
-
-def introduces(clause: str, codes: Sequence[str]) -> bool:
-    """True for "my neighbour said", behind which the neighbour speaks, in one of the languages."""
-    plain = aligned_text(clause)
-    if not any(_saying_pattern(code).search(plain) for code in codes):
-        return False
-    return about(clause).who != "user" or bool(_IMPERSONAL.match(plain))
-
-
-def introduces_next(sentence: str) -> bool:
-    """True for a line that ends in a colon and lets somebody else speak in the lines below it."""
-    heading = _HEADING.match(sentence)
-    return bool(heading and (introduces(heading["who"], languages_of(sentence)) or introduces_quote(heading["who"])))
 
 
 @lru_cache(maxsize=8192)
@@ -93,9 +163,48 @@ def _saying_words() -> re.Pattern[str]:
     return re.compile(rf"(?:{words})", re.IGNORECASE)
 
 
+@lru_cache(maxsize=8192)
+def _tells(word: str) -> bool:
+    """True for a word of saying, or of what a text says ("states"), in any language."""
+    return any(_saying_verb(code).match(word.strip(_EDGES)) for code in LANGUAGES)
+
+
 @cache
-def _saying_pattern(code: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w)(?:{kind_words(code, 'saying')}){_TO_WHOM}\s*$", re.IGNORECASE)
+def _saying_verb(code: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:{kind_words(code, 'saying')}|{_words('showing', code)})(?!\w)", re.IGNORECASE)
+
+
+@cache
+def _report(code: str) -> re.Pattern[str]:
+    """What joins a verb of saying with words of the first person; `bare` is its end where nothing joins them."""
+    others = "|".join(sorted(map(re.escape, subject_words() - _own_words()), key=len, reverse=True))
+    who = rf"(?P<who>\s+(?:(?:{_words('possessive', 'all')})\s+\w+|(?:{others})|(?-i:[A-Z])\w+)(?!\w))?"
+    told = rf"(?:\s+(?:{_words('to_whom', 'all')}))*"
+    speaks = rf"(?:{_words('speaks', code)})(?!\w)"
+    any_words = r"(?:[\w'-]+\s+){0,3}?" if code in ("en", "de", "fr", "nl") else ""
+    joined = rf",?\s+(?:{_words('that', code)})(?:\s+|(?<='))(?={any_words}{speaks})"
+    bare = rf"(?P<bare>\s+(?={speaks}))" if code == "en" else "(?P<bare>(?!))"
+    return re.compile(rf"{who}{told}(?:{joined}|,\s+(?={speaks})|{bare})", re.IGNORECASE)
+
+
+@cache
+def _others_text(code: str) -> re.Pattern[str]:
+    """ "Tom's status", "her profile": something of somebody else, as the whole of a heading."""
+    kin = "|".join(kin_words())
+    name = r"(?-i:[A-Z])[a-z]+"
+    owner = rf"(?:{name}|(?:my |our )?(?:{kin}))'s" if code == "en" else "(?!)"
+    whose = rf"(?:(?:{_words('places', code)})\s+)?(?:{owner}|{_words('their', code)})\s+\w+(?:\s+\w+){{0,3}}$"
+    behind = r"(?:\w+\s+){1,3}(?:dele|dela|deles|delas)$" if code == "pt" else "(?!)"
+    return re.compile(rf"{whose}|{behind}", re.IGNORECASE)
+
+
+@cache
+def _list(kind: str, code: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{_words(kind, code)})(?!\w)", re.IGNORECASE)
+
+
+def _words(kind: str, code: str) -> str:
+    return str(_table()[kind][code]).replace("\n", "")
 
 
 @cache
@@ -122,7 +231,7 @@ def _ending() -> re.Pattern[str]:
 
 
 @cache
-def _table() -> Mapping[str, str]:
+def _table() -> Mapping[str, Any]:
     return tomllib.loads((files(__package__) / "speakers.toml").read_text(encoding="utf-8"))
 
 

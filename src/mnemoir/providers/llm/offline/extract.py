@@ -47,6 +47,7 @@ _BREAK = re.compile(
     r"|,\s*(?=(?:i|my|we|im|ive|please|what|how|which|where|when|why|can|could|would|any)\b)"
     r"|(?:,\s*|\s+)(?:and|but|so)\s+(?=(?:it|that|this|he|she|they|you|let's|it's|that's)\b)"
     r"|,\s*(?=(?:it's|it is|it was|that's|you|he|she|they)\b)"
+    r"|,\s*(?=so\s)"
     r"|\s+[-–—]+\s+|(?<=[a-z]):\s+(?=(?:i|my)\b)|,?\s+(?=so (?:what|how|which|where|please|can|could)\b)",
     re.IGNORECASE,
 )
@@ -77,6 +78,14 @@ _WRITTEN_OUT = (
     (re.compile(r"\bi\b"), "I"),
     (re.compile(r"\bmy (?:wife|husband|partner|girlfriend|boyfriend|family) and I\b", re.IGNORECASE), "we"),
     (re.compile(r"\bI amn't\b"), "I am not"),
+    (
+        re.compile(
+            r"\b(I|we) ((?:have |just |finally |recently )*moved)(?:,|,? so|,? and| [-–—])? it(?:'s| is) "
+            r"(?=(?-i:[A-Z]))",
+            re.IGNORECASE,
+        ),
+        r"\1 \2 to ",
+    ),
 )
 _SIGN = re.compile(r"\b(?P<letters>[ABCDFO0]|AB)(?P<sign>[-–−])[\s.!?,]*$")  # blood types and marks: "A-"
 _LONGEST_CLAUSE = 400  # characters; no statement is longer, and the rules must stay fast on pasted text
@@ -92,7 +101,7 @@ _TAIL = re.compile(
     r"and so on|etc))+$",
     re.IGNORECASE,
 )
-_AHEAD = re.compile(r"\b(?:will|am|are|is|going to|have|next|want|wants|hope|plan)\b", re.IGNORECASE)
+_AHEAD = re.compile(r"\b(?:will|am|are|is|going to|have|next|want|wants|hope|plan|turning)\b", re.IGNORECASE)
 _PERSONS = (
     (re.compile(r"\b(?:my|our)\s+(?:own\s+)?", re.IGNORECASE), ""),
     (re.compile(r"\bI am\b"), "they are"),

@@ -33,11 +33,21 @@ from mnemoir.providers.llm.offline.wording import third_person
 _WHEN = r"(?P<when>(?:yesterday|today|tomorrow|tonight|last|next|this|on|in|two|three|a|\d+)\b[^,]{0,30}?)"
 _END = r"(?:\s(?P<ended>anymore|any more|any longer))"
 _NOW = r"(?:(?:current|present|actual|latest|new|all-time)\s)?"
+_SINCE = (  # its "since" goes with the fillers at the beginning
+    r"(?:\w+day|yesterday|(?:last|this) (?:week|month|year|summer|winter|spring|autumn|fall|\w+day)|"
+    r"(?:January|February|March|April|May|June|July|August|September|October|November|December)(?: \d{4})?|\d{4})"
+)
+_PLACE = r"(?-i:[A-Z])[\w'-]+(?: (?-i:[A-Z])[\w'-]+)?"
 _DOES_NOT = (
     "eat|drink|like|smoke|drive|speak|work|live|have|own|enjoy|watch|use|wear|believe|play|sleep well|"
     "celebrate|consume|"
     "tolerate|cook|want (?:kids|children)|read|travel|fly|date|trust|do (?:drugs|sports)|love|row|run|swim"
 )
+
+
+def _danger(match: re.Match[str]) -> Sequence[str]:
+    """What is eaten and would kill: "Could die of nuts"."""
+    return (f"Could die of {match['x'].lower()}",)
 
 
 # identity and changes in it: names, origins, moves, ended habits, and everything after "I am"
@@ -54,9 +64,44 @@ BEING = table(
         r"crazy|when|if|a\b)(?P<x>\w[\w'-]*)(?:,? (?:not|instead of|rather than|and not) [\w'-]+)?",
         "Goes by {x}",
     ),
-    (r"I go by (?P<x>(?!the\b)\w[\w'/ -]*)", "Goes by {x}"),
+    (
+        r"I go by (?P<x>(?!(?:the|a|my|what|how|bike|bicycle|train|bus|tram|car|foot|plane|taxi|ferry|boat)\b)"
+        r"\w[\w'/ -]*?)(?:,? (?:and not|not|instead of|rather than) [\w'-]+)?",
+        "Goes by {x}",
+    ),
     (r"I was born (?P<x>(?:in|on|and raised)\b.+)", "Born {x}"),
     (r"I (?P<x>(?:grew up|come from|was raised)\b.+)", third),
+    (rf"home is (?P<x>{_PLACE})(?: for (?:me|us))?(?: now| these days)?(?:,.*)?", "Lives in {x}"),
+    (
+        r"(?:I am )?turning (?P<x>\d{1,3}(?: (?:on|in|next|this|tomorrow|today|soon)\b[^,]*)?)(?:, \w+)?",
+        "Turns {x}",
+    ),
+    (
+        r"(?:I have )?been (?P<x>an? (?!(?:bit|lot|while)\b)[\w -]+? "
+        r"(?:for .*?\b(?:years?|decades?|months?)|since \d{4}))"
+        r"(?: now)?(?:, .*)?",
+        "Has been {x}",
+    ),
+    (
+        r"(?:I )?(?:have |just |recently |finally )*(?:handed|gave|put|turned|given) in "
+        r"my (?:notice|resignation)(?P<x>.*)",
+        "Quit job{x}, no longer works there",
+    ),
+    (
+        rf"(?:since |as of |starting )?(?P<since>{_SINCE}),? I (?:am |have been )?(?:now )?work(?:ing)? "
+        r"(?P<x>(?:at|for|as) [^,]+)",
+        "Works {x} since {since}",
+    ),
+    (
+        rf"(?P<who>one) of (?:my|our) (?P<x>(?:{v.PETS}|{v.PEOPLE})(?:es|s)?) "
+        r"(?P<rest>(?:has )?(?:died|passed away|was put down)\b.*)",
+        "One of the {x} {rest}",
+    ),
+    (
+        rf"(?P<x>(?:all )?(?:{v.DEADLY})s?) (?:will|would|could|can|might) "
+        r"(?:literally |actually |probably )*kill me",
+        _danger,
+    ),
     # changes of state, before the plain states
     (
         r"(?:I|we) (?:just |recently |finally |have |have just )*(?:moved|relocated|emigrated|immigrated)(?: "
@@ -245,7 +290,8 @@ LIFE = table(
     ),
     # I have …
     (
-        r"(?:I|we) (?:also )?have (?:got )?(?P<x>(?:(?:an?|the|my|two|three|four|five|six|no|\d+|some|many|"
+        r"(?:I|we) (?:(?:also|now|only|just) )*have (?:got )?(?:only |just )?"
+        rf"(?P<x>(?:(?:an?|the|my|two|three|four|five|six|no|\d+|some|many|"
         rf"several)\s)?(?:[\w'-]+\s){{0,3}}?"
         rf"(?:{v.PEOPLE}|{v.PETS}|{v.OWNED}|{v.CONDITIONS}|siblings|degree|phd|diploma|licen[sc]e|tattoos?|"
         r"passport|sons|daughters|brothers|sisters|cousins|friends in \w+)\b.*)",
@@ -333,7 +379,8 @@ _CLAUSE_OF_I = ("I ", "(?:I|we) ", "(?:I am|", "we ")  # beginnings of patterns 
 _CLAUSE_OF_MY = ("my ", "(?:my|our) ")
 _CUE = re.compile(  # a word that every clause has which a rule fits; most of a long text have none
     r"\b(?:i|we|my|our|me|us|myself|name|calls?|as|being|remember|forget|note|mind|reference|always|never|"
-    r"now on|today on|future|forward|henceforth|died|passed away|put down)\b",
+    r"now on|today on|future|forward|henceforth|died|passed away|put down|home is|turning|"
+    r"been an?|notice|resignation)\b",
     re.IGNORECASE,
 )
 _RULES: Table = ((_REMEMBER, _statement_to_remember), *ASKING, *BEING, *LIFE, *DOING)

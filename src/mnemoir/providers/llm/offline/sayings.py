@@ -35,6 +35,9 @@ _KINDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (rf"{_SURE}intolerant\s(?:to|of)\s(?P<x>.+)", "Intolerant to {x}"),
         (r"(?:now\s|happily\s|already\s)*retired(?P<x>\s(?:since|for|from|in)\s.+)?",
          "Is retired{x}, no longer works"),
+        (r"(?:currently\s|now\s)?(?P<x>(?:in|using)\s(?:a|an|my)\s(?:\w+\s)?wheelchair|"
+         r"on\s(?:crutches|dialysis|blood thinners))",
+         "Is {x}"),
         (rf"{_SURE}(?P<x>(?:{v.TRAITS})(?:\s(?:since|for|with|to|in|from)\s.+)?)", "Is {x}"),
         (rf"(?P<x>(?:half\s|part\s)?(?:{v.NATIONS})(?:[\s-](?:{v.NATIONS}))?)", "Is {x}"),
         (r"an?\s(?P<x>christian|muslim|jew|hindu|buddhist)", "Is {x}"),
@@ -294,7 +297,7 @@ def relative(match: re.Match[str]) -> Sequence[str]:
 
 
 _KEPT = re.compile(
-    r"\b(?:car|bike|bicycle|tesla|wheelchair|glasses|lenses|aid|insulin|medication|thinners|linux|windows|macos|mac|vim|"
+    r"\b(?:car|bike|bicycle|tesla|wheelchair|glasses|lenses|aids?|braces|prosthesis|pacemaker|insulin|medication|thinners|linux|windows|macos|mac|vim|"
     r"emacs|metric.*|laptop)\b",
     re.IGNORECASE,
 )

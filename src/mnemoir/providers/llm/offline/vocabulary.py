@@ -72,11 +72,18 @@ DIETS = predicate_words()["diets"]
 TRAITS = words(
     """
     diabetic coeliac celiac pregnant asthmatic dyslexic autistic colour-blind color-blind colourblind colorblind
-    left-handed right-handed ambidextrous deaf blind sober retired unemployed self-employed single married divorced
+    left-handed right-handed left_handed right_handed colour_blind color_blind ambidextrous deaf
+    blind sober retired unemployed self-employed single married divorced
     engaged widowed gay lesbian bisexual straight transgender trans nonbinary non-binary muslim jewish hindu buddhist
     sikh atheist agnostic catholic protestant introverted extroverted bilingual trilingual gluten-free gluten_free
     lactose_intolerant gluten_intolerant lactose-intolerant gluten-intolerant dairy-free epileptic teetotal
     near-sighted short-sighted polyamorous asexual adopted neurodivergent vaccinated jobless anaemic anemic
+    """
+)
+DEADLY = words(
+    """
+    nut peanut tree_nut hazelnut walnut cashew almond shellfish shrimp prawn crab lobster seafood fish egg milk dairy
+    gluten wheat soy sesame celery mustard strawberries kiwi penicillin aspirin ibuprofen latex bee_sting wasp_sting
     """
 )
 NATIONS = words(

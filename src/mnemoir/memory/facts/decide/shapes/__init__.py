@@ -98,7 +98,8 @@ class _Language:
         for piece in pieces[:asking]:
             shares = self.subject and self.verbs.match(without_accents(piece))
             is_of_user = is_of_user if shares else about(piece).who not in ("person", "third")
-            yield f"{self.subject} {piece}" if shares and is_of_user else piece[:1].upper() + piece[1:]
+            shared = f"{piece[:1].lower()}{piece[1:]}"
+            yield f"{self.subject} {shared}" if shares and is_of_user else piece[:1].upper() + piece[1:]
 
     def _pieces(self, sentence: str) -> Iterator[str]:
         """The sentence cut at the beginnings of clauses."""
