@@ -33,7 +33,8 @@ _OWN_BEGINNING = (
 )
 _CUT = re.compile(  # inside of a sentence, between two that each say something
     rf";\s*|(?=¿)|\s?:\s+(?={_OWN_BEGINNING})|"
-    r"^according to (?:my|the) (?:doctor|gp|nurse|midwife|test|scan|report|results?|\w+(?:ist|ian|geon)),?\s+(?=i(?:'m|'ve)?\s)",
+    r"^according to (?:my|the) (?:doctor|gp|nurse|midwife|test|scan|report|results?|\w+(?:ist|ian|geon)),?\s+"
+    r"(?=i(?:'m|'ve)?\s)",
     re.IGNORECASE,
 )
 _MAY_CUT = re.compile(r"[;¿:]|^according\s", re.IGNORECASE)
