@@ -62,6 +62,7 @@ def test_what_stands_beside_such_text_is_kept():
 
 
 NONSENSE = ["User", "<a>", "Translate ", "'A b ", "« ", "12:03 Anna: x\n", "You are an AI. ", ": ", "\n"]
+NONSENSE += ["my aunt says ", "dice que ", "A dog, no, that's my dog. ", "a cat, no, a ", "you are the x "]
 
 
 @pytest.mark.parametrize("piece", NONSENSE)
