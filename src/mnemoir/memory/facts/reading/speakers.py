@@ -60,8 +60,9 @@ def own_parts(sentence: str) -> Iterator[str]:
     elif any(map(_tells, words)):
         yield from _without_reports(sentence, plain, codes)
     elif source := _list("sources", "all").search(plain):
-        yield _until(sentence, source.start())
-        if _is_expert(source[0], codes):
+        is_sure = _is_expert(source[0], codes)
+        yield sentence if is_sure and not source[0].endswith(",") else _until(sentence, source.start())
+        if is_sure and source[0].endswith(","):
             yield sentence[source.end() :]
     else:
         yield sentence
