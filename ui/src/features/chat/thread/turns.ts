@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import { isOfNetwork } from '@/shared/api/errors';
+import { ApiError, isOfNetwork } from '@/shared/api/errors';
 import type { Piece, Question } from '@/shared/data/completions';
 import type { Place } from '@/shared/data/scope';
 
@@ -87,7 +87,8 @@ export function failTurn(place: Place, error: unknown, isKept: boolean): void {
   const key = keyOf(place);
   const turn = turns.get(key);
   controllers.delete(key);
-  if (turn && !isOfNetwork(error)) ended.add(turn.runId);
+  // an error in place of a head tells the run itself
+  if (turn && !isOfNetwork(error)) ended.add(turn.runId || (error instanceof ApiError && error.runId) || '');
   if (turn) turns.set(key, { ...turn, state: 'failed', error, isKept });
   show(key);
 }
