@@ -3,6 +3,7 @@
 import pytest
 import pytest_asyncio
 
+from mnemoir.core.scope import DEFAULT_USER, Scope
 from tests.narrowing import present
 from tests.server.conversation_targets import CONVERSATIONS, at, begin, of, own_project, said, shared_server
 from tests.server.declared import ROUTES
@@ -28,7 +29,7 @@ async def filled(server, objects):
     """A conversation with tools, pictures, node memories; and a discussion."""
     await begin(server, "f", messages=MESSAGES, title="Cups", tags=["a"], custom={"keep": True})
     await server.ask("POST", of("f", "/flush"))
-    await remember(server)
+    await remember(server, owner=Scope(project=server.project, user=DEFAULT_USER))
     return server
 
 

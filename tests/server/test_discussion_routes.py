@@ -55,10 +55,10 @@ def record(title, summary):
     return NewRecord(metadata={"title": title, "summary": summary, "entities": ["Ann"], "key_phrases": ["tea"]})
 
 
-async def remember(server, id="tea-time", summaries=("She likes tea.", "It is green."), user=None):
+async def remember(server, id="tea-time", summaries=("She likes tea.", "It is green."), user=None, owner=None):
     """A discussion with summaries of chunks, a rolling summary and two records."""
     memory = server.parts.chats.discussions.memory
-    discussion = await server.parts.chats.discussions.discussion(user, id)
+    discussion = await server.parts.chats.discussions.discussion(user, id, owner)
     await memory.ledger.begin(discussion)
     stored = [await memory.ledger.append(discussion, text, chunk(f"{text} I said.")) for text in summaries]
     rolling = RollingSummary(
