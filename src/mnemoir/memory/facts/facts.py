@@ -6,7 +6,6 @@ commit, so that a conversation sent by several callers at once is remembered onc
 
 import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -178,17 +177,17 @@ class Facts:
             among=among,
             shows_unlikely=self._defaults.recall_unlikely,
         )
-        found = await self._recall.search(scope, question, visible)
-        with _speaking_of(scope, found.hits):
-            hits = list(found.hits) if among else each_once(found.hits)
-        while not among and len(hits) < limit and len(found.hits) == question.limit < _MOST_WORDINGS:
-            question = replace(question, limit=2 * question.limit)  # others take the places of those left out
+        if among:
             found = await self._recall.search(scope, question, visible)
-            with _speaking_of(scope, found.hits):
+            return replace(found, hits=_in_places(found.hits, found.linked, limit, within), linked=())
+        while True:
+            found = await self._recall.search(scope, question, visible)
+            with speaking_as([scope.user, *stated_names(hit.memory.text for hit in found.hits)]):
                 hits = each_once(found.hits)[:limit]
-        with _speaking_of(scope, found.hits):
-            places = _in_places(hits, found.linked, limit, within, are_once=not among)
-        return replace(found, hits=places, linked=())
+                if len(hits) == limit or not len(found.hits) == question.limit < _MOST_WORDINGS:
+                    places = _in_places(hits, found.linked, limit, within, are_once=True)
+                    return replace(found, hits=places, linked=())
+            question = replace(question, limit=2 * question.limit)  # others take the places of those left out
 
     async def page(self, scope: Scope, *, limit: int, offset: int = 0, at: datetime | None = None) -> list[Memory]:
         """A page of memories, newest first; with `at`, those current at that time."""
@@ -348,12 +347,13 @@ class Facts:
         return await self._project_settings.load(Project(tenant=scope.tenant, project=scope.project))
 
 
-def _speaking_of(scope: Scope, hits: Sequence[Hit]) -> AbstractContextManager[None]:
-    return speaking_as([scope.user, *stated_names(hit.memory.text for hit in hits)])
-
-
 def _in_places(
-    hits: Sequence[Hit], linked: Sequence[Hit], limit: int, within: TokenLimits | None, *, are_once: bool
+    hits: Sequence[Hit],
+    linked: Sequence[Hit],
+    limit: int,
+    within: TokenLimits | None,
+    *,
+    are_once: bool = False,
 ) -> list[Hit]:
     """The hits that fit, the last places of them for linked ones; with `are_once` not for other words of one."""
     fitting = list(hits) if within is None else within.cut(hits)
