@@ -103,6 +103,17 @@ async def test_a_client_that_is_still_sending_its_head_reads_why_it_is_refused(l
     assert (status, orjson.loads(body)["code"]) == (431, "payload_too_large")
 
 
+@pytest.mark.parametrize(("size", "is_taken"), [(60_000, True), (66_000, False), (130_000, False)])
+async def test_a_head_that_comes_whole_is_measured_without_the_body_behind_it(listen, size, is_taken):
+    server = await listen()
+    said = orjson.dumps({"messages": [{"role": "user", "content": "Likes tea " * 9000}], "user_id": "mira"})
+    sent = request("POST", "/api/memories/search", said).replace(b"\r\n", b"\r\nX-Long: " + b"x" * size + b"\r\n", 1)
+    async with connected(server.url) as (reader, writer):
+        writer.write(sent)
+        status, _, body = await response(reader)
+    assert (status == 431, b"larger than 65536 bytes" in body) == (not is_taken, not is_taken)
+
+
 async def test_a_refused_client_that_never_ends_is_let_go_at_its_deadline(listen):
     server = await listen(request_deadline_s=0.5)
     async with connected(server.url) as (reader, writer):
@@ -383,6 +394,9 @@ AMBIGUOUS = {
     "a part of a path behind a #": b"DELETE /api/memories#/all?user_id=mira HTTP/1.1\r\nHost: localhost\r\n",
     "two hosts": b"GET /api/memories?user_id=mira HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n",
     "one host twice": b"GET /api/memories?user_id=mira HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n",
+    "a host in the address alone": b"GET http://evil.example/api/memories?user_id=mira HTTP/1.1\r\n",
+    "two origins": b"GET /health HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nOrigin: http://evil\r\n",
+    "two sites": b"GET /health HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: none\r\nSec-Fetch-Site: cross-site\r\n",
     "another host in the address": b"GET http://evil.example/api/memories HTTP/1.1\r\nHost: localhost\r\n",
     "another port in the address": b"GET http://localhost:81/health HTTP/1.1\r\nHost: localhost\r\n",
     "a user in the address": b"GET http://localhost@evil.example/health HTTP/1.1\r\nHost: localhost\r\n",

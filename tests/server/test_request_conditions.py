@@ -74,6 +74,17 @@ async def test_whatever_takes_something_away_refuses_what_it_does_not_know(kept)
     assert await tell() == before
 
 
+@pytest.mark.parametrize("name", ["if_match", "if_unmodified_since"])
+async def test_nothing_is_deleted_in_a_version_that_it_does_not_have(kept, name):
+    server, headers, tell = kept
+    before = await tell()
+    for path in (f"{MEMORIES}?user_id=mira", "/api/conversations/mira?user_id=mira"):
+        refused = await server.ask("DELETE", path, **headers, **{name: '"an older one"'})
+        assert (error_of(refused), path) == ((412, "changed_meanwhile"), path)
+    assert await tell() == before
+    succeeded(await server.ask("DELETE", f"{MEMORIES}?user_id=mira", **headers, if_match="*"))
+
+
 async def test_every_list_and_search_refuses_a_query_parameter_that_it_does_not_know(kept):
     server, headers, _ = kept
     routes = of_our_own(deleting=False)

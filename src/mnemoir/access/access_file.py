@@ -126,6 +126,15 @@ class AccessFile:
         """A secret of this data directory for one purpose; it is made with the first use."""
         return hmac.digest(self.pepper, purpose.encode(), "sha256")
 
+    def check_pepper(self) -> None:
+        """Raise StorageUnavailable where there are keys or people, and the pepper is not theirs, by the audit log."""
+        file = self.existing()
+        if file is not None and self.credentials.were_made and not SqlAuditLog(file).fits(self.secret_for(_AUDIT)):
+            raise StorageUnavailable(
+                f"{self._pepper.place} is not the secret that the keys and people of {self._path} were made with, so "
+                "none of them is recognised. Put the former one back, from a backup if need be; else make new keys."
+            )
+
     def soon(self, work: Callable[[], object]) -> None:
         """Run `work` in the thread that notes uses."""
         self._notes.submit(work)

@@ -1,8 +1,10 @@
 """Who may call the server: tenants, keys, people and tokens of issuers, and the log of what they did and used."""
 
+import asyncio
 from dataclasses import dataclass
 
 import aiohttp
+import structlog
 
 from mnemoir.access.access_file import AccessFile
 from mnemoir.access.api_keys import ApiKeys
@@ -20,11 +22,14 @@ from mnemoir.access.sign_in.users import Users
 from mnemoir.access.spent import Spent
 from mnemoir.access.tenants import Tenants
 from mnemoir.core.data_directory import CACHE
+from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.owning import Own
 from mnemoir.settings import Settings
 from mnemoir.storage.sql.engine import Engine
 from mnemoir.storage.sql.usage import SqlUsage
 from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
+
+_log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +65,10 @@ async def open_access(
     `database` has what was used; the file of keys must be of the directory of that `identity`.
     """
     file = own(AccessFile(settings, identity=identity))
+    try:
+        await asyncio.to_thread(file.check_pepper)
+    except StorageUnavailable as exc:
+        _log.warning(exc.message)
     audit = own(Audit(settings, file))
     tenants = Tenants(file)
     documents = Documents(careful)

@@ -16,6 +16,7 @@ class Pepper:
         self._path = settings.storage.data_dir / PEPPER_FILE
         given = settings.security.pepper
         self._bytes: bytes | None = None if given is None else given.get_secret_value().encode()
+        self.place = str(self._path) if given is None else "security.pepper"
 
     @property
     def is_known(self) -> bool:

@@ -2,13 +2,15 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from mnemoir.access.access_file import AccessFile
 from mnemoir.cli.output import count_with_noun
 from mnemoir.core.data_directory import ACCESS_FILE, PEPPER_FILE, SESSIONS_FILE
-from mnemoir.core.errors import SettingsError
+from mnemoir.core.errors import SettingsError, StorageUnavailable
 from mnemoir.core.scope import DEFAULT_USER, Scope
 from mnemoir.ports.discussions import DiscussionFiles
 from mnemoir.settings import Settings
@@ -110,7 +112,17 @@ async def check_keys(settings: Settings) -> Finding:
     if settings.security.pepper is None and not pepper.exists():
         to_do = "Put it back from a backup, or set security.pepper; else make new keys for all."
         return Finding(check="keys", state="fail", found=f"{pepper} is missing: no key is recognised", to_do=to_do)
+    try:
+        await asyncio.to_thread(_check_pepper, settings)
+    except StorageUnavailable as exc:
+        to_do = "See docs/users-and-keys.md, What is stored."
+        return Finding(check="keys", state="fail", found=exc.message, to_do=to_do)
     return Finding(check="keys", state="ok", found=f"{file}, {file.stat().st_size // 1024} KiB, whole")
+
+
+def _check_pepper(settings: Settings) -> None:
+    with closing(AccessFile(settings)) as file:
+        file.check_pepper()
 
 
 async def check_conversations(settings: Settings) -> Finding:

@@ -15,13 +15,14 @@ from urllib.parse import unquote_to_bytes
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mnemoir.core.errors import InvalidRequest, TooLarge
+from mnemoir.core.errors import Conflict, InvalidRequest, TooLarge
 from mnemoir.core.scope import Principal
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.errors import failure
 from mnemoir.server.door.request import (
     LONGEST_NAME,
     MOST_AT_ONCE,
+    header,
     note_route,
     parse_json,
     query,
@@ -64,6 +65,8 @@ def check_conditions(scope: Scope, found: Found) -> None:
         return
     if found.says.exact:
         _check_escapes(scope)
+    if scope["method"] == "DELETE":
+        _check_versions(scope)
     _check_names(scope, found.says)
     _check_query(scope, found.says)
 
@@ -93,6 +96,17 @@ def _check_escapes(scope: Scope) -> None:
             "The address has a % that begins no encoded character, so nothing was done. Write it as %25.",
             code="invalid_encoding",
         )
+
+
+def _check_versions(scope: Scope) -> None:
+    """Raise Conflict for a header that names the version to be deleted: nothing that is deleted has one."""
+    for name in (b"if-match", b"if-unmodified-since"):
+        if header(scope, name) not in (None, "*"):
+            raise Conflict(
+                f"The header {name.decode('ascii').title()} names a version, and what this request deletes has none, "
+                "so nothing was done. Leave the header out.",
+                code="changed_meanwhile",
+            )
 
 
 def _check_names(scope: Scope, says: Says) -> None:

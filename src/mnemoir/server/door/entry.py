@@ -14,6 +14,7 @@ import sys
 import traceback
 from asyncio.events import TimerHandle
 from collections.abc import Callable, Iterable, MutableMapping, Sequence
+from itertools import pairwise
 from time import perf_counter
 from typing import Any, cast
 
@@ -34,6 +35,9 @@ from mnemoir.server.door.request import ASSETS, ClientLeft, Visit, begin_visit, 
 
 _log = structlog.get_logger(__name__)
 MOST_HEAD_BYTES = 64 * 1024
+_HEAD_TOO_LARGE = TooLarge(f"The request's head is larger than {MOST_HEAD_BYTES} bytes.")
+_FIELD_BYTES = len(b": \r\n")
+_SINGLE = frozenset({b"host", b"origin", b"sec-fetch-site", b"sec-fetch-mode", b"sec-fetch-dest"})  # of browsers
 _REFUSED_WAIT_S = 5.0  # for the request of a connection that will be refused for lack of room
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _KNOWN_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -91,7 +95,7 @@ class BoundedConnection(HttpToolsProtocol):
             self._head_bytes += len(data)
         super().data_received(data)
         if self._in_head and self._head_bytes > MOST_HEAD_BYTES and not self.transport.is_closing():
-            self._refuse(431, TooLarge(f"The request's head is larger than {MOST_HEAD_BYTES} bytes."))
+            self._refuse(431, _HEAD_TOO_LARGE)
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -102,6 +106,8 @@ class BoundedConnection(HttpToolsProtocol):
         self._in_head = False
         if ambiguity := _ambiguity(self.url, self.headers):
             self.app = _refusal(400, InvalidRequest(ambiguity, code="invalid_http"))
+        if self._head_bytes > MOST_HEAD_BYTES and _head_bytes(self.url, self.headers) > MOST_HEAD_BYTES:
+            self.app = _refusal(431, _HEAD_TOO_LARGE)  # it came in one piece, maybe with a body behind it
         if not self.crowd.has_sent_head(self):
             self.app = _NO_ROOM
             self._stop_deadline()
@@ -162,16 +168,24 @@ def _ambiguity(target: bytes, headers: Sequence[tuple[bytes, bytes]]) -> str:
     """Why two readers of a request's head may understand it in two ways; "" where they may not."""
     if b"#" in target:  # what is behind it is read by nobody, conditions as well
         return "The address holds a '#', and what follows it would be ignored. Encode it as %23."
-    hosts = [value.strip().lower() for name, value in headers if name == b"host"]
-    if len(hosts) > 1:
-        return "The request has several Host headers. Send one."
+    single = [(name, value) for name, value in headers if name in _SINGLE]
+    if len(single) != len(dict(single)):
+        name = next(name for (name, _), (other, _) in pairwise(sorted(single)) if name == other)
+        return f"The request has several {name.decode('ascii').title()} headers. Send one."
+    hosts = [value.strip().lower() for name, value in single if name == b"host"]
     scheme, is_absolute, rest = target.partition(b"://")
-    if is_absolute and not scheme.startswith(b"/") and hosts:
+    if is_absolute and not scheme.startswith(b"/"):
+        if not hosts:
+            return "The address names a host, and the header Host is missing. Send it."
         port = {b"http": b":80", b"https": b":443"}.get(scheme.lower(), b"")
         named = re.split(rb"[/?]", rest.lower(), maxsplit=1)[0]
         if named.removesuffix(port) != hosts[0].removesuffix(port):
             return "The address and the header Host name two hosts. Send one."
     return ""
+
+
+def _head_bytes(target: bytes, headers: Sequence[tuple[bytes, bytes]]) -> int:
+    return len(target) + sum(len(name) + len(value) + _FIELD_BYTES for name, value in headers)
 
 
 def _unframed_send(cycle: RequestResponseCycle) -> Send:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import date, datetime
+from itertools import pairwise
 from typing import Any
 
 from mnemoir.core.audit import CHAIN_BEGIN, ERASURE, AuditEntry, first_break, removal_digest, subject_of, with_chain
@@ -114,6 +115,21 @@ class SqlAuditLog:
             )
 
         return self._file.read(is_recorded)
+
+    def fits(self, key: bytes) -> bool:
+        """Whether the first or the last entry was written with this key; True for an empty log."""
+
+        def is_continued(sql: Sql) -> bool:
+            number, chain = _last_pruned_entry(sql)
+            first = sql.rows(_QUERIES["after"], after=number, limit=1)
+            last = sql.rows(_QUERIES["newest"], tenant=None, action=None, actor=None, day=None, limit=2, before=2**62)
+            pairs = [(_entry(row), chain) for row in first] + [(_entry(one), two[-1]) for one, two in pairwise(last)]
+            return not pairs or any(
+                not first_break([entry], entry.number - 1, before, key, {entry.subject or b""})
+                for entry, before in pairs
+            )
+
+        return self._file.read(is_continued)
 
     def head(self) -> tuple[int, bytes]:
         """Number and chain of the last entry."""
