@@ -17,8 +17,10 @@ from stamina.instrumentation import RetryDetails, get_on_retry_hooks, set_on_ret
 
 from mnemoir.access.sign_in import passwords
 from mnemoir.core import clock_guard
+from mnemoir.providers.embedding.minilm_encoder import Encoder
 from tests.budget import NAME as BUDGET
 from tests.budget import Budget
+from tests.embedded_once import embed
 from tests.forked_servers import Forker
 from tests.real_time import NAME, RealTimeRepeats
 from tests.serving import ServerProcess
@@ -119,6 +121,14 @@ def _cheap_hashes() -> Iterator[None]:
         patch.setattr(
             passwords, "PasswordHasher", partial(PasswordHasher, time_cost=1, memory_cost=16, parallelism=1)
         )
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _texts_are_embedded_once() -> Iterator[None]:
+    """A text that the built-in model has embedded in this process has its vector."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Encoder, "embed", embed)
         yield
 
 

@@ -5,31 +5,43 @@ the directory, environment, umask, limits, arguments and log it is given and the
 `python -m mnemoir` does. That the real command starts is shown by tests/cli/test_serve_command.py and test_wheel.py.
 """
 
+import asyncio
 import atexit
 import contextlib
 import gc
 import importlib
 import json
+import logging
 import os
 import resource
 import select
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, cast
 
 import psutil
+import structlog
 import typer.main
+from typer.core import TyperGroup
 
 CHECKOUT = Path(__file__).parents[1]
 _IMPORTED = (
     *("mnemoir.cli.serve", "mnemoir.server", "mnemoir.app.logs", "mnemoir.trees.served", "typer._adapters"),
     *("mnemoir.providers.embedding.minilm_encoder", "onnxruntime", "tokenizers", "uvloop", "uvicorn.lifespan.off"),
+    "encodings.idna",  # of `getaddrinfo`
+)
+# what a server makes of a first request, such as hundreds of patterns, costs it three times as much as its start
+_FIRST_REQUESTS = (
+    ("POST", "/api/memories", {"messages": [{"role": "user", "content": "I live in Bern."}], "user_id": "anna"}),
+    ("POST", "/api/memories/search", {"query": "Where does she live?", "user_id": "anna"}),
+    ("POST", "/v1/chat/completions", {"messages": [{"role": "user", "content": "Hello"}], "user": "anna"}),
 )
 _PASSED_LIMITS = (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE)
 _BEFORE_IMPORT = ("PYTHON", "LD_")  # what is read when a process starts cannot be given to a fork
@@ -169,6 +181,20 @@ def _reap(*_: object) -> None:
             pass
 
 
+async def _answer_first_requests(data_dir: str) -> None:
+    """What is made at its first use, and then kept, is made by this process: children find it."""
+    given = {"storage.data_dir": data_dir, "llm.provider": "offline"}
+    load_settings = importlib.import_module("mnemoir.settings").load_settings
+    server = importlib.import_module("mnemoir.server")
+    parts = await importlib.import_module("mnemoir.app.parts").open_parts(load_settings(None, given, environ={}))
+    app = server.create_app(parts, server.ServerOptions())
+    call = importlib.import_module("mnemoir.providers.http").call_asgi
+    for method, target, body in _FIRST_REQUESTS:
+        answer = await call(app, method, target, body=json.dumps(body).encode())
+        assert answer.status == 200, answer.body
+    await parts.aclose()
+
+
 def main() -> None:
     """Import, fork for each line, and in a child be the command."""
     gc.disable()
@@ -177,7 +203,14 @@ def main() -> None:
     importlib.import_module("mnemoir.workflows.node").installed_nodes()
     importlib.import_module("mnemoir.providers.embedding.minilm_model").MiniLM()._load()  # it runs without threads
     typer.main.get_command = cache(typer.main.get_command)  # which otherwise builds all commands, for one of them
-    typer.main.get_command(importlib.import_module("mnemoir.cli.commands").app)
+    command = cast(TyperGroup, typer.main.get_command(importlib.import_module("mnemoir.cli.commands").app))
+    for parameter in (*command.params, *command.commands["serve"].params):
+        parameter.get_runtime_param()  # type: ignore[attr-defined]  # of Typer, which keeps it
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+    with tempfile.TemporaryDirectory(prefix="forked-") as folder:
+        asyncio.run(_answer_first_requests(folder))
+    structlog.reset_defaults()
+    assert threading.active_count() == 1, "a fork has none of the other threads"
     gc.freeze()  # what children share with this process is not looked through, which would copy it
     gc.enable()
     signal.signal(signal.SIGCHLD, _reap)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mnemoir.chats import conversation_folders, conversations
+from mnemoir.chats import conversation_folders, user_folders
 from mnemoir.core.errors import MnemoirError, StorageUnavailable
 from mnemoir.core.scope import Scope
 from mnemoir.server import ServerOptions, create_app
@@ -148,7 +148,7 @@ async def test_what_cannot_be_taken_back_is_hidden_until_the_adoption_is_repeate
         rename(old, new)
 
     async with opened(settings) as parts:
-        monkeypatch.setattr(conversations, "rename", failing_rename)
+        monkeypatch.setattr(user_folders, "rename", failing_rename)
         cut(parts, ADOPTIONS[-2], end)  # behind the conversations
         with pytest.raises(StorageUnavailable, match="The disk is away"):
             await adopt(parts)
@@ -170,7 +170,7 @@ async def test_nobody_is_erased_before_an_adoption_that_was_cut_has_ended(settin
 
     async with opened(settings) as parts:
         monkeypatch.setattr(Adoptions, "finish", fail)
-        monkeypatch.setattr(conversations, "rename", _only_once(conversation_folders.rename))
+        monkeypatch.setattr(user_folders, "rename", _only_once(conversation_folders.rename))
         for attempt in (adopt, erase):
             with pytest.raises(StorageUnavailable):
                 await attempt(parts)
@@ -183,7 +183,7 @@ async def test_nobody_is_erased_before_an_adoption_that_was_cut_has_ended(settin
 async def test_an_adoption_that_was_cut_is_taken_back_from_one_who_got_memories_since(settings, monkeypatch):
     async with opened(settings) as parts:
         cut(parts, ADOPTIONS[-2], end)
-        monkeypatch.setattr(conversations, "rename", _only_once(conversation_folders.rename))
+        monkeypatch.setattr(user_folders, "rename", _only_once(conversation_folders.rename))
         with pytest.raises(StorageUnavailable):
             await adopt(parts)
         monkeypatch.undo()

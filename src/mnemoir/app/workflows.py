@@ -9,7 +9,6 @@ from mnemoir.access.spent import Metered, Spent
 from mnemoir.chats.discussions import Discussions
 from mnemoir.chats.opening import Talks
 from mnemoir.core.owning import Own
-from mnemoir.core.scope import DEFAULT_USER, Scope
 from mnemoir.memory.discussions.parts import DiscussionMemory
 from mnemoir.models.model_parts import Models, forwarding_of
 from mnemoir.ports.embedding import EmbeddingModel
@@ -26,11 +25,10 @@ from mnemoir.storage.discussions.rolling_summaries import FileRollingSummaries
 from mnemoir.storage.discussions.timestamps import FileTimestamps
 from mnemoir.storage.locks.rows import RowLeases
 from mnemoir.storage.sqlite.opening import open_lock_file
-from mnemoir.trees.served import Served, user_files
+from mnemoir.trees.served import Served, discussion_places, user_files
 from mnemoir.workflows.compiled import Compiler
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.workflow import default_workflow
-from mnemoir.workflows.discussion_files import DiscussionPlaces
 from mnemoir.workflows.dispatch import Workflows
 from mnemoir.workflows.engine import Engine
 from mnemoir.workflows.lock_files import LockFiles
@@ -54,7 +52,7 @@ def make_workflows(
     """Build all parts of the workflows; those to be closed are passed to `own` in the order of opening."""
     discussions = _open_discussions(models.embedding, own)
     tree, users = (served.tree, served.users) if served is not None else (None, ())
-    places = _places(settings, discussions, several_users=len(users) > 1)
+    places = discussion_places(settings, served, discussions.files)
     services = Services(
         own_model=models.in_use.now,
         memory=talks.memory,
@@ -82,18 +80,6 @@ def make_workflows(
     rebuilding = Rebuilding(engine, services, watched(runs))
     kept = Discussions(discussions, places, rebuilding, served, _lock_files(services, served))
     return workflows, kept, trials
-
-
-def _places(settings: Settings, discussions: DiscussionMemory, *, several_users: bool) -> DiscussionPlaces:
-    encryption = settings.encryption
-    return DiscussionPlaces(
-        discussions.files,
-        settings.storage.data_dir,
-        nobody=Scope(project=settings.memory.default_project, user=DEFAULT_USER),
-        several_users=several_users,
-        directory=settings.workflows.discussion_directory,
-        is_plain_refused=encryption.mode == "fields" and "discussions" not in encryption.allow_plain,
-    )
 
 
 def _lock_files(services: Services, served: Served | None) -> LockFiles:

@@ -12,7 +12,7 @@ import apsw
 import structlog
 
 from mnemoir.chats.conversation_folders import owner_of, remove, users_below
-from mnemoir.chats.conversations import OBJECTS
+from mnemoir.chats.user_folders import OBJECTS
 from mnemoir.core.data_directory import SESSIONS_FILE
 from mnemoir.core.errors import Conflict, KeyDestroyed, StorageUnavailable
 from mnemoir.storage.objects.local import LocalObjects

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from mnemoir.chats.conversation_folders import place_of
-from mnemoir.chats.conversations import OBJECTS, Conversations
+from mnemoir.chats.conversations import Conversations
 from mnemoir.chats.discussions import Discussions
 from mnemoir.chats.forgetting import Forgetting
 from mnemoir.chats.remembering import queue_of
 from mnemoir.chats.stock import size_of
+from mnemoir.chats.user_folders import OBJECTS
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.attachments.links import ATTACHMENTS
 from mnemoir.conversations.transfer import export_all

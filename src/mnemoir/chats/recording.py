@@ -6,7 +6,6 @@ chat goes on unrecorded.
 """
 
 import asyncio
-import traceback
 import uuid
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -40,7 +39,7 @@ from mnemoir.chats.titles import Titles
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core import messages as core
 from mnemoir.core.conversations import Message, checked_session_id
-from mnemoir.core.errors import InvalidRequest, MnemoirError, StorageUnavailable
+from mnemoir.core.errors import InvalidRequest, MnemoirError, StorageUnavailable, places_of
 from mnemoir.core.events import Emit, Event, Gathering
 from mnemoir.core.messages import ChatRequest
 from mnemoir.ports.run_store import RunStore
@@ -339,8 +338,5 @@ def _tell(event: str, exc: Exception, run_id: str) -> None:
         cause = {"cause": exc.message} if isinstance(exc, StorageUnavailable) else {}
         _log.warning(event, run=run_id, code=exc.code, **cause)
         return
-    where = [
-        f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(exc.__traceback__)[-8:]
-    ]
-    _log.error(event, run=run_id, error=type(exc).__name__, where=where)
+    _log.error(event, run=run_id, error=type(exc).__name__, where=places_of(exc))
     _log.debug(event, run=run_id, cause=str(exc))

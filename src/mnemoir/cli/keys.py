@@ -176,7 +176,7 @@ def _print_new(made: "ApiKey", limits: "Limits", text: str, *, as_json: bool) ->
 
 
 def _json(key: "ApiKey", limits: "Limits") -> dict[str, Any]:
-    from mnemoir.server.keys.routes import key_json
+    from mnemoir.server.keys.records import key_json
 
     return dict(key_json(key, limits))
 

@@ -32,6 +32,7 @@ MnemoirError
 Each error has a `code` for programs, and a message that names the object, the cause and the next step.
 """
 
+import traceback
 from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
@@ -267,3 +268,9 @@ class ProviderNotConfigured(ProviderError):
     """A model is needed, but none is configured."""
 
     code = "llm_not_configured"
+
+
+def places_of(exc: BaseException) -> list[str]:
+    """The last eight places in the code that an exception came through, for a log: none of its text."""
+    frames = traceback.extract_tb(exc.__traceback__)[-8:]
+    return [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]

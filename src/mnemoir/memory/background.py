@@ -7,7 +7,6 @@ failed and keeps it for inspection.
 """
 
 import asyncio
-import traceback
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
@@ -25,6 +24,7 @@ from mnemoir.core.errors import (
     ProviderRefused,
     QuotaExceeded,
     StorageUnavailable,
+    places_of,
 )
 from mnemoir.core.ids import JobId, new_job_id
 from mnemoir.ports.jobs import Job, JobQueue
@@ -230,10 +230,7 @@ class Background:
 
 def _log_fault(exc: Exception, job: Job) -> None:
     """Log an internal error with its place; its text only at debug level, since it may quote a user."""
-    where = [
-        f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(exc.__traceback__)[-8:]
-    ]
-    _log.error("job broke", job=job.id, kind=job.kind, error=type(exc).__name__, where=where)
+    _log.error("job broke", job=job.id, kind=job.kind, error=type(exc).__name__, where=places_of(exc))
     _log.debug("job broke", job=job.id, error=str(exc))
 
 

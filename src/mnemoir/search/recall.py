@@ -13,7 +13,7 @@ from datetime import datetime
 import numpy as np
 import structlog
 
-from mnemoir.core.errors import NotSupported, ProviderError
+from mnemoir.core.errors import NotSupported, ProviderError, places_of
 from mnemoir.core.memories import Hit, Memory, Space
 from mnemoir.core.scope import Scope
 from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray
@@ -302,7 +302,8 @@ class _Look:
             asked = self.names.possible_names(question.text)
             return linked_rows(ranking, asked, found, question.limit, question.threshold, stages), False
         except Exception as exc:  # noqa: BLE001  # an answer without links is better than none
-            _log.warning("memories cannot be found by their links now", error=type(exc).__name__)
+            error, where = type(exc).__name__, places_of(exc)
+            _log.error("memories cannot be found by their links now", error=error, where=where)
             stages.skip(LINKS, "it failed")
             return (), True
 

@@ -1,4 +1,4 @@
-"""The served config tree: its users, its problems, the settings that it overrides, and the folders of settings."""
+"""The served config tree: its users, discussions, problems and folders, and the settings that it overrides."""
 
 import os
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -8,11 +8,14 @@ from typing import Generic, TypeVar
 
 from mnemoir.core.data_directory import CONVERSATIONS
 from mnemoir.core.errors import SettingsError
+from mnemoir.core.scope import DEFAULT_USER, Scope
+from mnemoir.ports.discussions import DiscussionFiles
 from mnemoir.settings import Settings
 from mnemoir.storage.files.user_files import FileUserFiles
 from mnemoir.workflows.checking import Outside, Problem, check
 from mnemoir.workflows.config.lookup import Stamp, is_settled, stamp_of
 from mnemoir.workflows.config.tree import ConfigTree
+from mnemoir.workflows.discussion_files import DiscussionPlaces
 from mnemoir.workflows.node import node_types
 
 _MODULE_FOLDERS = ("modules", "workflow_python_scripts")  # where trees keep their modules
@@ -60,6 +63,19 @@ class Served:
 
     tree: ConfigTree
     users: tuple[str, ...]
+
+
+def discussion_places(settings: Settings, served: Served | None, files: DiscussionFiles) -> DiscussionPlaces:
+    """Where the discussions of the tree's users are."""
+    encryption = settings.encryption
+    return DiscussionPlaces(
+        files,
+        settings.storage.data_dir,
+        nobody=Scope(project=settings.memory.default_project, user=DEFAULT_USER),
+        several_users=served is not None and len(served.users) > 1,
+        directory=settings.workflows.discussion_directory,
+        is_plain_refused=encryption.mode == "fields" and "discussions" not in encryption.allow_plain,
+    )
 
 
 class UntilChanged(Generic[T]):

@@ -8,10 +8,9 @@ from mnemoir.core.api_keys import ApiKey
 from mnemoir.core.discussion_id import is_allowed
 from mnemoir.core.discussions import ClientFolder
 from mnemoir.core.errors import InvalidRequest, KeyUnavailable, SettingsError, StorageUnavailable
-from mnemoir.core.scope import DEFAULT_USER, Scope
 from mnemoir.settings import Settings
 from mnemoir.storage.discussions.files import FileDiscussionFiles
-from mnemoir.trees.served import open_tree
+from mnemoir.trees.served import discussion_places, open_tree
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.discussion_files import OWNERS, PREVIOUS_KEY, DiscussionPlaces
 
@@ -85,14 +84,7 @@ def _tree_and_places(settings: Settings, user: str | None) -> tuple[UserTree, Di
     name = next((known for known in served.users if user is None or known.lower() == user.lower()), None)
     if name is None:
         raise InvalidRequest(f"--user must name one of the users served here: {', '.join(served.users)}.")
-    places = DiscussionPlaces(
-        FileDiscussionFiles(),
-        settings.storage.data_dir,
-        nobody=Scope(project=settings.memory.default_project, user=DEFAULT_USER),
-        several_users=len(served.users) > 1,
-        directory=settings.workflows.discussion_directory,
-    )
-    return served.tree.user(name), places
+    return served.tree.user(name), discussion_places(settings, served, FileDiscussionFiles())
 
 
 def _roots(places: DiscussionPlaces, tree: UserTree, *, has_owners: bool) -> Iterator[Path]:

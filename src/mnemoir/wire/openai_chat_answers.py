@@ -26,16 +26,12 @@ from mnemoir.wire.answers.call_pieces import CallPieces
 from mnemoir.wire.answers.choices import read_choices_of, reason_of, usage_behind
 from mnemoir.wire.answers.end_reasons import finish_reason, read_reason
 from mnemoir.wire.answers.error_shapes import raise_error_of, raise_lost_words
+from mnemoir.wire.answers.openai_chunks import ChunkReader, passed_of
 from mnemoir.wire.content_parts import read_content
 from mnemoir.wire.members import Json, members_for, merged_members, unread
 from mnemoir.wire.openai_messages import ROUTE, write_tool_calls
 from mnemoir.wire.openai_shapes import read_usage, write_usage
-from mnemoir.wire.openai_stream import (
-    ChunkReader,
-    ChunkWriter,
-    head,
-    passed_of,
-)
+from mnemoir.wire.openai_stream import ChunkWriter, head
 
 FUNCTION_CALL = "function_call"
 """The name of a tool call, the choice of a tool, and an answer that ends with a call, for clients of functions."""

@@ -15,17 +15,12 @@ from mnemoir.wire import members, upstream
 from mnemoir.wire.answers.choices import read_choices_of, reason_of
 from mnemoir.wire.answers.end_reasons import finish_reason, read_reason
 from mnemoir.wire.answers.error_shapes import raise_error_of, raise_lost_words
+from mnemoir.wire.answers.openai_chunks import ChunkReader, passed_of
 from mnemoir.wire.content_parts import read_content
 from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, members_for, merged_members, unread, within
 from mnemoir.wire.openai_chat import SAMPLING, read_choices, read_sampling, write_sampling
 from mnemoir.wire.openai_shapes import read_usage, write_usage
-from mnemoir.wire.openai_stream import (
-    ChunkReader,
-    ChunkWriter,
-    head,
-    passed_of,
-    write_error,
-)
+from mnemoir.wire.openai_stream import ChunkWriter, head, write_error
 from mnemoir.wire.text_completion import prompt_of, read_marked, write_choice
 
 __all__ = [

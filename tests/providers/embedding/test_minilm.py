@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import structlog
 
 from mnemoir.core.errors import ProviderInvalidOutput, ProviderUnavailable
 from mnemoir.ports.embedding import Embedding, FloatArray, Passage
@@ -232,6 +233,19 @@ async def test_a_missing_model_is_reported_to_every_caller(tmp_path: Path) -> No
     results = await asyncio.gather(*calls, return_exceptions=True)
     await model.aclose()
     assert [type(result) for result in results] == [ProviderUnavailable] * 3
+
+
+async def test_a_fault_in_the_model_is_logged_with_its_place(model: MiniLM, monkeypatch: pytest.MonkeyPatch) -> None:
+    def breaks(encoder: Encoder, batch: Sequence[Tokens]) -> list[Embedding]:
+        raise KeyError("quince marmalade")
+
+    monkeypatch.setattr(Encoder, "embed", breaks)
+    with structlog.testing.capture_logs() as lines, pytest.raises(ProviderUnavailable, match="built-in"):
+        await model.embed([Passage(text="quince marmalade")])
+    (line,) = lines
+    assert (line["event"], line["error"]) == ("embedding model failed", "KeyError")
+    assert line["where"][-1].endswith("breaks")
+    assert "quince" not in str(line)
 
 
 async def test_a_non_finite_value_is_never_returned(model: MiniLM, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+import structlog
 from webauthn import (
     generate_authentication_options,
     generate_registration_options,
@@ -28,11 +29,12 @@ from webauthn.helpers.structs import (
 from mnemoir.access.access_file import AccessFile
 from mnemoir.core.api_keys import label_text
 from mnemoir.core.clock import Clock, utc_now
-from mnemoir.core.errors import InvalidRequest, NotFound
+from mnemoir.core.errors import InvalidRequest, NotFound, places_of
 from mnemoir.core.users import Passkey, User, new_id, new_token
 from mnemoir.storage.sql.passkeys import SqlPasskeys
 from mnemoir.storage.sql.users import NewPasskey
 
+_log = structlog.get_logger(__name__)
 _ANSWERED_WITHIN = timedelta(minutes=5)
 _MOST_CHALLENGES = 1000
 _SIGN_IN = "sign in"
@@ -78,7 +80,8 @@ class Passkeys:
                 credential_current_sign_count=known.sign_count,
                 require_user_verification=True,
             )
-        except Exception:  # noqa: BLE001  # the library raises many kinds for bytes that were made up
+        except Exception as exc:  # noqa: BLE001  # the library raises many kinds for bytes that were made up
+            _log.warning("passkey not accepted", passkey=known.id, error=type(exc).__name__, where=places_of(exc))
             return None
         return known.user if self._rows.note_use(known, verified.new_sign_count, self._clock()) else None
 

@@ -11,13 +11,11 @@ from mnemoir.access.access_file import AccessFile
 from mnemoir.cli.output import count_with_noun
 from mnemoir.core.data_directory import ACCESS_FILE, PEPPER_FILE, SESSIONS_FILE
 from mnemoir.core.errors import SettingsError, StorageUnavailable
-from mnemoir.core.scope import DEFAULT_USER, Scope
 from mnemoir.ports.discussions import DiscussionFiles
 from mnemoir.settings import Settings
 from mnemoir.storage.conversations.inspection import database_problems, inspect_conversations
 from mnemoir.storage.discussions.files import FileDiscussionFiles
-from mnemoir.trees.served import folder_of_conversations, open_tree, problems_of
-from mnemoir.workflows.discussion_files import DiscussionPlaces
+from mnemoir.trees.served import discussion_places, folder_of_conversations, open_tree, problems_of
 
 _MOST_COMPLAINTS = 5
 
@@ -86,13 +84,7 @@ def _folders(settings: Settings, files: DiscussionFiles) -> Mapping[Path, Path |
     """The discussion folders of all served users; the first with the folder of older databases, others with None."""
     served = open_tree(settings)
     trees = [None] if served is None else [served.tree.user(name) for name in served.users]
-    places = DiscussionPlaces(
-        files,
-        settings.storage.data_dir,
-        nobody=Scope(project=settings.memory.default_project, user=DEFAULT_USER),
-        several_users=len(trees) > 1,
-        directory=settings.workflows.discussion_directory,
-    )
+    places = discussion_places(settings, served, files)
     roots = dict.fromkeys(root for tree in trees for root in places.roots(tree))
     public = None if served is None else served.tree.public
     return {root: public if at == 0 else None for at, root in enumerate(roots)}

@@ -24,7 +24,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, Generic, Protocol, TypeVar
 
-from mnemoir.core.errors import ProviderError, ProviderUnavailable
+import structlog
+
+from mnemoir.core.errors import ProviderError, ProviderUnavailable, places_of
 from mnemoir.ports.embedding import Embedding, Passage
 
 ROUND_TOKENS: Final = 256
@@ -38,6 +40,7 @@ LITTLE_PASSAGES: Final = 4
 LITTLE_CHARACTERS: Final = 1024
 READ_CHARACTERS: Final = 8192
 """Characters after which no further passage is: long ones take some milliseconds each, which a query would wait."""
+_log = structlog.get_logger(__name__)
 
 
 class Tokenized(Protocol):
@@ -299,7 +302,11 @@ def _length(request: _Request[Tokens]) -> int:
 
 
 def _error(label: str, cause: Exception) -> ProviderError:
-    return cause if isinstance(cause, ProviderError) else ProviderUnavailable(f"{label} failed: {cause}")
+    """The error for callers; what no model tells on purpose may be a fault of ours, so its place is logged."""
+    if isinstance(cause, ProviderError):
+        return cause
+    _log.error("embedding model failed", model=label, error=type(cause).__name__, where=places_of(cause))
+    return ProviderUnavailable(f"{label} failed: {cause}")
 
 
 def _closed_error(label: str) -> ProviderUnavailable:

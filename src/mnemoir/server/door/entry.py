@@ -11,7 +11,6 @@ not the path, and no query: both may hold personal data.
 import asyncio
 import re
 import sys
-import traceback
 from asyncio.events import TimerHandle
 from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from itertools import pairwise
@@ -25,7 +24,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from mnemoir.core.errors import InvalidRequest, MnemoirError, Overloaded, TooLarge
+from mnemoir.core.errors import InvalidRequest, MnemoirError, Overloaded, TooLarge, places_of
 from mnemoir.core.events import Usage
 from mnemoir.core.ids import new_request_id
 from mnemoir.server.door.crowd import Crowd, note_connection
@@ -356,9 +355,7 @@ def _headers(visit: Visit) -> Iterable[tuple[bytes, bytes]]:
 
 def log_fault(exc: Exception, **known: str) -> None:
     """Log the place of a fault; its text only at debug level, for it may quote what a person said."""
-    frames = traceback.extract_tb(exc.__traceback__)
-    where = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames[-8:]]
-    _log.error("request failed", kind=type(exc).__name__, where=where, **known)
+    _log.error("request failed", kind=type(exc).__name__, where=places_of(exc), **known)
     _log.debug("request failed", error=str(exc), **known)
 
 

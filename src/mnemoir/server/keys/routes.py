@@ -8,21 +8,20 @@ in the answer to its making and nowhere else.
 
 import asyncio
 from collections.abc import Sequence
-from datetime import datetime, timedelta
-from typing import Annotated, Literal
+from datetime import timedelta
+from typing import Annotated
 
 from fastapi import Depends, Query, Request
 from pydantic import BeforeValidator, Field
 
 from mnemoir.access.api_keys import ApiKeys
 from mnemoir.core.api_keys import ApiKey, Env
-from mnemoir.core.clock import to_text
 from mnemoir.core.errors import Forbidden, NotFound
 from mnemoir.core.scope import Principal, Role
-from mnemoir.core.usage import Limits
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.says import has_right, says
 from mnemoir.server.keys.grants import Reach, check_end, check_key, is_within, note_refusals
+from mnemoir.server.keys.records import KeyRecord, key_json, limits_json
 from mnemoir.server.rest import (
     Answer,
     Body,
@@ -93,29 +92,6 @@ class Me(JsonObject):
     name: str | None
     signed_in: bool
     may: May
-
-
-class KeyRecord(JsonObject):
-    """A key without its secret. `projects` and `user` are null for all; `state` is as of now.
-
-    `limits` are the quotas that it has of its own, by name.
-    """
-
-    id: str
-    role: Role
-    tenant: str
-    projects: list[str] | None
-    user: str | None
-    configs: list[str] | None
-    label: str
-    state: Literal["valid", "expired", "revoked"]
-    created_at: str
-    created_by: str
-    expires_at: str | None
-    revoked_at: str | None
-    replaced_by: str | None
-    last_used_at: str | None
-    limits: dict[str, int]
 
 
 class NewKey(KeyRecord):
@@ -201,7 +177,7 @@ async def create(
         label=body.label,
         expires_at=body.expires_at,
         env=body.env,
-        limits=body.limits if caller.manages_tenant else _limits_json(caller.limits),
+        limits=body.limits if caller.manages_tenant else limits_json(caller.limits),
         by=caller.key,
     )
     [record] = await _records(site.parts.access.api_keys, made)
@@ -263,31 +239,6 @@ async def _records(keys: ApiKeys, *shown: ApiKey) -> list[KeyRecord]:
     return [key_json(key, own) for key, own in zip(shown, limits, strict=True)]
 
 
-def key_json(key: ApiKey, limits: Limits) -> KeyRecord:
-    """The record of a key, with its own quotas."""
-    return {
-        "id": key.id,
-        "role": key.role,
-        "tenant": key.tenant,
-        "projects": None if key.projects is None else list(key.projects),
-        "user": key.user,
-        "configs": None if key.configs is None else list(key.configs),
-        "label": key.label,
-        "state": key.state,
-        "created_at": to_text(key.created_at),
-        "created_by": key.created_by,
-        "expires_at": _text(key.expires_at),
-        "revoked_at": _text(key.revoked_at),
-        "replaced_by": key.replaced_by,
-        "last_used_at": _text(key.last_used_at),
-        "limits": _limits_json(limits),
-    }
-
-
-def _limits_json(limits: Limits) -> dict[str, int]:
-    return {str(what): most for what, most in limits.items()}
-
-
 def managing(request: Request, site: Site) -> Principal:
     """The caller of a change. Raises Forbidden on a server that lets everybody in."""
     caller = principal_of(request.scope)
@@ -309,7 +260,3 @@ async def _key(keys: ApiKeys, key_id: str, caller: Principal) -> ApiKey:
 
 def _reach_of(key: ApiKey) -> Reach:
     return Reach(tenant=key.tenant, projects=key.projects, user=key.user, configs=key.configs)
-
-
-def _text(at: datetime | None) -> str | None:
-    return None if at is None else to_text(at)

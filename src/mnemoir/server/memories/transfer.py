@@ -37,7 +37,7 @@ from mnemoir.server.memories.answers import (
     memory_json,
     plan_json,
 )
-from mnemoir.server.memories.bodies import ImportedMemory, ImportedProposal
+from mnemoir.server.memories.import_lines import ImportedMemory, ImportedProposal
 from mnemoir.server.memories.lists import UserQuery
 from mnemoir.server.memories.narrowing import Narrowing, NarrowingHere
 from mnemoir.server.memories.proposals import exported_json

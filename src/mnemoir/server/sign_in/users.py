@@ -18,7 +18,7 @@ from mnemoir.core.users import Grant, Invitation, User
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.says import says
 from mnemoir.server.keys.grants import check_end, check_invitation, check_person, invites_only_new, note_refusals
-from mnemoir.server.keys.live import LiveKey, live_key_json
+from mnemoir.server.keys.records import LiveKey, live_key_json
 from mnemoir.server.rest import (
     Answer,
     Body,

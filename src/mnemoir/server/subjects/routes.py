@@ -10,7 +10,7 @@ from mnemoir.access.leaving import left_by
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.routing import RouteAsSent
 from mnemoir.server.door.says import says
-from mnemoir.server.keys.live import LiveKey
+from mnemoir.server.keys.records import LiveKey
 from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
 from mnemoir.server.sign_in.users import left_json
 from mnemoir.server.subjects.whose import PersonHere

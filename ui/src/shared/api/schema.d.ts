@@ -4502,6 +4502,10 @@ export interface components {
             configs: string[] | null;
             /** Label */
             label: string;
+            /** Created By */
+            created_by: string;
+            /** Expires At */
+            expires_at: string | null;
             /**
              * State
              * @enum {string}
@@ -4509,10 +4513,6 @@ export interface components {
             state: "valid" | "expired" | "revoked";
             /** Created At */
             created_at: string;
-            /** Created By */
-            created_by: string;
-            /** Expires At */
-            expires_at: string | null;
             /** Revoked At */
             revoked_at: string | null;
             /** Replaced By */
@@ -4764,8 +4764,6 @@ export interface components {
         LiveKey: {
             /** Id */
             id: string;
-            /** Label */
-            label: string;
             /**
              * Role
              * @enum {string}
@@ -4779,6 +4777,8 @@ export interface components {
             user: string | null;
             /** Configs */
             configs: string[] | null;
+            /** Label */
+            label: string;
             /** Created By */
             created_by: string;
             /** Expires At */
@@ -5179,6 +5179,10 @@ export interface components {
             configs: string[] | null;
             /** Label */
             label: string;
+            /** Created By */
+            created_by: string;
+            /** Expires At */
+            expires_at: string | null;
             /**
              * State
              * @enum {string}
@@ -5186,10 +5190,6 @@ export interface components {
             state: "valid" | "expired" | "revoked";
             /** Created At */
             created_at: string;
-            /** Created By */
-            created_by: string;
-            /** Expires At */
-            expires_at: string | null;
             /** Revoked At */
             revoked_at: string | null;
             /** Replaced By */
@@ -5924,6 +5924,10 @@ export interface components {
             configs: string[] | null;
             /** Label */
             label: string;
+            /** Created By */
+            created_by: string;
+            /** Expires At */
+            expires_at: string | null;
             /**
              * State
              * @enum {string}
@@ -5931,10 +5935,6 @@ export interface components {
             state: "valid" | "expired" | "revoked";
             /** Created At */
             created_at: string;
-            /** Created By */
-            created_by: string;
-            /** Expires At */
-            expires_at: string | null;
             /** Revoked At */
             revoked_at: string | null;
             /** Replaced By */
