@@ -11,7 +11,10 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 
-_END = re.compile(r"(?P<mark>[.!?…]+)[\"'”’»)\]]*\s+|[。！？]+[」』”’）]*\s*|\s*\n\s*")
+# No run of marks or white space is tried again from within: that would take the square of its length.
+_END = re.compile(
+    r"(?<![.!?…])(?P<mark>[.!?…]++)[\"'”’»)\]]*+\s++|[。！？]++[」』”’）]*+\s*+|(?<!\s)(?:(?!\n)\s)*+\n\s*+"
+)
 _BEHIND = 40  # characters before a dot that are looked at; an abbreviation and the word before it are shorter
 _EDGES = "\"'“”„«»‘’([{<¿¡-–—*_"
 _NEXT = re.compile(r"[\"'“”„«‘(\[¿¡*_-]*(?P<word>\w[\w'-]*)")
