@@ -55,7 +55,7 @@ def test_a_chat_searches_before_and_adds_behind_the_answer_as_the_contract_says(
         ).json()["results"]
     assert answer.json()["choices"][0]["message"]["content"] == "Lentils."
     assert answer.headers["X-Memory-Injected"] == "1"
-    bounds = {"limit": 5, "max_tokens": 800, "max_fact_tokens": 400}
+    bounds = {"limit": 5, "max_tokens": 1200, "max_fact_tokens": 400}
     assert search.body == {"query": QUESTION, "user_id": "mira", "before": [], **bounds}
     assert [wanted.query for wanted in (search, add)] == [{"project": "atlas"}] * 2
     assert [wanted.headers["authorization"] for wanted in (search, add)] == [f"Bearer {THEIRS}"] * 2

@@ -276,7 +276,7 @@ def test_a_word_or_a_state_is_no_title(word):
     assert not is_title(word)
 
 
-@pytest.mark.parametrize("piece", [". ", "A. ", "St. ", "1. ", "!? ", "x", "\n", '." '])
+@pytest.mark.parametrize("piece", [". ", "A. ", "St. ", "1. ", "!? ", "x", "\n", '." ', "?", '?"', "？", " ", "\t"])
 def test_a_long_text_of_one_mark_is_read_in_bounded_time(piece):
     text = (piece * 20_000)[:40_000]
     assert sum(map(len, sentences_of(text))) <= len(text)

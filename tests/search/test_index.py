@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.core.scope import Scope
 from mnemoir.ports.index_packs import Arrays, IndexPacks
+from mnemoir.search.columns import NONE
 from mnemoir.search.index import ScopeIndex
 from mnemoir.search.indexing import pack_ids, pack_vector
 from mnemoir.search.resident import Resident
 from mnemoir.search.residents import Budget, Residents
 from mnemoir.search.scores import word_scores
-from mnemoir.search.terms import query_terms, terms_of
+from mnemoir.search.terms import query_terms, terms_and_mark_of
 from tests.search.listed_rows import ListedRows, fact, message
 
 T = TypeVar("T")
@@ -27,7 +28,7 @@ MIRA = Scope(project="p", user="mira")
 WORDS = ["tea", "dog", "graz", "piano", "nut"]
 TOKENS = np.arange(50, dtype=np.uint16)
 
-texts = st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join)
+texts = st.lists(st.sampled_from([*WORDS, "?"]), max_size=4).map(" ".join)
 steps = st.lists(
     st.tuples(st.sampled_from(["say", "state", "rewrite", "remove", "look", "restart"]), texts, st.integers(0, 3)),
     max_size=25,
@@ -35,12 +36,15 @@ steps = st.lists(
 
 
 def entry(text: str) -> IndexEntry:
-    if not text:
+    words = text.replace("?", "").split()
+    if not words:
         return IndexEntry(terms=b"")
     vector = np.zeros(5, np.float32)
-    vector[WORDS.index(text.split()[0])] = 1
-    ids = np.array([WORDS.index(word) for word in text.split()], np.uint16)
-    return IndexEntry(terms=terms_of(text), model="model", vector=pack_vector(vector), token_ids=pack_ids(ids))
+    vector[WORDS.index(words[0])] = 1
+    ids = np.array([WORDS.index(word) for word in words], np.uint16)
+    return IndexEntry(
+        terms=terms_and_mark_of(text), model="model", vector=pack_vector(vector), token_ids=pack_ids(ids)
+    )
 
 
 def made(kind: str, text: str, number: int) -> Memory:
@@ -61,6 +65,8 @@ def seen(index: ScopeIndex) -> dict[int, tuple[object, ...]]:
             bool(index.has_vector[slot]),
             vectors[slot].tolist() if index.has_vector[slot] else None,
             float(index.said_at[slot]),
+            float(index.asking_shares()[slot]),
+            [int(index.seqs[before]) for before in index.before(np.array([slot])) if before != NONE],
         )
         for slot in np.flatnonzero(index.alive)
     }

@@ -11,7 +11,12 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 
-_END = re.compile(r"(?P<mark>[.!?…]+)[\"'”’»)\]]*\s+|[。！？]+[」』”’）]*\s*|\s*\n\s*")
+# No run of marks or white space is tried again from within: that would take the square of its length.
+_END = re.compile(
+    r"(?<![.!?…])(?P<mark>[.!?…]++)[\"'”’»)\]]*+\s++|[。！？]++[」』”’）]*+\s*+|(?<!\s)(?:(?!\n)\s)*+\n\s*+"
+)
+_ASKS = re.compile(r"[?？؟吗]\W*$")
+_QUESTION_ENDS = 20  # characters at the end of a text that are searched for a question mark
 _BEHIND = 40  # characters before a dot that are looked at; an abbreviation and the word before it are shorter
 _EDGES = "\"'“”„«»‘’([{<¿¡-–—*_"
 _NEXT = re.compile(r"[\"'“”„«‘(\[¿¡*_-]*(?P<word>\w[\w'-]*)")
@@ -42,6 +47,22 @@ def sentence_ends(text: str) -> Iterator[tuple[int, int]]:
         mark = found["mark"]
         if mark is None or "\n" in found[0] or _is_end(text, found.start(), mark, found.end()):
             yield found.start() + len(found[0].rstrip()), found.end()
+
+
+def asks(text: str) -> bool:
+    """True when a text ends as a question does: with a question mark, or the Chinese word for one."""
+    return bool(_ASKS.search(text[-_QUESTION_ENDS:]))
+
+
+def asking_share(text: str) -> float:
+    """The share of a text, by characters, that is in sentences that ask."""
+    asked = told = 0
+    for sentence in sentences_of(text):
+        if asks(sentence):
+            asked += len(sentence)
+        else:
+            told += len(sentence)
+    return asked / ((asked + told) or 1)
 
 
 def is_title(word: str) -> bool:

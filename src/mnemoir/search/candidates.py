@@ -68,6 +68,13 @@ class Scored:
     score: NDArray[np.float64]
     raw: Mapping[str, Signal]
 
+    def where(self, mask: Mask) -> "Scored":
+        """The rows in a mask by slot; the same without one that leaves any out."""
+        kept = np.flatnonzero(mask[self.rows])
+        if len(kept) == len(self.rows):
+            return self
+        return Scored(self.rows[kept], self.score[kept], {stage: values[kept] for stage, values in self.raw.items()})
+
 
 def fused_scores(kinds: Sequence[tuple[Candidates, Mapping[str, float]]]) -> Scored:
     """The candidates of all kinds with the scores that the weights of each kind give."""

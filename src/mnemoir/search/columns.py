@@ -109,6 +109,10 @@ class Chains:
                 rows.append(row)
         return np.concatenate(places), np.concatenate(rows)
 
+    def before(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The row just before each of `slots` in its stretch; NONE for the first of one."""
+        return self._step_back(slots)
+
     def extend(self, rows: int) -> None:
         """Append `rows` rows without neighbours."""
         self._links.extend([(NONE, NONE)] * rows)

@@ -15,7 +15,7 @@ from mnemoir.ports.search_rows import Revision
 from mnemoir.search.columns import NONE, Array, Key
 from mnemoir.search.terms import EMPTY, Postings, merged_postings, moved_postings
 
-_VERSION = 6  # changes with the stored format and with the meaning of terms, names and tokens
+_VERSION = 7  # changes with the stored format and with the meaning of terms, names and tokens
 _HEAD = "head"
 _LISTS = {"token_ids": "token_ends", "name_keys": "name_ends"}  # columns of lists, and where each slot's ends
 _LISTED = frozenset((*_LISTS, *_LISTS.values()))

@@ -22,7 +22,16 @@ from mnemoir.search.columns import NONE, Chains, Column, Key
 from mnemoir.search.frozen import Frozen
 from mnemoir.search.indexing import unpack_ids
 from mnemoir.search.links.name_rows import NameRows
-from mnemoir.search.terms import Postings, Slots, append_postings, own_terms, post, read_terms
+from mnemoir.search.terms import (
+    Postings,
+    Slots,
+    append_postings,
+    asking_terms,
+    find_postings,
+    own_terms,
+    post,
+    read_terms,
+)
 from mnemoir.search.vector_rows import VectorRows
 
 _COLUMNS: Mapping[str, tuple[DTypeLike, int | None]] = {
@@ -67,6 +76,7 @@ class ScopeIndex:
         self._token_rows: dict[int, int] = {}
         self._add_token_rows(self._columns["token_ids"].values, 1)
         self._relative_lengths: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None
+        self._asking_shares: NDArray[np.float32] | None = None
         self._speaker_names: list[str] | None = None
         self._said_between: tuple[float, ...] | None = None
         self._greatest_seq = int(self.seqs.max(initial=-1))
@@ -194,6 +204,21 @@ class ScopeIndex:
         """The rows in the windows of `slots`, each with the position in `slots` that it belongs to."""
         return self._chains.window(slots)
 
+    def before(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The message just before each of `slots`; NONE where none is near."""
+        return self._chains.before(slots)
+
+    def asking_shares(self) -> NDArray[np.float32]:
+        """How much of each message asks something, 0 to 1 in tenths, by slot; 0 for facts."""
+        if self._asking_shares is None:
+            terms = asking_terms()
+            shares = np.zeros(len(self), np.float32)
+            for step, (slots, _) in enumerate(find_postings(self.pieces, terms), 1):
+                shares[slots] = step / len(terms)
+            shares[self.is_fact] = 0
+            self._asking_shares = shares
+        return self._asking_shares
+
     def relative_lengths(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Terms of each row, and of its window, over their means; by slot."""
         if self._relative_lengths is None:
@@ -268,6 +293,7 @@ class ScopeIndex:
 
     def _forget_derived(self) -> None:
         self._relative_lengths = None
+        self._asking_shares = None
         self._speaker_names = None
         self._said_between = None
 

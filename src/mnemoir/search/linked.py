@@ -52,7 +52,7 @@ def linked_rows(
         return []
     with stages.run(LINKS):
         way = walk(ranking.index.names, found, asked, best.tolist())
-        linked = _best_results(ranking, way, limit + places_of(limit), threshold)
+        linked = _best_results(ranking, way, limit + places_of(limit), threshold) if len(way.slots) else []
     if way.skipped:
         stages.skip(LINKS, way.skipped)
     return linked

@@ -2,7 +2,7 @@
 
 Rows the reader may not see are masked out before anything is ranked. Then words and vectors each select rows relevant
 to the query, so that either finds what the other missed; a first fusion orders these; late interaction scores the
-best of them again; a last fusion decides.
+best of them again; a last fusion decides. Last, what a message asks or answers moves it (`search.asking`).
 
 Without relevant rows the result is empty: a row needs a word of the query, in itself or its window, or a significant
 cosine. Speaker and date select no rows, they only reorder those selected.
@@ -18,6 +18,7 @@ import numpy as np
 
 from mnemoir.core.clock import from_epoch
 from mnemoir.ports.embedding import Embedding, FloatArray
+from mnemoir.search.asking import with_answers, with_askers
 from mnemoir.search.candidates import (
     Candidates,
     Marks,
@@ -138,11 +139,7 @@ class Ranking:
         place = np.full(len(self.index), NONE)
         place[self.scored.rows] = np.arange(len(self.scored.rows))
         others = rows[place[rows] == NONE]
-        both = (
-            joined_scores([self.scored, fused_scores(self.measures.weighed_candidates(others))])
-            if len(others)
-            else self.scored
-        )
+        both = joined_scores([self.scored, self.measures.scores_of(others)]) if len(others) else self.scored
         place[both.rows] = np.arange(len(both.rows))
         return ranked_rows(self.index, both, place[rows], self.marks)
 
@@ -156,7 +153,7 @@ def ranking_of(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, s
     related = _related_rows(words, close)
     likely = related if query.related else _evident(index, words, cosine, shown, weights, query.limit)
     wanted = shown & (likely | _few_facts(index, query, cosine, shown, weights))
-    rows = np.flatnonzero(wanted if query.among is None else wanted & query.among)
+    rows = np.flatnonzero(wanted if query.among is None else wanted & with_askers(index, query.among))
     speaker, dates = _speaker(index, query, stages), _dates(index, query, stages)
     measures = _Measures(index, words, close, speaker, dates, weights)
     kinds = measures.weighed_candidates(rows)
@@ -165,7 +162,9 @@ def ranking_of(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, s
     else:
         *others, (messages, _) = kinds
         kinds = [*others, _late(index, query, messages, weights, stages)]
-    scored = fused_scores(kinds)
+    scored = with_answers(index, fused_scores(kinds), weights)
+    if query.among is not None:
+        scored = scored.where(query.among)
     return Ranking(
         index=index,
         marks=Marks(likely=likely, related=related),
@@ -202,6 +201,10 @@ class _Measures:
         facts.take("words", self.words.known * facts.raw["words"])
         facts.take("vector", facts.raw["vector"], with_far_ones(facts.raw["vector"], facts.scaled["vector"]))
         return [(facts, self.weights.facts), (foreign, self.weights.first), (messages, self.weights.first)]
+
+    def scores_of(self, rows: Rows) -> Scored:
+        """Rows with their fused scores."""
+        return with_answers(self.index, fused_scores(self.weighed_candidates(rows)), self.weights)
 
     def _candidates(self, rows: Rows) -> Candidates:
         found = Candidates(rows)

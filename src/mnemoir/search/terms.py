@@ -7,7 +7,8 @@ Chinese have two characters. Any text is data: no query grammar interprets quote
 
 Words are stemmed as English ones in every language, so that a name is the same term in all of them. A text that is
 not surely English has other forms of its words besides: stems by its possible languages, pairs of letters in Korean.
-Only questions in those languages look for them, so they change no rank of an English question.
+Only questions in those languages look for them, so they change no rank of an English question. A text that asks
+something has a term that tells how much of it does.
 
 A term is kept as a 64-bit hash: eight bytes whatever its length, comparable without decoding. Two words of one user
 sharing a hash is a one in 10^10 event, and costs one wrong word match.
@@ -31,12 +32,13 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from mnemoir.core.sentences import asking_share
 from mnemoir.search.forms import forms, forms_in, has_forms
 from mnemoir.search.language import ENGLISH, is_surely_english
 from mnemoir.search.stop_words import BY_LANGUAGE, OTHERS
 
 Terms = NDArray[np.uint64]
-TERMS_VERSION = "terms/3"  # to be raised with any change of the terms or names of a text
+TERMS_VERSION = "terms/4"  # to be raised with any change of the terms or names of a text
 
 # Thai and Lao, Burmese, Khmer, Japanese kana, Han; Hangul is written with spaces and goes by words.
 _UNSPACED = re.compile(
@@ -55,7 +57,10 @@ Counts = NDArray[np.uint16]
 MOST_COUNTED = np.iinfo(np.uint16).max
 _STAND_FOR_ONE = 3  # terms of a query for one word
 _OTHER = "\0"  # before a form, as no word has it
-_FORMS_END = b"forms"  # the end of stored terms with other forms, behind their number; of words alone, one in 10^12
+_FORMS_END = b"forms"  # the end of stored terms with others, behind their number; of words alone, one in 10^12
+_ASKS = _OTHER + "?"
+_ASKING_STEPS = 10
+_MOST_ASKED = 4000  # characters that are looked at for questions
 
 
 def beginning_of(text: str) -> str:
@@ -75,12 +80,17 @@ def terms_of(text: str) -> bytes:
 
 
 def terms_and_forms_of(text: str) -> bytes:
-    """The result of `terms_of`, and of a text that is not surely English the other forms of its words behind it."""
+    """The result of `terms_and_mark_of`, and of a text that is not surely English the other forms of its words."""
     terms = terms_of(text)
     if not terms or is_surely_english(text):
-        return terms
+        return _with_others(terms, _asking_mark(text))
     others = b"".join(_other_forms(raw, word) for raw, word in _words(text))
-    return terms + others + (len(others) // 8).to_bytes(3, "little") + _FORMS_END if others else terms
+    return _with_others(terms, others + _asking_mark(text))
+
+
+def terms_and_mark_of(text: str) -> bytes:
+    """The result of `terms_of`, and of a text that asks the term for how much of it does."""
+    return _with_others(terms_of(text), _asking_mark(text))
 
 
 def query_terms(text: str, language: str = ENGLISH) -> Terms:
@@ -103,15 +113,29 @@ def query_terms(text: str, language: str = ENGLISH) -> Terms:
 
 
 def read_terms(stored: bytes) -> Terms:
-    """The hashes that `terms_of` encoded, as numbers; those of other forms behind them."""
+    """The hashes that `terms_of` encoded, as numbers; others behind them."""
     return np.frombuffer(stored[:-8] if stored.endswith(_FORMS_END) else stored, dtype="<u8")
 
 
 def own_terms(stored: bytes) -> int:
-    """The number of words, without other forms."""
+    """The number of words, without other terms."""
     if not stored.endswith(_FORMS_END):
         return len(stored) // 8
     return len(stored) // 8 - 1 - int.from_bytes(stored[-8:-5], "little")
+
+
+def asking_terms() -> Terms:
+    """The terms for how much of a text asks something: the n-th, from 1, for n tenths of it."""
+    return read_terms(b"".join(_hash_of_word(f"{_ASKS}{step}") for step in range(1, _ASKING_STEPS + 1)))
+
+
+def _with_others(terms: bytes, others: bytes) -> bytes:
+    return terms + others + (len(others) // 8).to_bytes(3, "little") + _FORMS_END if terms and others else terms
+
+
+def _asking_mark(text: str) -> bytes:
+    step = round(asking_share(text[:_MOST_ASKED]) * _ASKING_STEPS)
+    return _hash_of_word(f"{_ASKS}{step}") if step else b""
 
 
 def _rows_of(word: str, forms: Sequence[str]) -> Iterator[tuple[str, str, str]]:

@@ -62,5 +62,8 @@ class Weights:
     # How much that model counts for an English question about facts: hit@1/3/10 among 50 are 67/91/97 with it, 62/89/
     # 96 at .6, 69/90/96 with the main model alone; .2 to .4 are alike.
     multilingual_share: float = 0.3
+    # What a message loses that only asks, and what the next one gains of its score: see `search.asking`.
+    asking_loss: float = 0.25
+    answering_gain: float = 0.12
     # Late interaction of a row that repeats the query; an unrelated one has about 0.16.
     late_high: float = 0.80

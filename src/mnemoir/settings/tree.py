@@ -187,7 +187,7 @@ class Memory(MemoryConfig):
     ] = None
     touch_on_none: bool = False
     search_limit: int = Field(default=5, ge=1, le=100)
-    recall_tokens: int = Field(default=800, ge=1, le=100_000)
+    recall_tokens: int = Field(default=1200, ge=1, le=100_000)
     recall_fact_tokens: int = Field(default=400, ge=1, le=100_000)
     recall_unlikely: bool = True
     time_zone: Annotated[str, AfterValidator(zone_name)] | None = None

@@ -15,7 +15,7 @@ from mnemoir.core.conversations import StoredMessage
 from mnemoir.core.memories import IndexEntry, Space
 from mnemoir.core.scope import Scope
 from mnemoir.ports.search_rows import MOST_CHANGES, IndexRows, Revision, SearchRow
-from mnemoir.search.terms import terms_of
+from mnemoir.search.terms import terms_and_mark_of
 
 MODEL = "stored"  # the store's vectors are all of one model, of any name
 _ROLES = ("user", "assistant", "tool")
@@ -103,7 +103,7 @@ class MessageRows:
             said_at=math.nan if at is None else at,
             expires_at=math.inf,
             entry=IndexEntry(
-                terms=terms_of(said.text),
+                terms=terms_and_mark_of(said.text),
                 model=MODEL if found else None,
                 vector=found.vector if found else None,
                 token_ids=found.token_ids if found else None,

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 from mnemoir.conversations.windows.importance_cues import CORRECTION, DECISION, FACT, OFFER, REMEMBER, SMALL_TALK
 from mnemoir.core.conversations import Message
+from mnemoir.core.sentences import asks
 
 IMPORTANT = 0.6
 MESSAGES_AHEAD = 6  # number of following messages in which a decision answers a question
@@ -27,8 +28,6 @@ MESSAGES_AHEAD = 6  # number of following messages in which a decision answers a
 _MOST_READ = 4_000  # characters; in longer texts important statements seldom come later
 _FULL_LENGTH = 12  # characters; a wide one counts as three
 _QUOTED = re.compile(r"```.*?(?:```|\Z)|^\s*>[^\n]*$", re.DOTALL | re.MULTILINE)
-_QUESTION = re.compile(r"[?？吗]\W*$")
-_QUESTION_ENDS = 20  # characters at the end that are searched for a question mark
 _NEXT_SENTENCE = re.compile(r"[.!。！;；]\s*\S")
 _SMALL_TALK_CHARACTERS = 120
 
@@ -72,7 +71,7 @@ def _decision(message: Message, text: str) -> float:
 
 
 def _score_of_answer(text: str, context: ImportanceContext | None) -> float:
-    if context is None or not _is_question(text):
+    if context is None or not asks(text):
         return 0.0
     later = context.after[:MESSAGES_AHEAD]
     return (
@@ -84,11 +83,7 @@ def _score_of_answer(text: str, context: ImportanceContext | None) -> float:
 
 def _asks_only(text: str) -> bool:
     """True when the text is a single question."""
-    return _is_question(text) and not _NEXT_SENTENCE.search(text)
-
-
-def _is_question(text: str) -> bool:
-    return bool(_QUESTION.search(text[-_QUESTION_ENDS:]))
+    return asks(text) and not _NEXT_SENTENCE.search(text)
 
 
 def _text_without_quotes(message: Message) -> str:

@@ -71,6 +71,7 @@ from mnemoir.search.recall import Question, Recall, SearchResult
 MOST_COMPARED = 10_000
 _MOST_REPAIRED = 20  # facts of an add of which one may be repaired
 _MOST_WORDINGS = 200  # hits that are looked at for others
+_FEW_HITS = 16  # are compared without a thread: each takes half a millisecond at its first time, then hundredths
 
 
 class Facts:
@@ -163,7 +164,7 @@ class Facts:
         """Memories relevant to `text`, best first; with `among`, only those that this filter lists.
 
         `before` is what was said just before; `within` ends the hits by their tokens. Of facts that say the same in
-        other words the fullest is given, unless `among` asks for certain ones.
+        other words the fullest is given, unless `among` names certain ones or asks for those that are hidden.
         """
         text, *before = await self.personal.query(scope, [text, *before])
         among = None if among is None else await self.personal.with_stored_words(scope, among)
@@ -177,13 +178,13 @@ class Facts:
             among=among,
             shows_unlikely=self._defaults.recall_unlikely,
         )
-        if among:
+        if among and (among.ids is not None or among.hidden != "without"):
             found = await self._recall.search(scope, question, visible)
             return replace(found, hits=_in_places(found.hits, found.linked, limit, within), linked=())
         while True:
             found = await self._recall.search(scope, question, visible)
             with speaking_as([scope.user, *stated_names(hit.memory.text for hit in found.hits)]):
-                hits = each_once(found.hits)[:limit]
+                hits = (await _each_once(found.hits))[:limit]
                 if len(hits) == limit or not len(found.hits) == question.limit < _MOST_WORDINGS:
                     places = _in_places(hits, found.linked, limit, within, are_once=True)
                     return replace(found, hits=places, linked=())
@@ -345,6 +346,10 @@ class Facts:
 
     async def _settings_of(self, scope: Scope) -> ProjectSettings:
         return await self._project_settings.load(Project(tenant=scope.tenant, project=scope.project))
+
+
+async def _each_once(hits: Sequence[Hit]) -> list[Hit]:
+    return each_once(hits) if len(hits) <= _FEW_HITS else await asyncio.to_thread(each_once, hits)
 
 
 def _in_places(

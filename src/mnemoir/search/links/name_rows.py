@@ -73,28 +73,32 @@ class NameRows:
         """The rows, among those shown, that are linked by these keys; a name is in at most so many of them."""
         which, slots, modes = self._postings_of(keys)
         seen = shown[slots]
-        which, slots, modes = which[seen], slots[seen], modes[seen]
-        links = modes <= _LAST_LINK
-        degrees = np.bincount(which[links], minlength=len(keys))
-        counts = np.bincount(which * _MODES + modes, minlength=len(keys) * _MODES).reshape(len(keys), _MODES)
+        if not seen.all():
+            which, slots, modes = which[seen], slots[seen], modes[seen]
+        counts = np.bincount(which * _MODES + modes, minlength=len(keys) * _MODES).reshape(len(keys), _MODES).T
+        degrees = counts[: _LAST_LINK + 1].sum(axis=0)
         has = counts > 0
-        is_name = (has[:, _NAME] | (has[:, _NOUN] & ~has[:, _SMALL])) & ~has[:, _USER]
+        is_name = (has[_NAME] | (has[_NOUN] & ~has[_SMALL])) & ~has[_USER]
         is_common = degrees > most
-        kept = links & (is_name & ~is_common)[which]
+        kept = (modes <= _LAST_LINK) & (is_name & ~is_common)[which]
         return Mentions(which[kept], slots[kept], degrees, bool((is_name & is_common).any()))
 
     def _postings_of(self, keys: Keys) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint16]]:
         """Places of keys, slots and modes of all rows with one of the keys."""
-        which, slots, modes = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)], [np.zeros(0, np.uint16)]
+        parts = [(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint16))]
         for piece in self._pieces:
             at = np.searchsorted(piece.terms, keys)
             at[at == len(piece.terms)] = 0
             hits = np.flatnonzero(piece.terms[at] == keys)
-            begins = piece.starts[at[hits]]
-            found, place = _ranges(begins, piece.starts[at[hits] + 1] - begins)
-            which.append(hits[place])
-            slots.append(piece.slots[found])
-            modes.append(piece.counts[found])
+            if not len(hits):
+                continue
+            at = at[hits]
+            begins = piece.starts[at]
+            found, place = _ranges(begins, piece.starts[at + 1] - begins)
+            parts.append((hits[place], piece.slots[found], piece.counts[found]))
+        if len(parts) == 2:  # all are in one piece, and nothing is to be joined
+            return parts[1]
+        which, slots, modes = zip(*parts, strict=True)
         return np.concatenate(which), np.concatenate(slots), np.concatenate(modes)
 
 

@@ -55,21 +55,22 @@ def walk(names: NameRows, shown: NDArray[np.bool_], asked: Sequence[int], best: 
     most = max(FEWEST_COMMON, int(COMMON_SHARE * np.count_nonzero(shown)))
     seeds, weights = _seeds(names, asked, best[:BEST])
     worth, gains, by = np.zeros(len(shown)), np.zeros(len(shown)), np.zeros(len(shown), np.uint64)
-    keys, reached, skipped = seeds, np.zeros(0, np.int64), ""
+    keys, skipped = seeds, ""
     for step in range(STEPS):
         found = names.mentions(keys, shown, most)
         if not len(found.slots):
             if not step:
                 skipped = _TOO_COMMON if found.has_common else _NO_NAME
             break
-        gain = weights[found.which] * FADE**step / np.sqrt(found.degrees[found.which])
+        gain = (weights * FADE**step / np.sqrt(np.maximum(found.degrees, 1)))[found.which]
         worth += np.bincount(found.slots, gain, len(shown))
         better = np.flatnonzero(gain > gains[found.slots])
         better = better[np.argsort(gain[better], kind="stable")]  # of one row's gains the greatest comes last
         gains[found.slots[better]], by[found.slots[better]] = gain[better], keys[found.which[better]]
-        reached = np.flatnonzero(worth)
         if step < STEPS - 1:
+            reached = np.flatnonzero(worth)
             keys, weights = _following_names(names, np.array(asked, np.uint64), reached, worth)
+    reached = np.flatnonzero(worth)
     return Walk(slots=reached, worth=worth[reached], by=by[reached], skipped=skipped)
 
 

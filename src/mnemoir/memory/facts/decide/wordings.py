@@ -7,8 +7,8 @@ something stay apart, however near their vectors are.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from functools import cache, lru_cache
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, lru_cache
 
 from mnemoir.core.memories import Hit, Memory
 from mnemoir.core.text import content_hash, normalise
@@ -43,44 +43,75 @@ def wordings_of_one(memories: Sequence[Memory]) -> Iterator[Pair]:
 
 def each_once(hits: Sequence[Hit]) -> list[Hit]:
     """The hits in order, without facts that another one says as well; the fullest of them has the best place."""
-    kept: list[Hit] = []
+    kept: list[tuple[Hit, _Statement]] = []
     for hit in hits:
-        text = hit.memory.text
-        rivals = [at for at, other in enumerate(kept) if _are_comparable(hit.memory, other.memory)]
-        if any(says_same(kept[at].memory.text, text) or is_known(text, kept[at].memory.text) for at in rivals):
+        said = _Statement(hit.memory)
+        rivals = [at for at, (_, other) in enumerate(kept) if said.may_say_what(other)]
+        if any(_says(kept[at][1].text, said.text) for at in rivals):
             continue
-        shorter = next((at for at in rivals if is_known(kept[at].memory.text, text)), None)
+        shorter = next((at for at in rivals if is_known(kept[at][1].text, said.text)), None)
         if shorter is None:
-            kept.append(hit)
+            kept.append((hit, said))
         else:
-            kept[shorter] = replace(hit, score=kept[shorter].score, signals=kept[shorter].signals)
-    return kept
+            best = kept[shorter][0]
+            kept[shorter] = replace(hit, score=best.score, signals=best.signals), said
+    return [hit for hit, _ in kept]
 
 
 def tells_anew(hit: Hit, others: Sequence[Hit]) -> bool:
     """True when the hit says what none of the others says, and is more than a fuller wording of one of them."""
-    text = hit.memory.text
-    rivals = (other.memory.text for other in others if _are_comparable(hit.memory, other.memory))
-    return not any(says_same(other, text) or is_known(text, other) or is_known(other, text) for other in rivals)
+    said = _Statement(hit.memory)
+    rivals = (other for other in map(_Statement, (one.memory for one in others)) if said.may_say_what(other))
+    return not any(_says(other.text, said.text) or is_known(other.text, said.text) for other in rivals)
 
 
-def _are_comparable(one: Memory, other: Memory) -> bool:
-    """False for two facts of which neither can say what the other one says; told in little time, for most are."""
-    if not one.kind == other.kind == "fact":
-        return False
-    first, second = words_of(one.text), words_of(other.text)
-    if first.known.isdisjoint(second.known):
-        return False
-    if not (first.numbers <= second.numbers or second.numbers <= first.numbers):
-        return False
-    return not _readings(as_of_user(one.text)).isdisjoint(_readings(as_of_user(other.text)))
+def _says(stored: str, fact: str) -> bool:
+    return says_same(stored, fact) or is_known(fact, stored)
+
+
+class _Statement:
+    """The text of a memory, and what tells in little time that it cannot say what another one says: most cannot."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.text = memory.text
+        self._words = words_of(memory.text) if memory.kind == "fact" else None
+
+    @cached_property
+    def _sense(self) -> "_Sense":
+        return _sense_of(as_of_user(self.text))
+
+    def may_say_what(self, other: "_Statement") -> bool:
+        """False for two statements of which neither can say what the other one says."""
+        one, two = self._words, other._words
+        if one is None or two is None or one.known.isdisjoint(two.known):
+            return False
+        return (one.numbers <= two.numbers or two.numbers <= one.numbers) and self._sense.may_be(other._sense)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sense:
+    """What two statements have in common when one says what the other says: the `essence`, or the rest.
+
+    `about` is the attribute, or the first word of a statement without one; `value` are the stems of its value, or
+    of all.
+    """
+
+    about: object
+    value: frozenset[str]
+    essence: object
+
+    def may_be(self, other: "_Sense") -> bool:
+        if self.essence == other.essence:
+            return True
+        return self.about == other.about and (self.value <= other.value or other.value <= self.value)
 
 
 @lru_cache(maxsize=4096)
-def _readings(statement: str) -> frozenset[object]:
-    """What two statements have in common when one says what the other says: attribute, first word, or essence."""
-    slot = matter_of(statement).slot
-    return frozenset((slot or words_of(statement).stems[:1], _essence(statement)))
+def _sense_of(statement: str) -> _Sense:
+    matter, words = matter_of(statement), words_of(statement)
+    if matter.slot:
+        return _Sense(matter.slot, words_of(matter.value).known, _essence(statement))
+    return _Sense(words.stems[:1], words.known, _essence(statement))
 
 
 @lru_cache(maxsize=4096)

@@ -8,6 +8,8 @@ const NAMES: Record<string, { name: string; hint: string }> = {
   late: { name: 'Wording', hint: 'Similarity of the single words' },
   speaker: { name: 'Speaker', hint: 'Said by someone named in the search' },
   linked: { name: 'Links', hint: 'Shares names with the search or with its best results' },
+  asks: { name: 'Asks', hint: 'The share of the message that only asks, which counts less' },
+  answers: { name: 'Answers', hint: 'Comes just behind a question that looks like the search' },
   date: { name: 'Date', hint: 'Said near a date named in the search' },
 };
 
