@@ -114,7 +114,6 @@ If Anna works at Bosch, call her.
 My sister says Anna works at Bosch.
 Monday works for me.
 Tom hates my job.
-Jonas and I are getting married in June.
 Write a story in which Anna works at Bosch.
 Meine Schwester ist heute krank.
 Wohnt Anna in Graz?

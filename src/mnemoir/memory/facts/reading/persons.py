@@ -23,6 +23,7 @@ _OWN_SUBJECT = re.compile(
     r"(?:(?:the )?user(?:'s|’s)\s+|(?:my|our)\s+(?:own\s+)?|(?:the )?user\s+(?=[a-z])|(?P<i>i)\s+(?=[a-z]))(?=\S)",
     re.IGNORECASE,
 )
+_MOST_NAMED = 3  # words of a subject, without those before it
 _MOST_READ = 12  # words from the beginning, in which a subject stands
 
 
@@ -111,6 +112,31 @@ def subject_words() -> frozenset[str]:
 def kin_words() -> Sequence[str]:
     """The words for people and animals of a user, the longest first."""
     return sorted(map(re.escape, _kin()), key=len, reverse=True)
+
+
+def possessive_words() -> str:
+    """The possessives, as the alternatives of a pattern."""
+    return "|".join(sorted(_word_set("possessive")))
+
+
+def telling_verbs() -> str:
+    """The verbs that tell something of a third person, as the alternatives of a pattern."""
+    return "|".join(sorted(map(re.escape, _word_set("verbs")), key=len, reverse=True))
+
+
+def names_subject_alone(text: str) -> bool:
+    """True for the first of several subjects, without anything that is told of it: "Rosa", "my older sister"."""
+    words = _WORD.findall(without_accents(text))
+    skipped = _word_set("before") | _word_set("possessive") | _word_set("definite")
+    named = [word for word in words if word.lower() not in skipped]
+    return 0 < len(named) <= _MOST_NAMED and all(
+        word.lower() in _kin() or (word[:1].isupper() and word.lower() not in _word_set("openers")) for word in named
+    )
+
+
+def their_words(code: str) -> str:
+    """What something of somebody else begins with in a language, as the alternatives of a pattern."""
+    return str(_table()["their"][code])
 
 
 def is_ordinary_word(word: str, code: str) -> bool:

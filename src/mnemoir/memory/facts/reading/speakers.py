@@ -17,7 +17,7 @@ from mnemoir.core.accents import aligned_text, without_accents
 from mnemoir.memory.facts.reading.frames import introduces_quote, opens_frame
 from mnemoir.memory.facts.reading.kinds import LANGUAGES, kind_words, languages_of
 from mnemoir.memory.facts.reading.own_name import is_own_name
-from mnemoir.memory.facts.reading.persons import about, is_ordinary_word, kin_words, subject_words
+from mnemoir.memory.facts.reading.persons import about, is_ordinary_word, kin_words, subject_words, their_words
 
 _HEADING = re.compile(r"(?P<who>[^:\n]{1,120}):\s*$")
 _SOMEBODY = "einer|jemand|someone|somebody|quelqu'un|alguien|qualcuno|alguem|iemand"
@@ -194,7 +194,7 @@ def _others_text(code: str) -> re.Pattern[str]:
     kin = "|".join(kin_words())
     name = r"(?-i:[A-Z])[a-z]+"
     owner = rf"(?:{name}|(?:my |our )?(?:{kin}))'s" if code == "en" else "(?!)"
-    whose = rf"(?:(?:{_words('places', code)})\s+)?(?:{owner}|{_words('their', code)})\s+\w+(?:\s+\w+){{0,3}}$"
+    whose = rf"(?:(?:{_words('places', code)})\s+)?(?:{owner}|{their_words(code)})\s+\w+(?:\s+\w+){{0,3}}$"
     behind = r"(?:\w+\s+){1,3}(?:dele|dela|deles|delas)$" if code == "pt" else "(?!)"
     return re.compile(rf"{whose}|{behind}", re.IGNORECASE)
 

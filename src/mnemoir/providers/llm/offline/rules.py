@@ -344,9 +344,14 @@ LIFE = table(
 )
 
 
+def may_say(sentence: str) -> bool:
+    """False for a sentence that no rule fits, as most of a long text are, and of other languages."""
+    return _CUE.search(sentence) is not None
+
+
 def said_by(clause: str) -> Sequence[str]:
     """The statements of the first rule that makes any; () when no rule does."""
-    if not _CUE.search(clause):
+    if not may_say(clause):
         return ()
     first = clause.partition(" ")[0].lower()
     for pattern, say in _BY_FIRST_WORD.get(first, _OF_OTHERS):
@@ -378,7 +383,7 @@ _REMEMBER = re.compile(
 _CLAUSE_OF_I = ("I ", "(?:I|we) ", "(?:I am|", "we ")  # beginnings of patterns that fit no clause but with that word
 _CLAUSE_OF_MY = ("my ", "(?:my|our) ")
 _CUE = re.compile(  # a word that every clause has which a rule fits; most of a long text have none
-    r"\b(?:i|we|my|our|me|us|myself|name|calls?|as|being|remember|forget|note|mind|reference|always|never|"
+    r"\b(?:i|im|ive|we|my|our|me|us|myself|name|calls?|as|being|remember|forget|note|mind|reference|always|never|"
     r"now on|today on|future|forward|henceforth|died|passed away|put down|home is|turning|"
     r"been an?|notice|resignation)\b",
     re.IGNORECASE,
