@@ -60,7 +60,7 @@ def clauses_of(text: str) -> Iterator[Clause]:
         asking = _place_of_question(sentence, pieces, codes)
         for at, (text, bare) in enumerate(pieces):
             kind: Kind = "imagined" if is_imagined else _kind(bare, codes, is_question=at >= asking)
-            yield Clause(text=text, sentence=sentence, kind=kind, about=about(text))
+            yield Clause(text=text, sentence=sentence, kind=kind, about=_about(text, codes[0]))
 
 
 def stated_in(sentence: str, code: str) -> Iterator[str]:
@@ -77,6 +77,19 @@ def stated_in(sentence: str, code: str) -> Iterator[str]:
         if subject and not shares:
             is_of_user = about(text).who not in ("person", "third")
         yield f"{subject} {bare[:1].lower()}{bare[1:]}" if shares and is_of_user else bare
+
+
+def _about(clause: str, code: str) -> About:
+    """Whom a clause is about; what the user thinks of somebody is about that person."""
+    end = hedge_end(clause, code)
+    thought = about(clause[end:]) if end else None
+    return thought if thought and thought.who in ("person", "third") else about(clause)
+
+
+def hedge_end(clause: str, code: str) -> int:
+    """Where what the user thinks begins in "I think Anna lives in Linz"; 0 where no such words stand before it."""
+    found = _hedge(code).match(aligned_text(clause))
+    return found.end() if found else 0
 
 
 def _place_of_question(sentence: str, pieces: Sequence[tuple[str, str]], codes: Sequence[str]) -> int:
@@ -99,18 +112,28 @@ def _pieces(sentence: str, code: str) -> Sequence[tuple[str, str]]:
 def _cut_pieces(sentence: str, code: str) -> Iterator[str]:
     begin = 0
     for cut in _cut(code).finditer(aligned_text(sentence)):
-        if not _adds_subject(cut, begin, code):
+        before = cut.string[begin : cut.start()].strip(_EDGES)
+        if not (_adds_subject(cut, before, code) or _tells_more(cut, before)):
             yield sentence[begin : cut.start()]
             begin = cut.end()
     yield sentence[begin:]
 
 
-def _adds_subject(cut: re.Match[str], begin: int, code: str) -> bool:
-    """True where what stands before the joining word is the first of two subjects: "Rosa and her husband live …"."""
-    if not cut["joined"] or cut.start() - begin > _LONGEST_SUBJECT or not _AND.fullmatch(cut["joined"]):
+def _adds_subject(cut: re.Match[str], before: str, code: str) -> bool:
+    """True where what stands before a cut is but a subject: "Rosa and her husband live", "Tom, my boss, lives"."""
+    adds = cut["joined"] and _AND.fullmatch(cut["joined"])
+    if len(before) > _LONGEST_SUBJECT or not (adds or _is_apposition(cut)):
         return False
-    before = cut.string[begin : cut.start()].strip(_EDGES)
     return not _verbs_of_user(code).match(before) and names_subject_alone(before)
+
+
+def _is_apposition(cut: re.Match[str]) -> bool:
+    return cut[0].strip() == "," and _apposition().match(cut.string, cut.end()) is not None
+
+
+def _tells_more(cut: re.Match[str], before: str) -> bool:
+    """True where a verb of the user and of others, "travaille", goes on with what is said of somebody else."""
+    return bool(cut["shared"]) and about(before).who in ("person", "third")
 
 
 def _trimmed(piece: str) -> str:
@@ -153,11 +176,21 @@ def _cut(code: str) -> re.Pattern[str]:
     if "subject" in words:  # "…, bin 25", not "…, bin ich"
         begins = rf"(?:{begins}|(?:{verbs})(?!\w|\s(?:ich|wir|ik|wij|we)(?!\w)))"
     theirs = rf"(?:{their_words(code)})\s+(?:\w+\s+){{1,3}}?(?-i:{telling_verbs()})"
-    named = rf"(?-i:[A-Z])\w+\s+(?-i:{telling_verbs()})"
-    behind_joins = theirs if code == "de" else f"{theirs}|{named}"  # "aus Job und Studium ist"
-    joined = rf"(?P<joined>(?:,\s*|\s+)(?:{words['joins']})\s+(?=(?:{starts}|{verbs}|{behind_joins})(?!\w)))"
+    named = rf"(?-i:[A-Z])\w+\s+(?-i:{words.get('named', telling_verbs())})"
+    behind = rf"(?:{starts}|(?P<shared>{verbs})|{theirs}|{named})(?!\w)"
+    joined = rf"(?P<joined>(?:,\s*|\s+)(?:{words['joins']})\s+(?={behind}))"
     cuts = [joined, rf",\s*(?={begins}|(?:{theirs}|{named})(?!\w))", r"\s+[-–—]+\s+", words.get("more", "(?!)")]
     return re.compile(without_accents("|".join(cuts)), re.IGNORECASE)
+
+
+@cache
+def _hedge(code: str) -> re.Pattern[str]:
+    return re.compile(_table()[code]["hedge"], re.IGNORECASE)
+
+
+@cache
+def _apposition() -> re.Pattern[str]:
+    return re.compile(rf"(?:{possessive_words()}) (?:\w+ ){{0,2}}?(?:{'|'.join(kin_words())}),", re.IGNORECASE)
 
 
 @cache

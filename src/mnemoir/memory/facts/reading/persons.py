@@ -93,6 +93,8 @@ def _about(text: str) -> About:
         return About("person", frozenset({name}))
     if is_told:
         return About("user", is_told=True)
+    if _is_joint_subject(original):
+        return About("person", frozenset({words[0]}))
     if start and start[0] in _word_set("definite") and len(start) > 1:
         return About("thing", frozenset(start[1:3]) - _word_set("preposition"))
     return About("user")
@@ -198,6 +200,19 @@ def _name_in_front(original: Sequence[str], words: Sequence[str]) -> str | None:
         return None
     behind = 2 if original[1][:1].isupper() and len(words) > 2 and words[1] not in _word_set("verbs") else 1
     return words[0] if words[behind] in _word_set("verbs") else None
+
+
+def _is_joint_subject(original: Sequence[str]) -> bool:
+    """True for a name that another person is joined to, with what is told of both: "Rosa and her husband live"."""
+    if len(original) < 4 or not original[0][:1].isupper():
+        return False
+    codes, first, join = languages_of(" ".join(original)), original[0].lower(), original[1].lower()
+    if not any(join in _table()["joins"][code].split() for code in codes) or first in _word_set("openers"):
+        return False
+    if any(first in _function_words(code) for code in codes):
+        return False
+    is_name = original[2][:1].isupper() and join != "en"  # Spanish, too: "Trabajo en Bosch"
+    return is_name or any(word.lower() in _kin() for word in original[3:6])
 
 
 @cache

@@ -131,7 +131,8 @@ def _facts_in(sentence: str, of_people: OfPeople, today: date) -> list[str]:
     found = [fact for clause in told for fact in statements(_written_out(clause), today)]
     if not found and not _is_english(sentence):
         found = [with_days(said, today) for said in statements_in(sentence) if _lasts(said)]
-    return [*named, *(fact for fact in found if not named or about(fact).who != "person")]
+    own = [fact for fact in found if not named or about(fact).who != "person"]
+    return [*named, *own] if of_people.is_first else [*own, *named]
 
 
 def _is_english(sentence: str) -> bool:
