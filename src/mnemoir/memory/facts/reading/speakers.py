@@ -47,7 +47,7 @@ def own_parts(sentence: str) -> Iterator[str]:
     heading, colon, said = sentence.partition(":")
     if colon and (introduces_quote(heading) or is_spoken_by_other(heading, said)):
         return
-    if colon and addresses(said):
+    if colon and addresses(said) and _is_speaker(heading):
         sentence = said.strip()
     plain = aligned_text(sentence)
     words, codes = plain.split(), languages_of(sentence)

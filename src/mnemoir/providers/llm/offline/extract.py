@@ -52,6 +52,7 @@ _WRITTEN_OUT = (
     (re.compile(r"\bwe've\b", re.IGNORECASE), "we have"),
     (re.compile(r"\bname's\b", re.IGNORECASE), "name is"),
     (re.compile(r"\b(?:can't|can not)\b", re.IGNORECASE), "cannot"),
+    (re.compile(rf"^(?=cannot (?:eat|drink|have|stand|digest|tolerate|do (?:{v.FOODS}))\b)", re.IGNORECASE), "I "),
     (re.compile(r"\b(do|does|did|is|are|was|have|has) not\b", re.IGNORECASE), r"\1n't"),
     (re.compile(r"\bi\b"), "I"),
     (re.compile(r"\bI amn't\b"), "I am not"),
