@@ -7,6 +7,7 @@ NAMES = (
     "recall",
     "memories",
     "facts",
+    "extraction",
     "jobs",
     "conversations",
     "discussions",

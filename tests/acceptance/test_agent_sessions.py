@@ -211,3 +211,16 @@ async def test_the_shapes_of_cline(begin):
     assert await session.memories("I play chess.") == ["I live in Graz.", "I play chess.", "I prefer tabs."]
     [texts] = (await session.threads()).values()
     assert [texts[0], *texts[2:]] == ["I live in Graz.", "I prefer tabs.", "I play chess."]
+
+
+async def test_the_shapes_of_cline_with_native_tools(begin):
+    """What the person answers to a tool stands in its result."""
+    session = begin(X_Session_Id="four")
+    agent = [said("system", "You are Cline. I live in Oslo.")]
+    denied = "The user denied this operation and provided the following feedback:\n<feedback>\n{}\n</feedback>"
+    await session.say(said("user", parts("<task>\nI live in Graz.\n</task>")), system=agent)
+    await session.say(*used("read_file", "c1", denied.format("I am a pilot.")), system=agent)
+    await session.say(*used("write_to_file", "c2", denied.format("I prefer tabs.")), system=agent)
+    await session.say(*used("attempt_completion", "c3", "<feedback>\nI play chess.\n</feedback>"), system=agent)
+
+    assert await session.memories("I play chess.") == ["I live in Graz.", "I play chess.", "I prefer tabs."]

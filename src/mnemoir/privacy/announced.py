@@ -68,7 +68,11 @@ def _kinds_and_spans(text: str) -> Iterator[tuple[str | None, Span]]:
     folded = without_accents(text)
     if not secret_words().may_be_in(folded):
         return
-    found = list(secret_words().word.finditer(folded))
+    found = [
+        word
+        for start, end in secret_words().places(folded)
+        for word in secret_words().word.finditer(folded, start, end)
+    ]
     for word, following in zip_longest(found, found[1:]):
         # the same word again has its own secret behind it; the work stays linear
         limit = following.start() if following and following[0] == word[0] else len(text)

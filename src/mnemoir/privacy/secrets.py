@@ -20,6 +20,9 @@ _PIECE, _OVERLAP = 4_000, 200  # characters; patterns that look back take quadra
 _MOST_READ = 100_000  # characters of a turn
 _SHORTEST_REPEATED = 4
 _LONG_RUN = re.compile(r"[\w.-]{14,}")
+_MOST_BEFORE = 40  # characters of a key before its long run
+_NO_SPACE_BEFORE = re.compile(r"\S{1,40}\Z")
+_NO_SPACE = re.compile(r"\S*")
 _MARKS = ("://", "PRIVATE KEY", "uthorization", "UTHORIZATION")
 _REST = re.compile(r"[\w+/=.-]*")
 _PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY")
@@ -87,10 +90,24 @@ def _secret_spans(text: str) -> Iterator[Span]:
 
 def _key_spans(text: str) -> Iterator[Span]:
     """The places of keys and tokens by their forms, each of which has a long run of signs, or a mark of its own."""
-    is_worth_looking = any(mark in text for mark in _MARKS) or not all(map(str.isalpha, _LONG_RUN.findall(text)))
-    for match in key_forms().finditer(text) if is_worth_looking else ():
-        if _is_key(match):
-            yield match.span("login" if match["login"] else "header" if match["header"] else 0)
+    for start, end in _places_of_keys(text):
+        for match in key_forms().finditer(text, start, end):
+            if _is_key(match):
+                yield match.span("login" if match["login"] else "header" if match["header"] else 0)
+
+
+def _places_of_keys(text: str) -> Iterator[Span]:
+    """Where keys may stand: in all of a text with a mark, else where there is no space around a long run of signs."""
+    runs = list(_LONG_RUN.finditer(text))
+    if any(mark in text for mark in _MARKS):
+        yield 0, len(text)
+    elif not all(run[0].isalpha() for run in runs):
+        done = 0
+        for run in runs:
+            if run.start() >= done:
+                before = _NO_SPACE_BEFORE.search(text, max(done, run.start() - _MOST_BEFORE), run.start())
+                done = _NO_SPACE.match(text, run.end()).end()  # type: ignore[union-attr]  # it matches everything
+                yield before.start() if before else run.start(), done
 
 
 def _is_key(match: re.Match[str]) -> bool:

@@ -12,6 +12,7 @@ from mnemoir.core.messages import ChatRequest, Message
 from mnemoir.core.runs import MemorySkip, NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
 from mnemoir.core.usage import OF_MEMORY, Stored
+from mnemoir.wire.agents.frames import feedback_in
 from mnemoir.wire.app_prompts import typed_text
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.workflow import WorkflowDefinition
@@ -218,10 +219,15 @@ class Turn:
 
     @property
     def user_text(self) -> str:
-        """The last user message as typed, without the documents an app put around it; "" without one."""
+        """What the person said last, as typed, without the documents an app put around it; "" for nothing.
+
+        That is the last user message, or what the person answered since to a tool of an agent.
+        """
         messages = self.chat.request.messages
         place = last_user_message(messages)
-        return "" if place is None else typed_text(messages[place].text)
+        if place is None:
+            return ""
+        return _last_feedback(messages[place + 1 :]) or typed_text(messages[place].text)
 
     def elapsed_ms(self) -> float:
         """Milliseconds since the request began."""
@@ -311,6 +317,15 @@ class Rest:
 
     run: Run
     nodes: list[int]
+
+
+def _last_feedback(messages: Sequence[Message]) -> str:
+    """The person's last words in results of an agent's tools; "" for none."""
+    tools = {call.id: call.name for message in messages for call in message.tool_calls}
+    results = (one for one in reversed(messages) if one.role == "tool")
+    return next(
+        (said for one in results if (said := feedback_in(one.text, tools.get(one.tool_call_id or "", "")))), ""
+    )
 
 
 def last_user_message(messages: Sequence[Message]) -> int | None:

@@ -92,9 +92,60 @@ NAMED = {
     "Mijn baas Tom woont in Gent.": ["Mijn baas Tom woont in Gent"],
     "Mijn schoonouders wonen in Gent.": ["Mijn schoonouders wonen in Gent"],
     "Onze hond Rex houdt van kaas.": ["Onze hond Rex houdt van kaas"],
+    "I think Anna works at Bosch.": ["Anna works at Bosch"],
+    "I believe that my sister lives in Rome.": ["Sister lives in Rome"],
+    "I'm pretty sure Tom is vegan.": ["Tom is vegan"],
+    "Anna works at Bosch, I think.": ["Anna works at Bosch"],
+    "Ich glaube, Anna arbeitet bei Bosch.": ["Anna arbeitet bei Bosch"],
+    "Ich denke, dass Anna bei Bosch arbeitet.": ["Anna arbeitet bei Bosch"],
+    "Ich glaube, dass meine Schwester nach Linz gezogen ist.": ["Meine Schwester ist nach Linz gezogen"],
+    "Je crois qu'Anna travaille chez Bosch.": ["Anna travaille chez Bosch"],
+    "Je pense que mon frère habite à Nice.": ["Mon frère habite à Nice"],
+    "Creo que Ana trabaja en Bosch.": ["Ana trabaja en Bosch"],
+    "Me parece que mi hermano vive en Lugo.": ["Mi hermano vive en Lugo"],
+    "Credo che Anna lavori alla Bosch.": ["Anna lavora alla Bosch"],
+    "Penso che mia sorella viva a Pisa.": ["Mia sorella vive a Pisa"],
+    "Acho que a Ana trabalha na Bosch.": ["A Ana trabalha na Bosch"],
+    "Creio que o meu irmão mora em Faro.": ["O meu irmão mora em Faro"],
+    "Ik denk dat Anna bij Bosch werkt.": ["Anna werkt bij Bosch"],
+    "Ik geloof dat mijn broer in Gent woont.": ["Mijn broer woont in Gent"],
+    "Rosa and her husband live in Rome.": ["Rosa and her husband live in Rome"],
+    "My sister Rosa and her husband Marco moved to Rome.": ["Sister Rosa and her husband Marco moved to Rome"],
+    "Rosa und ihr Mann wohnen in Rom.": ["Rosa und ihr Mann wohnen in Rom"],
+    "Meine Schwester und ihr Mann haben zwei Kinder.": ["Meine Schwester und ihr Mann haben zwei Kinder"],
+    "Rosa et son mari habitent à Rome.": ["Rosa et son mari habitent à Rome"],
+    "Rosa y su marido viven en Roma.": ["Rosa y su marido viven en Roma"],
+    "Rosa e suo marito vivono a Roma.": ["Rosa e suo marito vivono a Roma"],
+    "A Rosa e o marido vivem em Roma.": ["A Rosa e o marido vivem em Roma"],
+    "Rosa e o seu marido moram em Roma.": ["Rosa e o seu marido moram em Roma"],
+    "Rosa en haar man wonen in Rome.": ["Rosa en haar man wonen in Rome"],
+    "I live in Linz and my sister Anna works at Norlin.": ["Lives in Linz", "Sister Anna works at Norlin"],
+    "I live in Linz and Anna works at Norlin.": ["Lives in Linz", "Anna works at Norlin"],
+    "Ich wohne in Linz und Anna arbeitet bei Norlin.": ["Ich wohne in Linz", "Anna arbeitet bei Norlin"],
+    "My sister Anna lives in Linz, what can I give her?": ["Sister Anna lives in Linz"],
 }
 
 NOBODY = """
+I don't think Anna works at Bosch.
+I thought Anna works at Bosch.
+I think Anna is right.
+I think Python works on Windows.
+I think my code has a bug.
+Do you think Anna works at Bosch?
+My sister thinks Anna works at Bosch.
+I hope Anna works at Bosch.
+Rosa and her husband are right.
+Rosa and her husband are here today.
+Meine Schwester glaubt, dass Anna bei Bosch arbeitet.
+Ich glaube nicht, dass Anna bei Bosch arbeitet.
+Je ne crois pas qu'Anna travaille chez Bosch.
+Ma soeur croit qu'Anna travaille chez Bosch.
+No creo que Ana trabaje en Bosch.
+Mi hermana cree que Ana trabaja en Bosch.
+Non credo che Anna lavori alla Bosch.
+Não acho que a Ana trabalhe na Bosch.
+Ik denk niet dat Anna bij Bosch werkt.
+Mijn zus denkt dat Anna bij Bosch werkt.
 Python works as a scripting language.
 Google works on AI.
 Bosch rejected me.
@@ -114,7 +165,6 @@ If Anna works at Bosch, call her.
 My sister says Anna works at Bosch.
 Monday works for me.
 Tom hates my job.
-Jonas and I are getting married in June.
 Write a story in which Anna works at Bosch.
 Meine Schwester ist heute krank.
 Wohnt Anna in Graz?

@@ -1,6 +1,14 @@
 """Turns in seven languages by the layer that reads them: what gives no fact, and what gives one all the same."""
 
 REPORTED = """
+Anna: I'm late, sorry. I live in Oslo.
+Anna: can you bring wine?|Tom: sure, I'm vegan.
+Lena: bin spät dran. Ich wohne in Bern.
+Sophie : je suis en retard. J'habite à Lyon.
+Lucía: llego tarde. Vivo en Sevilla.
+Giulia: arrivo tardi. Vivo a Roma.
+João: chego tarde. Moro em Braga.
+Sanne: ik kom later. Ik woon in Gent.
 She told me: I am allergic to penicillin.
 My neighbour said: I work at Siemens.
 My son wrote: I hate school.
@@ -134,6 +142,15 @@ On Mon, Jan 5, Bob wrote:|> I live in Rome
 """
 
 OWN = {
+    "Anna: can you check this? I'm vegan btw": "Is vegan",
+    "Anna: can you check this? I'm vegan.|Tom: could you look at it? Thanks": "Is vegan",
+    "Tom: please read the report. I live in Graz by the way.": "Lives in Graz",
+    "Anna: kannst du das prüfen? Ich bin übrigens vegan.": "Ich bin übrigens vegan",
+    "Anna : peux-tu regarder ? Je suis végane.": "Je suis végane",
+    "Ana: ¿puedes mirar esto? Soy vegana, por cierto.": "Soy vegana",
+    "Anna: puoi controllare? Sono vegana, comunque.": "Sono vegana",
+    "Ana: podes ver isto? Sou vegana, já agora.": "Sou vegana",
+    "Anna: kun je dit nakijken? Ik ben trouwens vegan.": "Ik ben trouwens vegan",
     "I said: I live in Graz.": "Lives in Graz",
     "I told my boss: I work at Siemens.": "Works at Siemens",
     "As I told you: I am vegan.": "Is vegan",

@@ -6,8 +6,9 @@ capital too: there a word is surely a name behind a naming shape or a prepositio
 user never writes it small. No names are placeholders, addresses and anything with a digit, secrets, dates, and the
 user.
 
-Names are read from the text as it is stored, so a text always has the same ones. A word that begins a sentence is one
-if another statement of the user has it as a name (`search.links.name_keys`).
+Names are read from the text as it is stored, so a text always has the same ones. What a model gives as names beside a
+fact is not looked at: a name that stands in the text is read there, and another one is nobody's word. A word that
+begins a sentence is one if another statement of the user has it as a name (`search.links.name_keys`).
 """
 
 import re

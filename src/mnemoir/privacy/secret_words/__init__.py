@@ -26,7 +26,7 @@ and of the words around them:
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -35,6 +35,8 @@ from typing import Any
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
 KINDS = ("phrase", "code", "number", "password", "key", "bare")
 _OTHERS = "others"  # words for passwords in further languages
+_REACH = 80  # characters of a word of several before and behind its stem
+_WORD_END = re.compile(r"\w*")
 _LONGEST_WORD = 24  # characters of a part of a compound; the work for a text stays linear
 
 
@@ -44,6 +46,7 @@ class SecretWords:
 
     stems: frozenset[str]
     short_stems: re.Pattern[str]
+    any_stem: re.Pattern[str]
     word: re.Pattern[str]
     thing: re.Pattern[str]
     joins: re.Pattern[str]
@@ -60,6 +63,18 @@ class SecretWords:
     def may_be_in(self, folded: str) -> bool:
         """False for a text without any of the words: most texts."""
         return any(map(folded.__contains__, self.stems)) or self.short_stems.search(folded) is not None
+
+    def places(self, folded: str) -> Iterator[tuple[int, int]]:
+        """The parts of a text in which the words stand: those around the stems, from one end of a word to another."""
+        begin = end = 0
+        for stem in self.any_stem.finditer(folded):
+            if stem.start() - _REACH > end:
+                if end:
+                    yield begin, end
+                begin = max(end, stem.start() - _REACH)
+            end = _WORD_END.match(folded, min(stem.end() + _REACH, len(folded))).end()  # type: ignore[union-attr]
+        if end:
+            yield begin, end
 
 
 @cache
@@ -78,6 +93,7 @@ def secret_words() -> SecretWords:
     return SecretWords(
         stems=words_of("stems"),
         short_stems=re.compile(rf"(?<![a-z])(?:{'|'.join(sorted(words_of('short_stems')))})"),
+        any_stem=re.compile("|".join(map(re.escape, sorted(words_of("stems") | words_of("short_stems"))))),
         word=re.compile(rf"(?:(?<![^\W_])|(?<=[^\x00-\u0fff]))(?:{kinds})(?:(?!\w)|(?=[^\x00-\u0fff]))"),
         thing=re.compile(
             rf"(?<!\w)(?:{either('thing')})(?:(?!\w)|(?=s?-?(?:code|kode|zahl|kombi|combi|cijfer|pin)))"

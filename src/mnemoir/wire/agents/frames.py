@@ -33,6 +33,17 @@ def agent_question(text: str) -> str | None:
     return None if said == text.strip() else said
 
 
+def feedback_in(result: str, tool: str) -> str:
+    """The person's words in the result of an agent's tool, "" for none.
+
+    What other tools return, such as a file or a page, may hold the same tags, and nobody knows who wrote them.
+    """
+    if "<" not in result or not re.fullmatch(_words("asking_tools"), tool):
+        return ""
+    own = _own().match(_without_frames(result))
+    return own["said"].strip() if own else ""
+
+
 def is_summary(text: str) -> bool:
     """True for a message with the summary of a compacted session."""
     return bool(_pattern("summaries").match(text.lstrip()))
@@ -145,7 +156,8 @@ def _opening() -> re.Pattern[str]:
 @cache
 def _own() -> re.Pattern[str]:
     """The person's words in a tag, at the beginning or behind what an agent says of them."""
-    before = rf"(?:(?:{_words('results')})\s*)?(?:(?:{_words('asks')})\s*)?"
+    result = rf"\[(?:{_words('asking_tools')})(?: for [^\n]*?)?\] Result:|\[TASK RESUMPTION\][^\n]*"
+    before = rf"(?:(?:{result})\s*)?(?:(?:{_words('asks')})\s*)?"
     return re.compile(rf"{before}<(?P<own>{_words('own')})>(?P<said>.*?)</(?P=own)>", re.DOTALL)
 
 

@@ -1,43 +1,31 @@
 """Side tasks of coding agents: titles, compaction, probes, and what a sub-agent is told.
 
-They come with the session id of the person's chat, so a sub-agent is told by headers and by its instructions.
+They come with the session id of the person's chat, so a sub-agent is told by headers and by its instructions: by
+those of known agents, and by what the instructions of others say of themselves (`subagents.toml`).
 """
 
 import re
-from collections.abc import Callable, Sequence
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
 
 from mnemoir.core.messages import Message, ModelRequest
 from mnemoir.wire.task_templates import Shape, TaskTemplate
 
 SUBAGENT = "subagent"
 CODEX_AGENT, CODEX_SESSION_HEADER = "codex", "session-id"  # the header names a session for this client alone
-_SUBAGENT_HEADERS = (
-    b"x-openai-subagent",
-    b"x-codex-parent-thread-id",
-    b"x-claude-code-agent-id",
-    b"x-claude-code-parent-agent-id",
-    b"x-parent-session-id",
-)
 _IDENTITY = re.compile(  # what stands in front of an agent's instructions
     r"(?:x-anthropic-billing-header:[^\n]*\n+)?(?:You are (?:Claude Code|a Claude agent)[^\n]*\n+)?"
 )
 _MARKED = re.compile(r"x-anthropic-billing-header:[^\n]*\bcc_is_subagent=true")
-_INSTRUCTIONS_OF_SUBAGENTS = (
-    "You are an agent for Claude Code",
-    "You are a file search specialist",
-    "You are a software architect and planning specialist",
-    "You are the Claude guide agent",
-    "You are a general-purpose agent",
-    "You are a general-purpose research and code analysis agent",
-    "You are a general-purpose subagent",
-    "You are a subagent",
-    "You are a sub-agent",
-)
+_MOST_OF_INSTRUCTIONS = 1500  # characters in which instructions say whose they are
 
 
 def agent_task(request: ModelRequest, header: Callable[[bytes], str | None]) -> str | None:
     """The side task of an agent: of a sub-agent, or a probe for a single token; None for another request."""
-    if any((value := header(name)) and value.strip().lower() not in ("false", "0") for name in _SUBAGENT_HEADERS):
+    if any((value := header(name)) and value.strip().lower() not in ("false", "0") for name in _headers()):
         return SUBAGENT
     if request.sampling is not None and request.sampling.max_tokens == 1:
         return "probe"
@@ -51,7 +39,31 @@ def own_instructions(system: str) -> str:
 
 def _is_of_subagent(messages: Sequence[Message]) -> bool:
     told = messages[0].text if messages and messages[0].role in ("system", "developer") else ""
-    return bool(_MARKED.match(told)) or own_instructions(told).startswith(_INSTRUCTIONS_OF_SUBAGENTS)
+    if _MARKED.match(told):
+        return True
+    own = own_instructions(told)
+    return own.startswith(_beginnings()) or _telling().search(own, 0, _MOST_OF_INSTRUCTIONS) is not None
+
+
+@cache
+def _headers() -> Sequence[bytes]:
+    return [name.encode() for name in _table()["headers"].split()]
+
+
+@cache
+def _beginnings() -> tuple[str, ...]:
+    return tuple(_table()["beginnings"])
+
+
+@cache
+def _telling() -> re.Pattern[str]:
+    words = str(_table()["telling"]).replace("{parent}", str(_table()["parent"])).replace("\n", "")
+    return re.compile(words, re.IGNORECASE | re.MULTILINE)
+
+
+@cache
+def _table() -> Mapping[str, Any]:
+    return tomllib.loads((files(__package__) / "subagents.toml").read_text(encoding="utf-8"))
 
 
 def _task_by_system(task: str, head: str, *marks: str) -> TaskTemplate:

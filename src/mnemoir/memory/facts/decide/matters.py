@@ -105,12 +105,18 @@ def stated_names(texts: Iterable[str]) -> Iterator[str]:
             yield matter.value
 
 
+@lru_cache(maxsize=4096)
+def normal_form(statement: str) -> str:
+    """The normal form of a statement; each fact of a conversation is compared with each."""
+    return normalise(statement)
+
+
 def is_known(fact: str, stored: str) -> bool:
     """True when `stored` states the fact: literally, in more words, or as the same value of the same attribute.
 
     More words do not include another subject: "Prefers window seats on night trains" does not tell of night trains.
     """
-    if content_hash(statement_behind(fact)) == content_hash(statement_behind(stored)):
+    if normal_form(statement_behind(fact)) == normal_form(statement_behind(stored)):
         return True
     said, held = matter_of(fact), matter_of(stored)
     if len(matters_of(fact)) > 1 or (said.denies, said.ends) != (held.denies, held.ends):

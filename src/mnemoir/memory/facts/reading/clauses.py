@@ -1,24 +1,39 @@
 """The clauses that a user says in a turn: of what kind each is, and whom it is about.
 
 What is quoted, pasted or code is removed before (`own_words`). A clause begins at a comma or a joining word with a
-subject behind it, so "My wife lives in Oslo and I live in Graz" is two clauses about two people.
+subject behind it, so "My wife lives in Oslo and I live in Graz" is two clauses about two people. What stands before
+the joining word must say something by then: "Rosa and her husband live in Rome" is one clause about two people. The
+words stand in a table, `clauses.toml`.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.resources import files
 from typing import Literal
 
-from mnemoir.core.accents import aligned_text
+from mnemoir.core.accents import aligned_text, without_accents
 from mnemoir.memory.facts.reading.kinds import begins_with, is_of_kind, languages_of, tells_refusal
 from mnemoir.memory.facts.reading.own_words import own_sentences
-from mnemoir.memory.facts.reading.persons import About, about, subject_words
+from mnemoir.memory.facts.reading.persons import (
+    About,
+    about,
+    kin_words,
+    names_subject_alone,
+    possessive_words,
+    telling_verbs,
+    their_words,
+)
+from mnemoir.search.language import ENGLISH
 
 Kind = Literal["said", "asked", "wanted", "past", "imagined"]
-_JOINS = "and|but|so|because|since|while|und|aber|weil|denn|et|mais|car|y|pero|porque|e|ma|perche|mas|en|maar|want"
 _EDGES = " \t,.!?…;:*_~-–—()¡¿\"'"
 _LONGEST = 400  # characters of a clause that is examined
+_LONGEST_SUBJECT = 60  # characters before a joining word
+_AND = re.compile(r"\s+(?:and|und|et|y|e|ed|en)\s+", re.IGNORECASE)
+_SIGN = re.compile(r"\b(?P<letters>[ABCDFO0]|AB)(?P<sign>[-–−])[\s.!?,]*$")  # blood types and marks: "A-"
 _BARE = re.compile(  # a statement without its subject: "Is single", and no question
     r"(?:is|are|was|were|has|have|had|does|do|did|can|could|will|would|may|might|should)\b"
     r"(?!\s+(?:i|you|we|he|she|it|they|there|this|that|the|my|our|your|any\w*|some\w*)\b)",
@@ -39,7 +54,48 @@ class Clause:
 def clauses_of(text: str) -> Iterator[Clause]:
     """The clauses of a user's turn, in order."""
     for sentence in own_sentences(text):
-        yield from _clauses_in(sentence)
+        codes = languages_of(sentence)
+        is_imagined = is_of_kind(sentence, "imagined", codes)
+        pieces = _pieces(sentence, codes[0])
+        asking = _place_of_question(sentence, pieces, codes)
+        for at, (text, bare) in enumerate(pieces):
+            kind: Kind = "imagined" if is_imagined else _kind(bare, codes, is_question=at >= asking)
+            yield Clause(text=text, sentence=sentence, kind=kind, about=_about(text, codes[0]))
+
+
+def stated_in(sentence: str, code: str) -> Iterator[str]:
+    """The clauses of a sentence of one language that are neither asked nor imagined, as statements by themselves.
+
+    They have no fillers at their edges, and the subject that they share with the clause before them.
+    """
+    if is_of_kind(sentence, "imagined", [code]):
+        return
+    pieces = _pieces(sentence, code)
+    subject, is_of_user = _table()[code].get("subject", ""), True
+    for text, bare in pieces[: _place_of_question(sentence, pieces, [code])]:
+        shares = subject and _shared_verb(code).match(aligned_text(bare))
+        if subject and not shares:
+            is_of_user = about(text).who not in ("person", "third")
+        yield f"{subject} {bare[:1].lower()}{bare[1:]}" if shares and is_of_user else bare
+
+
+def _about(clause: str, code: str) -> About:
+    """Whom a clause is about; what the user thinks of somebody is about that person."""
+    end = hedge_end(clause, code)
+    thought = about(clause[end:]) if end else None
+    return thought if thought and thought.who in ("person", "third") else about(clause)
+
+
+def hedge_end(clause: str, code: str) -> int:
+    """Where what the user thinks begins in "I think Anna lives in Linz"; 0 where no such words stand before it."""
+    found = _hedge(code).match(aligned_text(clause))
+    return found.end() if found else 0
+
+
+def _place_of_question(sentence: str, pieces: Sequence[tuple[str, str]], codes: Sequence[str]) -> int:
+    """The place of the first clause that asks; none of a statement, the first of another question."""
+    end = 0 if sentence.endswith(("?", "？")) else len(pieces)
+    return next((at for at, (_, bare) in enumerate(pieces) if _asks(bare, codes)), end)
 
 
 def kind_of(text: str) -> Kind:
@@ -47,26 +103,56 @@ def kind_of(text: str) -> Kind:
     return _kind(text, languages_of(text), is_question=False)
 
 
-def _clauses_in(sentence: str) -> Iterator[Clause]:
-    codes = languages_of(sentence)
-    is_imagined = is_of_kind(sentence, "imagined", codes)
-    is_question = sentence.endswith(("?", "？"))
-    pieces = list(_pieces(sentence))
-    asking = next((at for at, piece in enumerate(pieces) if _asks(piece, codes)), 0 if is_question else len(pieces))
-    for at, piece in enumerate(pieces):
-        kind: Kind = "imagined" if is_imagined else _kind(piece, codes, is_question=at >= asking)
-        yield Clause(text=piece, sentence=sentence, kind=kind, about=about(piece))
+def _pieces(sentence: str, code: str) -> Sequence[tuple[str, str]]:
+    """The clauses of a sentence, each without punctuation at its edges, and without fillers there, too."""
+    found = (_trimmed(piece)[:_LONGEST] for piece in _cut_pieces(sentence, code))
+    return [(text, _without_fillers(text, code)) for text in found if text]
 
 
-def _pieces(sentence: str) -> Iterator[str]:
-    """The clauses of a sentence."""
+def _cut_pieces(sentence: str, code: str) -> Iterator[str]:
     begin = 0
-    for cut in _break().finditer(aligned_text(sentence)):
-        if piece := sentence[begin : cut.start()].strip(_EDGES):
-            yield piece[:_LONGEST]
-        begin = cut.end()
-    if piece := sentence[begin:].strip(_EDGES):
-        yield piece[:_LONGEST]
+    for cut in _cut(code).finditer(aligned_text(sentence)):
+        before = cut.string[begin : cut.start()].strip(_EDGES)
+        if not (_adds_subject(cut, before, code) or _tells_more(cut, before)):
+            yield sentence[begin : cut.start()]
+            begin = cut.end()
+    yield sentence[begin:]
+
+
+def _adds_subject(cut: re.Match[str], before: str, code: str) -> bool:
+    """True where what stands before a cut is but a subject: "Rosa and her husband live", "Tom, my boss, lives"."""
+    adds = cut["joined"] and _AND.fullmatch(cut["joined"])
+    if len(before) > _LONGEST_SUBJECT or not (adds or _is_apposition(cut)):
+        return False
+    return not _verbs_of_user(code).match(before) and names_subject_alone(before)
+
+
+def _is_apposition(cut: re.Match[str]) -> bool:
+    return cut[0].strip() == "," and _apposition().match(cut.string, cut.end()) is not None
+
+
+def _tells_more(cut: re.Match[str], before: str) -> bool:
+    """True where a verb of the user and of others, "travaille", goes on with what is said of somebody else."""
+    return bool(cut["shared"]) and about(before).who in ("person", "third")
+
+
+def _trimmed(piece: str) -> str:
+    """The piece without punctuation at its edges, but for a sign that belongs to a letter."""
+    trimmed = piece.strip(_EDGES)
+    sign = _SIGN.search(piece)
+    return f"{trimmed}{sign['sign']}" if sign and trimmed.endswith(sign["letters"]) else trimmed
+
+
+def _without_fillers(piece: str, code: str) -> str:
+    """The clause without greetings and fillers at its edges; "we" for the user and somebody else as its subjects."""
+    plain = aligned_text(piece)
+    lead, tail = _lead(code).match(plain), _tail(code).search(plain)
+    bare = _trimmed(piece[lead.end() if lead else 0 : tail.start() if tail else len(piece)])
+    both = _user_and_other(code).match(aligned_text(bare))
+    if both is None:
+        return bare
+    we = both["we"] or _table()[code]["we"].partition("|")[0]
+    return f"{we} {bare[both.end() :].lstrip()}".strip()
 
 
 def _kind(piece: str, codes: Sequence[str], *, is_question: bool) -> Kind:
@@ -78,11 +164,73 @@ def _kind(piece: str, codes: Sequence[str], *, is_question: bool) -> Kind:
 
 
 def _asks(piece: str, codes: Sequence[str]) -> bool:
-    return begins_with(piece, "asking", codes) and not _BARE.match(piece)
+    return begins_with(piece, "asking", codes) and not (ENGLISH in codes and _BARE.match(piece))
 
 
 @cache
-def _break() -> re.Pattern[str]:
-    subjects = "|".join(sorted(map(re.escape, subject_words()), key=len, reverse=True))
-    joined = rf"(?:[,;:]\s*|\s+[-–—]+\s+|(?:,\s*|\s+)(?:{_JOINS})\s+)(?:(?:also|{_JOINS})\s+)?"
-    return re.compile(rf"{joined}(?=(?:{subjects}|j'\w+|i'\w+)(?!\w))", re.IGNORECASE)
+def _cut(code: str) -> re.Pattern[str]:
+    """Where a clause ends and the next one begins; group `joined` where words alone join them."""
+    words = _table()[code]
+    starts, verbs = words["starts"], words["verbs"]
+    begins = rf"(?:{words.get('commas', starts)}|{words.get('breaks', '(?!)')})(?!\w)"
+    if "subject" in words:  # "…, bin 25", not "…, bin ich"
+        begins = rf"(?:{begins}|(?:{verbs})(?!\w|\s(?:ich|wir|ik|wij|we)(?!\w)))"
+    theirs = rf"(?:{their_words(code)})\s+(?:\w+\s+){{1,3}}?(?-i:{telling_verbs()})"
+    named = rf"(?-i:[A-Z])\w+\s+(?-i:{words.get('named', telling_verbs())})"
+    behind = rf"(?:{starts}|(?P<shared>{verbs})|{theirs}|{named})(?!\w)"
+    joined = rf"(?P<joined>(?:,\s*|\s+)(?:{words['joins']})\s+(?={behind}))"
+    cuts = [joined, rf",\s*(?={begins}|(?:{theirs}|{named})(?!\w))", r"\s+[-–—]+\s+", words.get("more", "(?!)")]
+    return re.compile(without_accents("|".join(cuts)), re.IGNORECASE)
+
+
+@cache
+def _hedge(code: str) -> re.Pattern[str]:
+    return re.compile(_table()[code]["hedge"], re.IGNORECASE)
+
+
+@cache
+def _apposition() -> re.Pattern[str]:
+    return re.compile(rf"(?:{possessive_words()}) (?:\w+ ){{0,2}}?(?:{'|'.join(kin_words())}),", re.IGNORECASE)
+
+
+@cache
+def _verbs_of_user(code: str) -> re.Pattern[str]:
+    """The verbs, and other words, with which a clause about the user begins, but for possessives."""
+    words = rf"(?!(?:{possessive_words()})\b)(?:{_table()[code]['starts']}|{_table()[code]['verbs']})(?!\w)"
+    return re.compile(without_accents(words), re.IGNORECASE)
+
+
+@cache
+def _user_and_other(code: str) -> re.Pattern[str]:
+    """The user and somebody else as the subjects of a clause, with the pronoun for both, if there is one."""
+    user, we = _table()[code]["user"], _table()[code]["we"]
+    name = r"(?-i:[A-Z])[\w'-]+"
+    other = rf"(?:(?:{possessive_words()}) (?:\w+ ){{0,2}}?(?:{'|'.join(kin_words())})(?:,? {name})?|{name})"
+    both = rf"(?:{other}{_AND.pattern}(?:{user})|(?:{user}){_AND.pattern}{other})"
+    return re.compile(rf"{both},?(?: (?P<we>{we or '(?!)'}))?(?= )", re.IGNORECASE)
+
+
+@cache
+def _shared_verb(code: str) -> re.Pattern[str]:
+    """A verb that may share its subject with the clause before."""
+    return re.compile(without_accents(rf"(?:{_table()[code]['verbs']})(?!\w)"), re.IGNORECASE)
+
+
+@cache
+def _lead(code: str) -> re.Pattern[str]:
+    return re.compile(without_accents(rf"(?:(?:{_table()[code]['lead']})(?!\w)[\s,!.:]*)+"), re.IGNORECASE)
+
+
+@cache
+def _tail(code: str) -> re.Pattern[str]:
+    return re.compile(without_accents(rf"(?:[,\s]+(?:{_table()[code]['tail']}))+$"), re.IGNORECASE)
+
+
+@cache
+def _table() -> Mapping[str, Mapping[str, str]]:
+    tables = tomllib.loads((files(__package__) / "clauses.toml").read_text(encoding="utf-8"))
+    lines = {code: {name: text.replace("\n", "") for name, text in words.items()} for code, words in tables.items()}
+    return {
+        code: {name: text.replace("{not_moved}", words.get("not_moved", "")) for name, text in words.items()}
+        for code, words in lines.items()
+    }

@@ -13,7 +13,7 @@ from mnemoir.core.sentences import sentences_of
 from mnemoir.memory.facts.reading.blocks import without_blocks
 from mnemoir.memory.facts.reading.frames import outside_frames, with_marked_asides
 from mnemoir.memory.facts.reading.repairs import repair
-from mnemoir.memory.facts.reading.speakers import introduces_next, own_parts
+from mnemoir.memory.facts.reading.speakers import addresses, introduces_next, is_spoken_by_other, own_parts
 
 _GAP = re.compile(r"[^\S\n]+")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
@@ -68,7 +68,7 @@ _ROLE_LABEL = re.compile(
 )
 _SPEAKER = re.compile(  # a line of a chat between people: "[12:03] Anna: ..."
     r"^(?P<time>\[?\d{1,2}[:.]\d\d(?:[:.]\d\d)?[^\S\n]?(?:[AaPp][Mm])?\]?,?[^\S\n]*-?[^\S\n]*)?"
-    r"(?P<who>[A-ZÀ-Þ][\w'.-]*(?: [A-ZÀ-Þ][\w'.-]*)?):[^\S\n](?P<said>.*)$",
+    r"(?P<who>[A-ZÀ-Þ][\w'.-]*(?: [A-ZÀ-Þ][\w'.-]*)?)[^\S\n]?:[^\S\n](?P<said>.*)$",
     re.MULTILINE,
 )
 _MAIL = re.compile(  # the head of a mail, behind which somebody writes
@@ -157,13 +157,16 @@ def _without_material(text: str) -> str:
 def _without_dialogue(text: str) -> str:
     """The text without the lines of a chat between people.
 
-    Its lines have a time, or a name that occurs twice, or two names of which one says "I".
+    Its lines have a time, or a name that occurs twice, or two names of which one says "I". Where each line asks
+    something of the one it names, nobody but the user speaks.
     """
     lines = list(_SPEAKER.finditer(text))
+    if all(addresses(line["said"]) and not line["time"] for line in lines):
+        return text
     named = Counter(line["who"] for line in lines)
     speak = len(named) > 1 and any(_SPEECH.search(line["said"]) for line in lines)
     if not speak and not any(line["time"] or named[line["who"]] > 1 for line in lines):
-        return text
+        return _SPEAKER.sub(lambda line: " " if is_spoken_by_other(line["who"], line["said"]) else line[0], text)
     return _SPEAKER.sub(" ", text)
 
 

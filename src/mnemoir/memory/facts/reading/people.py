@@ -8,28 +8,25 @@ product works and a city has inhabitants, too.
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
 from mnemoir.core.accents import aligned_text, without_accents
-from mnemoir.memory.facts.reading.kinds import LANGUAGES, is_of_kind
-from mnemoir.memory.facts.reading.persons import is_ordinary_word, kin_words, subject_words
+from mnemoir.memory.facts.reading.clauses import hedge_end, stated_in
+from mnemoir.memory.facts.reading.kinds import LANGUAGES
+from mnemoir.memory.facts.reading.persons import is_ordinary_word, kin_words, possessive_words, their_words
 
 _NAME_WORD = r"(?!\w+'(?:d|ll|ve|re|m)\b)(?-i:[A-Z])(?:[\w-]|'(?!s?(?!\w)))+"
 _TITLES = r"(?:(?:dr|prof|mr|mrs|ms|miss|herr|frau|mme|mlle|sr|sra|dott|dra|doutor|mevrouw|meneer)\.? )*"
 _NAME = rf"{_TITLES}{_NAME_WORD}(?: {_NAME_WORD})?"
 _EDGES = " \t,.!?…;:*_~-–—()¡¿\"'"
-_LEAD = re.compile(
-    r"(?:(?:and|but|so|also|well|btw|by the way|fyi|oh|yes|no|ok|okay|und|aber|ubrigens|ach|et|mais|au fait|y|pero|"
-    r"por cierto|e|ma|comunque|mas|alias|en|maar|trouwens|hi|hello|hey|hallo|salut|hola|ciao|ola|hoi)\b[\s,!.:]*)+",
-    re.IGNORECASE,
-)
 _NAME_OF = re.compile(r"^((?:my|our) \w+)(?:'s|’s) name is(?= [A-Z])", re.IGNORECASE)
+_VERB_LAST = ("dass ", "dat ")
 _JUST = re.compile(r"^(?:(?:just|now|also) )+", re.IGNORECASE)
 _ADVERBS = "who|which|that|always|never|both|all|really|usually|mostly|only|then|not|and|or|often|sometimes"
-_BEGINNING = 80  # characters in which the verb stands, and the words up to it
-_MOST_BEFORE = 6
+_BEGINNING = 160  # characters in which the verb stands, and the words up to it
+_MOST_BEFORE = 12
 _MOST_LEAD = 4  # words in which a possessive stands
 _LONGEST = 300  # characters of a sentence that is read
 _LONGEST_TURN = 600  # characters of a turn in which a bare name is one of the user's people
@@ -39,12 +36,13 @@ _LONGEST_TURN = 600  # characters of a turn in which a bare name is one of the u
 class OfPeople:
     """Statements about people in a sentence, and the language that they are in.
 
-    `is_all` is True where the sentence has no clause about anybody else.
+    `is_all` is True where the sentence has no clause about anybody else, `is_first` where it begins with these.
     """
 
     statements: Sequence[str] = ()
     code: str = ""
     is_all: bool = False
+    is_first: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +63,7 @@ def statements_about_people(sentences: Iterable[str], *, are_short: bool) -> Ite
     for sentence in sentences:
         found = OfPeople()
         codes = _codes(sentence, names=are_short or last is not None)
-        if codes and len(sentence) <= _LONGEST and not sentence.endswith(("?", "？")):
+        if codes and len(sentence) <= _LONGEST:
             person, found = _read(sentence, codes, last, are_short=are_short)
             last = person or last
         yield sentence, found
@@ -86,56 +84,62 @@ def is_short_turn(text: str) -> bool:
 
 def _codes(sentence: str, *, names: bool) -> Sequence[str]:
     """The languages that a sentence about a person may be in, by a possessive, or by a verb behind a name; or ()."""
-    words = sentence[:_BEGINNING].lower().split()[:_MOST_BEFORE]
+    words = [word.strip(_EDGES) for word in sentence[:_BEGINNING].lower().split()[:_MOST_BEFORE]]
     possessives = _possessives()
     own = next((possessives[word] for word in words[:_MOST_LEAD] if word in possessives), ())
     if not names or not words:
         return own
-    verbs = _verbs()
-    verb = next((verbs[word] for word in words[1:] if word in verbs), ())
-    return tuple(dict.fromkeys((*own, *verb)))
+    verbs = (code for word in words[1:] for code in _verbs().get(word, ()))
+    return tuple(dict.fromkeys((*own, *verbs)))
 
 
 def _read(
     sentence: str, codes: Sequence[str], last: _Person | None, *, are_short: bool
 ) -> tuple[_Person | None, OfPeople]:
     sentence = _NAME_OF.sub(r"\1 is called", sentence, count=1)
-    plain = aligned_text(sentence)
-    lead = _LEAD.match(plain)
-    for begin in (0, lead.end()) if lead else (0,):  # "ma" is a filler in Italian, and "my" in French
-        text, bare = sentence[begin:].rstrip(_EDGES), plain[begin:].rstrip(_EDGES)
-        for code in codes:
-            person, found = (
-                (None, []) if is_of_kind(sentence, "imagined", [code]) else _read_in(code, text, bare, last)
-            )
-            if person and found and (are_short or not person.is_bare):
-                return person, _with_next_clause(OfPeople(found, code), text, bare)
+    for code in codes:
+        found, is_all, is_first, person = list[str](), True, True, last
+        for clause in stated_in(sentence, code):
+            text = _without_hedge(clause, code)
+            who, told = _read_in(code, text, aligned_text(text), person)
+            is_read = bool(who and told) and (are_short or not (who and who.is_bare))
+            is_all, is_first = is_all and is_read, is_first and (is_read or bool(found))
+            found, person = ([*found, *told], who) if is_read else (found, person)
+        if found:
+            return person, OfPeople(found, code, is_all, is_first)
     return None, OfPeople()
-
-
-def _with_next_clause(of: OfPeople, text: str, plain: str) -> OfPeople:
-    """The statements with those of the next clause, which may be about another person."""
-    subjects = (rest for _, rest in _subjects(text, plain, of.code, None))
-    other = _pattern(of.code, "other").search(plain, next(subjects, 0))
-    if other is None:
-        return replace(of, is_all=True)
-    _, behind = _read(text[other.end() :], [of.code], None, are_short=False)
-    return replace(of, statements=[*of.statements, *behind.statements], is_all=behind.is_all)
 
 
 def _read_in(code: str, text: str, plain: str, last: _Person | None) -> tuple[_Person | None, list[str]]:
     for person, rest in _subjects(text, plain, code, last):
         if found := list(_statements(person, text[rest:], plain[rest:])):
-            return person, [*found, *_of_pronoun(person, text[rest:], plain[rest:])]
+            return person, found
     return None, []
 
 
-def _of_pronoun(person: _Person, text: str, plain: str) -> Iterator[str]:
-    """The statements of a clause in the same sentence: "My sister is called Anna, she works at Norlin."."""
-    other = _pattern(person.code, "other").search(plain)
-    found = _pattern(person.code, "pronoun").match(plain, other.end()) if other else None
-    if found:
-        yield from _statements(person, text[found.end() :], plain[found.end() :])
+def _without_hedge(clause: str, code: str) -> str:
+    """The clause behind "I think that", with its verb in front: "dass Anna hier wohnt" is "Anna wohnt hier"."""
+    end = hedge_end(clause, code)
+    if not end:
+        return clause
+    text = clause[end:]
+    subject = next((rest for _, rest in _subjects(text, aligned_text(text), code, None)), 0)
+    predicate = text[subject:].strip(_EDGES)
+    if not subject or " " not in predicate:
+        return text
+    if clause[:end].endswith(_VERB_LAST):
+        rest, _, verb = predicate.rpartition(" ")
+    else:
+        verb, _, rest = predicate.partition(" ")
+        verb = _indicative().get(verb, verb) if code == "it" else verb
+    return f"{text[:subject]} {verb} {rest}"
+
+
+@cache
+def _indicative() -> Mapping[str, str]:
+    """The Italian verbs of what is believed, and those of what is so: "lavori" is "lavora"."""
+    words = _list("words", "indicative").split()
+    return dict(zip(words[::2], words[1::2], strict=True))
 
 
 def _subjects(text: str, plain: str, code: str, last: _Person | None) -> Iterator[tuple[_Person, int]]:
@@ -151,7 +155,7 @@ def _subjects(text: str, plain: str, code: str, last: _Person | None) -> Iterato
         and not _is_ordinary(plain[found.start("name") : found.end()], code)
         and not _pattern(code, "of_several").match(plain)
     ):
-        yield _Person(text[: found.end()], code, is_bare=not found["kin"]), found.end()
+        yield _Person(f"{text[:1].upper()}{text[1 : found.end()]}", code, is_bare=not found["kin"]), found.end()
     if last and last.code == code and (found := _pattern(code, "pronoun").match(plain)):
         yield last, found.end()
 
@@ -203,15 +207,14 @@ def _begins(predicate: str, person: _Person) -> bool:
 
 
 def _predicates(plain: str, code: str) -> Iterator[tuple[int, int]]:
-    """The places of the predicates, up to a clause with another subject."""
-    other = _pattern(code, "other").search(plain)
-    end, begin = (other.start() if other else len(plain)), 0
-    for cut in _pattern(code, "cut").finditer(plain, 0, end):
+    """The places of the predicates of a clause."""
+    begin = 0
+    for cut in _pattern(code, "cut").finditer(plain):
         if plain[begin : cut.start()].strip(_EDGES):
             yield begin, cut.start()
         begin = cut.end()
-    if plain[begin:end].strip(_EDGES):
-        yield begin, end
+    if plain[begin:].strip(_EDGES):
+        yield begin, len(plain)
 
 
 @cache
@@ -225,16 +228,16 @@ def _pattern(code: str, kind: str) -> re.Pattern[str]:
     small = rf" (?!(?:{_ADVERBS})\b|(?:{verbs})\b)[a-z]+(?= (?:{verbs})\b)" if code == "en" else "(?!)"
     of_name = rf"(?:'s (?P<kin>{kin})(?: {_NAME})?)?" if code == "en" else "(?P<kin>(?!))?"
     but = "but|aber|mais|pero|ma|mas|maar"
+    whose = rf"{their_words(code)}|{possessive_words()}{'|o|a' if code == 'pt' else ''}"
+    fellow = rf"(?: (?:{joins}) (?:(?:{whose}) (?:\w+ ){{0,2}}?{kin}(?!\w)(?:,? {_NAME}(?!\w))?|{_NAME}(?!\w)))?"
     patterns = {
         "role": rf"(?:is|are|ist|sind|est|sont|es|son|e|sao|sono|zijn) {mine}(?P<kin>{kin}(?!\w))?",
-        "person": rf"{mine}(?P<who>{owner}{kin}(?!\w)(?:,? {names}(?!\w)|(?P<small>{small}))?)(?=,? )",
+        "person": rf"{mine}(?P<who>{owner}{kin}(?!\w)(?:,? {names}(?!\w)|(?P<small>{small}))?{fellow})(?=,? )",
         "apposition": rf"(?P<name>{_NAME}), (?P<whole>{mine}(?P<kin>{kin}))(?!\w)(?=,? )",
-        "name": rf"{_list(code, 'article')}(?P<name>{names}){of_name}(?=,? )",
+        "name": rf"{_list(code, 'article')}(?P<name>{names}){of_name}{fellow}(?=,? )",
         "of_several": rf"{_NAME} (?:like|love|hate|enjoy|live|work|have|are)(?!\w)" if code == "en" else "(?!)",
         "pronoun": rf"(?:{_list(code, 'pronoun')})(?= )",
         "cut": rf",\s+(?:{who})\s+|,?\s+(?:{joins}|{but})\s+(?:also |both )?(?={lasting})|,\s+(?={lasting})",
-        "other": rf"(?:,?\s+(?:{joins}|{but}|so|because|while|weil|denn|car|porque|perche|want)\s+|[,;]\s*)"
-        rf"(?=(?:{'|'.join(sorted(map(re.escape, subject_words()), key=len, reverse=True))}|j'\w+|i'\w+)(?!\w))",
         "lasting": lasting,
         "sure": _list(code, "sure"),
         "passing": _list(code, "passing"),
@@ -262,7 +265,8 @@ def _verbs() -> Mapping[str, Sequence[str]]:
     """The languages by the words with which a predicate begins."""
     found: dict[str, list[str]] = {}
     for code in LANGUAGES:
-        for word in {*_list(code, "verbs").split(), *_table()[code]["verbs"].split()}:
+        believed = _indicative() if code == "it" else ()
+        for word in {*_list(code, "verbs").split(), *_table()[code]["verbs"].split(), *believed}:
             found.setdefault(word, []).append(code)
     return found
 

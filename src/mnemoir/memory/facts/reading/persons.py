@@ -23,6 +23,7 @@ _OWN_SUBJECT = re.compile(
     r"(?:(?:the )?user(?:'s|’s)\s+|(?:my|our)\s+(?:own\s+)?|(?:the )?user\s+(?=[a-z])|(?P<i>i)\s+(?=[a-z]))(?=\S)",
     re.IGNORECASE,
 )
+_MOST_NAMED = 3  # words of a subject, without those before it
 _MOST_READ = 12  # words from the beginning, in which a subject stands
 
 
@@ -92,6 +93,8 @@ def _about(text: str) -> About:
         return About("person", frozenset({name}))
     if is_told:
         return About("user", is_told=True)
+    if _is_joint_subject(original):
+        return About("person", frozenset({words[0]}))
     if start and start[0] in _word_set("definite") and len(start) > 1:
         return About("thing", frozenset(start[1:3]) - _word_set("preposition"))
     return About("user")
@@ -111,6 +114,31 @@ def subject_words() -> frozenset[str]:
 def kin_words() -> Sequence[str]:
     """The words for people and animals of a user, the longest first."""
     return sorted(map(re.escape, _kin()), key=len, reverse=True)
+
+
+def possessive_words() -> str:
+    """The possessives, as the alternatives of a pattern."""
+    return "|".join(sorted(_word_set("possessive")))
+
+
+def telling_verbs() -> str:
+    """The verbs that tell something of a third person, as the alternatives of a pattern."""
+    return "|".join(sorted(map(re.escape, _word_set("verbs")), key=len, reverse=True))
+
+
+def names_subject_alone(text: str) -> bool:
+    """True for the first of several subjects, without anything that is told of it: "Rosa", "my older sister"."""
+    words = _WORD.findall(without_accents(text))
+    skipped = _word_set("before") | _word_set("possessive") | _word_set("definite")
+    named = [word for word in words if word.lower() not in skipped]
+    return 0 < len(named) <= _MOST_NAMED and all(
+        word.lower() in _kin() or (word[:1].isupper() and word.lower() not in _word_set("openers")) for word in named
+    )
+
+
+def their_words(code: str) -> str:
+    """What something of somebody else begins with in a language, as the alternatives of a pattern."""
+    return str(_table()["their"][code])
 
 
 def is_ordinary_word(word: str, code: str) -> bool:
@@ -172,6 +200,19 @@ def _name_in_front(original: Sequence[str], words: Sequence[str]) -> str | None:
         return None
     behind = 2 if original[1][:1].isupper() and len(words) > 2 and words[1] not in _word_set("verbs") else 1
     return words[0] if words[behind] in _word_set("verbs") else None
+
+
+def _is_joint_subject(original: Sequence[str]) -> bool:
+    """True for a name that another person is joined to, with what is told of both: "Rosa and her husband live"."""
+    if len(original) < 4 or not original[0][:1].isupper():
+        return False
+    codes, first, join = languages_of(" ".join(original)), original[0].lower(), original[1].lower()
+    if not any(join in _table()["joins"][code].split() for code in codes) or first in _word_set("openers"):
+        return False
+    if any(first in _function_words(code) for code in codes):
+        return False
+    is_name = original[2][:1].isupper() and join != "en"  # Spanish, too: "Trabajo en Bosch"
+    return is_name or any(word.lower() in _kin() for word in original[3:6])
 
 
 @cache

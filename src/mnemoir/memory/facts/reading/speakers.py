@@ -17,7 +17,7 @@ from mnemoir.core.accents import aligned_text, without_accents
 from mnemoir.memory.facts.reading.frames import introduces_quote, opens_frame
 from mnemoir.memory.facts.reading.kinds import LANGUAGES, kind_words, languages_of
 from mnemoir.memory.facts.reading.own_name import is_own_name
-from mnemoir.memory.facts.reading.persons import about, is_ordinary_word, kin_words, subject_words
+from mnemoir.memory.facts.reading.persons import about, is_ordinary_word, kin_words, subject_words, their_words
 
 _HEADING = re.compile(r"(?P<who>[^:\n]{1,120}):\s*$")
 _SOMEBODY = "einer|jemand|someone|somebody|quelqu'un|alguien|qualcuno|alguem|iemand"
@@ -28,10 +28,8 @@ _TO_WHOM = (
     r"always|heute|gestern|hier|ayer|ieri|ontem|gisteren|sempre|siempre|toujours|immer|altijd|oft|souvent))*"
 )
 _NAME = re.compile(r"[A-ZÀ-Þ][a-zà-ÿ][\w'’-]*(?: (?:[A-ZÀ-Þ]\.|[A-ZÀ-Þ][a-zà-ÿ][\w'’-]*)){0,2}")
-_NAMES_TOO = frozenset(
-    {"ben", "mia", "tim", "max", "ana", "eva", "lea", "mark", "will", "rose", "may", "sara", "son", "dan"}
-)
 _EDGES = " \t.,:;!?\"'*_()[]-–—…"
+_OPENING = " \t¿¡\"'"
 _COLON = re.compile(r"\s?:(?=\s+\S)")
 _JOINS = "and|but|so|und|aber|et|mais|pero|y|e|ma|mas|en|maar"
 _BREAK = re.compile(rf"[,;:.!?]|\s[-–—]+\s|\s(?:{_JOINS})\s", re.IGNORECASE)
@@ -46,9 +44,11 @@ def own_parts(sentence: str) -> Iterator[str]:
     if opens_frame(sentence):
         yield sentence
         return
-    heading, colon, _ = sentence.partition(":")
-    if colon and (introduces_quote(heading) or _is_speaker(heading)):
+    heading, colon, said = sentence.partition(":")
+    if colon and (introduces_quote(heading) or is_spoken_by_other(heading, said)):
         return
+    if colon and addresses(said) and _is_speaker(heading):
+        sentence = said.strip()
     plain = aligned_text(sentence)
     words, codes = plain.split(), languages_of(sentence)
     if any(map(_says, plain.replace("-", " ").split())) and any(_tail(code).search(plain) for code in codes):
@@ -66,6 +66,16 @@ def own_parts(sentence: str) -> Iterator[str]:
             yield sentence[source.end() :]
     else:
         yield sentence
+
+
+def addresses(said: str) -> bool:
+    """True for what the user asks of somebody whom they name before: "can you check this?"."""
+    return _list("addressing", "all").match(aligned_text(said).lstrip(_OPENING)) is not None
+
+
+def is_spoken_by_other(name: str, said: str) -> bool:
+    """True for what stands behind somebody else's name and a colon, and is not asked of them."""
+    return _is_speaker(name) and not addresses(said)
 
 
 def introduces_next(sentence: str) -> bool:
@@ -147,7 +157,9 @@ def _is_speaker(heading: str) -> bool:
     if name is None or is_own_name(name[0]):
         return False
     words = without_accents(name[0]).lower().split()
-    if any(is_ordinary_word(word, code) for word in words[:1] for code in LANGUAGES if word not in _NAMES_TOO):
+    if words[0] in _names_too():
+        return True
+    if any(is_ordinary_word(words[0], code) for code in LANGUAGES):
         return False
     return _headings().isdisjoint(words) and not (len(words) == 1 and _ending().search(words[0]))
 
@@ -194,7 +206,7 @@ def _others_text(code: str) -> re.Pattern[str]:
     kin = "|".join(kin_words())
     name = r"(?-i:[A-Z])[a-z]+"
     owner = rf"(?:{name}|(?:my |our )?(?:{kin}))'s" if code == "en" else "(?!)"
-    whose = rf"(?:(?:{_words('places', code)})\s+)?(?:{owner}|{_words('their', code)})\s+\w+(?:\s+\w+){{0,3}}$"
+    whose = rf"(?:(?:{_words('places', code)})\s+)?(?:{owner}|{their_words(code)})\s+\w+(?:\s+\w+){{0,3}}$"
     behind = r"(?:\w+\s+){1,3}(?:dele|dela|deles|delas)$" if code == "pt" else "(?!)"
     return re.compile(rf"{whose}|{behind}", re.IGNORECASE)
 
@@ -224,6 +236,11 @@ def _tail(code: str) -> re.Pattern[str]:
 @cache
 def _headings() -> frozenset[str]:
     return frozenset(_table()["headings"].split())
+
+
+@cache
+def _names_too() -> frozenset[str]:
+    return frozenset(_table()["names_too"].split())
 
 
 @cache

@@ -9,8 +9,7 @@ statement is about (`memory.facts.decide.matters`).
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from mnemoir.core.text import normalise
-from mnemoir.memory.facts.decide.matters import WORK, is_known, is_opposite, is_other_value, matter_of
+from mnemoir.memory.facts.decide.matters import WORK, is_known, is_opposite, is_other_value, matter_of, normal_form
 from mnemoir.memory.facts.decide.resemblance import is_part_of, words_of
 
 Entry = dict[str, Any]  # one row of the answer, JSON
@@ -83,7 +82,7 @@ def _sharpens(fact: str, text: str) -> bool:
     """True when the fact begins like `text`, contains all of it, and says more."""
     if matter_of(text).denies != matter_of(fact).denies:
         return False
-    if normalise(fact).startswith(f"{normalise(text)} "):
+    if normal_form(fact).startswith(f"{normal_form(text)} "):
         return True
     begins_alike = words_of(fact).stems[:1] == words_of(text).stems[:1] and len(words_of(text).stems) > 1
     return begins_alike and is_part_of(text, fact)

@@ -21,14 +21,15 @@ from mnemoir.memory.facts.decide.matters import WORK, matter_of
 from mnemoir.memory.facts.decide.predicates import several_pattern
 from mnemoir.memory.facts.decide.shapes import statements_in
 from mnemoir.memory.facts.decide.witness_words import has
-from mnemoir.memory.facts.reading.kinds import kind_words, languages_of, names_a_state
+from mnemoir.memory.facts.reading.clauses import stated_in
+from mnemoir.memory.facts.reading.kinds import languages_of, names_a_state
 from mnemoir.memory.facts.reading.own_words import own_sentences
 from mnemoir.memory.facts.reading.people import OfPeople, holds_today_alone, is_short_turn, statements_about_people
 from mnemoir.memory.facts.reading.persons import about
 from mnemoir.providers.llm.offline import vocabulary as v
 from mnemoir.providers.llm.offline.days import with_days
 from mnemoir.providers.llm.offline.decide import settled_facts
-from mnemoir.providers.llm.offline.rules import said_by
+from mnemoir.providers.llm.offline.rules import may_say, said_by
 from mnemoir.providers.llm.offline.wording import with_absolute_dates
 from mnemoir.search.language import ENGLISH
 
@@ -39,30 +40,7 @@ _STATE = re.compile(
 _ENGLISH_ALONE = re.compile(r"\b(?:the|and|with|they|this|that|which|there)\b", re.IGNORECASE)
 _LONG = 30  # characters of a sentence whose function words tell that it is English
 _MOST_FACTS = 200  # `settled_facts` compares each fact with each
-_IMAGINED = re.compile(rf"\b(?:{kind_words('en', 'imagined')})\b", re.IGNORECASE)
-_ASKING = re.compile(rf"^(?:{kind_words('en', 'asking')})\b(?! (?:i (?:was|am) (?:a|an)\b))", re.IGNORECASE)
-_BREAK = re.compile(
-    r"(?:,\s*|\s+)(?:and|but|so|because|since|while|although|though|plus|then|as)\s+(?=(?:also\s+)?(?:i|my|"
-    r"we|our|im|ive)\b)"
-    r"|,\s*(?=(?:i|my|we|im|ive|please|what|how|which|where|when|why|can|could|would|any)\b)"
-    r"|(?:,\s*|\s+)(?:and|but|so)\s+(?=(?:it|that|this|he|she|they|you|let's|it's|that's)\b)"
-    r"|,\s*(?=(?:it's|it is|it was|that's|you|he|she|they)\b)"
-    r"|,\s*(?=so\s)"
-    r"|\s+[-–—]+\s+|(?<=[a-z]):\s+(?=(?:i|my)\b)|,?\s+(?=so (?:what|how|which|where|please|can|could)\b)",
-    re.IGNORECASE,
-)
-_LEAD = re.compile(
-    r"^(?:(?:(?:hi|hello|hey|hallo|good (?:morning|evening|afternoon))(?: there| all| everyone| everybody| "
-    r"again)?|well|so|also|actually|btw|by the way|fyi|oh|ah|yes|yeah|"
-    r"yep|no|nope|ok|okay|sure|thanks|thank you|and|but|because|since|as|to be honest|honestly|personally|basically|"
-    r"in general|in fact|as you know|you know|just so you know|for context|for the record|for your information|"
-    r"i should (?:mention|say|add)(?: that)?|i must (?:say|admit)(?: that)?|i have to (?:say|admit)(?: that)?|"
-    r"i forgot to (?:say|mention)(?: that)?|(?:as )?(?:it )?turn(?:s|ed) out(?: that)?|"
-    r"i just wanted to say(?: that)?|now|nowadays|"
-    r"(?:sorry,? )?(?:what )?i mean(?:t)?(?: to say)?(?: was| is)?(?: that)?|sorry|my mistake|correction|"
-    r"these days|unfortunately|luckily|sadly|fortunately|then|apparently)\b[\s,!.:]*)+",
-    re.IGNORECASE,
-)
+_CONTRACTED = re.compile(r"'|\b(?:i|[Ii]ve|[Ii]m|not|please|moved)\b", re.ASCII)  # what may be written out
 _WRITTEN_OUT = (
     (re.compile(r"\b(from now on|going forward|in (?:the )?future),? please\b", re.IGNORECASE), r"\1"),
     (re.compile(r"\b(?:i'm|(?-i:im|Im(?= [a-z\d])))\b", re.IGNORECASE), "I am"),  # "Im Juni" is German
@@ -74,9 +52,9 @@ _WRITTEN_OUT = (
     (re.compile(r"\bwe've\b", re.IGNORECASE), "we have"),
     (re.compile(r"\bname's\b", re.IGNORECASE), "name is"),
     (re.compile(r"\b(?:can't|can not)\b", re.IGNORECASE), "cannot"),
+    (re.compile(rf"^(?=cannot (?:eat|drink|have|stand|digest|tolerate|do (?:{v.FOODS}))\b)", re.IGNORECASE), "I "),
     (re.compile(r"\b(do|does|did|is|are|was|have|has) not\b", re.IGNORECASE), r"\1n't"),
     (re.compile(r"\bi\b"), "I"),
-    (re.compile(r"\bmy (?:wife|husband|partner|girlfriend|boyfriend|family) and I\b", re.IGNORECASE), "we"),
     (re.compile(r"\bI amn't\b"), "I am not"),
     (
         re.compile(
@@ -87,8 +65,6 @@ _WRITTEN_OUT = (
         r"\1 \2 to ",
     ),
 )
-_SIGN = re.compile(r"\b(?P<letters>[ABCDFO0]|AB)(?P<sign>[-–−])[\s.!?,]*$")  # blood types and marks: "A-"
-_LONGEST_CLAUSE = 400  # characters; no statement is longer, and the rules must stay fast on pasted text
 _LONGEST_WORDS = 30
 _SHARED = re.compile(
     rf"(?P<subject>I|We)\s(?P<first>(?:{v.LASTING}|am|have|row|run|use|moved|{v.PAST})\b(?!\sto\s[a-z]).*?),?"
@@ -152,10 +128,12 @@ def _facts_in(sentence: str, of_people: OfPeople, today: date) -> list[str]:
         named = [with_days(said, today) for said in of_people.statements]
     if of_people.is_all:
         return named
-    found = [fact for clause in clauses(sentence) for fact in statements(clause, today)]
+    told = stated_in(sentence, ENGLISH) if may_say(sentence) else ()
+    found = [fact for clause in told for fact in statements(_written_out(clause), today)]
     if not found and not _is_english(sentence):
         found = [with_days(said, today) for said in statements_in(sentence) if _lasts(said)]
-    return [*named, *(fact for fact in found if not named or about(fact).who != "person")]
+    own = [fact for fact in found if not named or about(fact).who != "person"]
+    return [*named, *own] if of_people.is_first else [*own, *named]
 
 
 def _is_english(sentence: str) -> bool:
@@ -169,38 +147,12 @@ def _lasts(said: str) -> bool:
     return not holds_today_alone(said) and not (state and names_a_state(state["word"]))
 
 
-def clauses(sentence: str) -> Iterator[str]:
-    """The clauses of an English sentence, contractions written out, edges trimmed.
-
-    "remember that …" keeps its opening.
-    """
-    if _IMAGINED.search(sentence):
-        return
-    pieces = [trimmed_clause(piece) for piece in _BREAK.split(_written_out(sentence))]
-    told = _before_question(pieces, sentence.endswith("?"))
-    yield from (piece for piece in told if 0 < len(piece) <= _LONGEST_CLAUSE)
-
-
-def trimmed_clause(clause: str) -> str:
-    """The clause without greeting, filler words and closing punctuation."""
-    bare = _LEAD.sub("", clause.strip())
-    trimmed = bare.strip(" \t,.!?…;:*_~-–—()\"'")
-    sign = _SIGN.search(bare)
-    return f"{trimmed}{sign['sign']}" if sign and trimmed.endswith(sign["letters"]) else trimmed
-
-
-def _written_out(sentence: str) -> str:
+def _written_out(clause: str) -> str:
+    if not _CONTRACTED.search(clause):
+        return clause
     for pattern, full in _WRITTEN_OUT:
-        sentence = pattern.sub(full, sentence)
-    return sentence
-
-
-def _before_question(pieces: list[str], is_question: bool) -> list[str]:
-    """The clauses before the first one that asks; none when the whole sentence is a question."""
-    asking = next((at for at, piece in enumerate(pieces) if _ASKING.match(piece)), None)
-    if asking is None:
-        return [] if is_question else pieces
-    return pieces[:asking]
+        clause = pattern.sub(full, clause)
+    return clause
 
 
 def statements(clause: str, today: date) -> list[str]:

@@ -288,6 +288,11 @@ LIFE = table(
         r"died|passed away)",
         "{x} {n} {rest}",
     ),
+    (
+        rf"I (?:always |often |easily |really |still |sometimes )*(?P<x>(?:get|suffer from) (?:really |very )?"
+        rf"(?:{v.AILMENTS})\b.*)",
+        third,
+    ),
     # I have …
     (
         r"(?:I|we) (?:(?:also|now|only|just) )*have (?:got )?(?:only |just )?"
@@ -299,10 +304,11 @@ LIFE = table(
     ),
     (r"I have (?:been )?(?P<x>diagnosed with .+)", "{x}"),
     (
-        r"I have been (?P<x>(?:living|working|playing|learning|studying|married|together|teaching|running|"
+        r"I have been (?P<x>(?:renting|living|working|playing|learning|studying|married|together|teaching|running|"
         r"training|vegan|vegetarian|sober|practi[sc]ing)\b.*)",
         "Has been {x}",
     ),
+    (r"we have been (?P<x>(?:renting|living|married|together)\b.*)", "Has been {x}"),
     (
         r"I have (?P<x>(?:always |never )?(?:lived|worked|visited|been to|climbed|run|written|published|studied|"
         r"loved|hated|wanted to|played|taught|travelled|traveled|been afraid of)\b.+)",
@@ -331,8 +337,8 @@ LIFE = table(
         "Can {x}",
     ),
     (
-        rf"I cannot (?:really |even )?(?P<x>(?:{v.UNABLE})\b(?! (?:you|it|this|that|the (?:error|problem|"
-        r"file))\b).*)",
+        rf"I cannot (?:really |even )?(?P<x>(?:(?:{v.UNABLE})\b|do (?={v.FOODS}))(?! ?(?:you|it|this|that|"
+        r"the (?:error|problem|file))\b).*)",
         "Cannot {x}",
     ),
     (r"I (?:also )?know (?P<x>how to (?!(?:do|fix|use|get) (?:it|this|that)).+)", "Knows {x}"),
@@ -344,9 +350,19 @@ LIFE = table(
 )
 
 
+def may_say(sentence: str) -> bool:
+    """False for a sentence that no rule fits, as most of a long text are, and of other languages."""
+    return _CUE.search(sentence) is not None
+
+
+def _behind_since(match: re.Match[str]) -> Sequence[str]:
+    """The statement behind "since the divorce", with it at the end."""
+    return tuple(f"{said} {match['when'][0].lower()}{match['when'][1:]}" for said in said_by(match["said"]))
+
+
 def said_by(clause: str) -> Sequence[str]:
     """The statements of the first rule that makes any; () when no rule does."""
-    if not _CUE.search(clause):
+    if not may_say(clause):
         return ()
     first = clause.partition(" ")[0].lower()
     for pattern, say in _BY_FIRST_WORD.get(first, _OF_OTHERS):
@@ -378,12 +394,22 @@ _REMEMBER = re.compile(
 _CLAUSE_OF_I = ("I ", "(?:I|we) ", "(?:I am|", "we ")  # beginnings of patterns that fit no clause but with that word
 _CLAUSE_OF_MY = ("my ", "(?:my|our) ")
 _CUE = re.compile(  # a word that every clause has which a rule fits; most of a long text have none
-    r"\b(?:i|we|my|our|me|us|myself|name|calls?|as|being|remember|forget|note|mind|reference|always|never|"
-    r"now on|today on|future|forward|henceforth|died|passed away|put down|home is|turning|"
+    r"\b(?:i|im|ive|we|my|our|me|us|myself|name|calls?|as|being|remember|forget|note|mind|reference|always|never|"
+    r"now on|today on|future|forward|henceforth|can't|cannot|died|passed away|put down|home is|turning|"
     r"been an?|notice|resignation)\b",
     re.IGNORECASE,
 )
-_RULES: Table = ((_REMEMBER, _statement_to_remember), *ASKING, *BEING, *LIFE, *DOING)
+_SINCE_THEN = re.compile(
+    r"(?P<when>(?:since|after) (?:the|my|our|his|her) [\w' -]{3,40}?),? (?P<said>I .+)", re.IGNORECASE
+)
+_RULES: Table = (
+    (_SINCE_THEN, _behind_since),
+    (_REMEMBER, _statement_to_remember),
+    *ASKING,
+    *BEING,
+    *LIFE,
+    *DOING,
+)
 _OF_OTHERS: Table = tuple(rule for rule in _RULES if not rule[0].pattern.startswith((*_CLAUSE_OF_I, *_CLAUSE_OF_MY)))
 _OF_I: Table = tuple(rule for rule in _RULES if not rule[0].pattern.startswith(_CLAUSE_OF_MY))
 _OF_MY: Table = tuple(rule for rule in _RULES if not rule[0].pattern.startswith(_CLAUSE_OF_I))

@@ -86,6 +86,17 @@ DEADLY = words(
     gluten wheat soy sesame celery mustard strawberries kiwi penicillin aspirin ibuprofen latex bee_sting wasp_sting
     """
 )
+AILMENTS = words(
+    """
+    car_sick carsick sea_sick seasick air_sick airsick travel_sick motion_sick motion_sickness migraine migraines
+    heartburn panic_attacks nosebleeds hay_fever vertigo hives cold_sores
+    """
+)
+FOODS = (
+    "(?:"
+    + words("dairy gluten lactose sugar spicy nuts meat seafood shellfish caffeine alcohol wheat soy eggs fish")
+    + ")"
+)
 NATIONS = words(
     """
     american british english scottish welsh irish german austrian swiss french italian spanish portuguese dutch

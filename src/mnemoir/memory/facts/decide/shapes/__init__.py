@@ -6,15 +6,10 @@ that a later clause about the same closes it; the keys of attributes are those o
 
 A table has patterns over a text without accents and in any case ("ß" is "ss"):
     `cue`       a word that every statement in the language has; a sentence without it is not examined
-    `subject`   put before a verb that shares the subject of the clause before; absent where verbs need none
-    `verbs`     the verbs that may share it
-    `starts`    the words that begin a clause of their own after a comma or a joining word (`joins`)
-    `breaks`    the words that begin a subordinate clause, which is cut off
-    `lead`      fillers at the beginning of a clause, `tail` at its end: cut off
     `front`     a beginning that moves the subject (groups `verb`, `who`, `rest`) or only precedes it (`rest`)
     `words`     lists of words that patterns name in braces
     `shapes`    what is said, by key; `denials` likewise what is denied; group `v` is the value, `who` part of the key
-What asks and what is imagined stands in another table (`reading/kinds.toml`).
+What asks, what is imagined and where a clause begins stands in other tables (`reading/kinds.toml`, `clauses.toml`).
 """
 
 import re
@@ -26,9 +21,8 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
-from mnemoir.core.accents import aligned_text, without_accents
-from mnemoir.memory.facts.reading.kinds import kind_words
-from mnemoir.memory.facts.reading.persons import about
+from mnemoir.core.accents import without_accents
+from mnemoir.memory.facts.reading.clauses import stated_in
 
 LANGUAGES = ("de", "fr", "es", "it", "pt", "nl")
 _LONGEST_CLAUSE = 200  # characters
@@ -47,21 +41,13 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Language:
-    subject: str
-    verbs: re.Pattern[str]
-    split: re.Pattern[str]
-    lead: re.Pattern[str]
-    tail: re.Pattern[str]
+    code: str
     front: re.Pattern[str]
-    asking: re.Pattern[str]
-    imagined: re.Pattern[str]
     shapes: Sequence[tuple[str, bool, re.Pattern[str]]]  # key, denial, pattern
 
     def statements(self, sentence: str) -> list[str]:
         """The clauses of the sentence that fit a shape."""
-        if self.imagined.search(without_accents(sentence)):
-            return []
-        return [clause for clause in self._clauses(sentence) if self.read(clause)]
+        return [f"{said[:1].upper()}{said[1:]}" for said in stated_in(sentence, self.code) if self.read(said)]
 
     def read(self, clause: str) -> Reading | None:
         """What the clause says; None when it fits no shape."""
@@ -87,35 +73,6 @@ class _Language:
             usual = " ".join(filter(None, (said.get("who"), said.get("verb"), said["rest"]))).strip()
             yield usual
             yield f"{usual} {said['front'].strip(' ,')}"
-
-    def _clauses(self, sentence: str) -> Iterator[str]:
-        """The clauses before the first that asks, each with its subject; none when the whole sentence asks."""
-        pieces = [self._without_edges(piece) for piece in self._pieces(sentence)]
-        asking = next((at for at, piece in enumerate(pieces) if self.asking.match(without_accents(piece))), None)
-        if asking is None and sentence.endswith("?"):
-            return
-        is_of_user = True
-        for piece in pieces[:asking]:
-            shares = self.subject and self.verbs.match(without_accents(piece))
-            is_of_user = is_of_user if shares else about(piece).who not in ("person", "third")
-            shared = f"{piece[:1].lower()}{piece[1:]}"
-            yield f"{self.subject} {shared}" if shares and is_of_user else piece[:1].upper() + piece[1:]
-
-    def _pieces(self, sentence: str) -> Iterator[str]:
-        """The sentence cut at the beginnings of clauses."""
-        begin = 0
-        for cut in self.split.finditer(aligned_text(sentence)):
-            yield sentence[begin : cut.start()]
-            begin = cut.end()
-        yield sentence[begin:]
-
-    def _without_edges(self, piece: str) -> str:
-        """The clause without fillers and punctuation at its edges."""
-        bare = piece.strip(_EDGES)
-        lead = self.lead.match(aligned_text(bare))
-        bare = bare[lead.end() if lead else 0 :]
-        tail = self.tail.search(aligned_text(bare))
-        return bare[: tail.start() if tail else len(bare)].strip(_EDGES)
 
 
 def statements_in(sentence: str) -> list[str]:
@@ -158,20 +115,9 @@ def language(code: str) -> _Language:
     def compile_pattern(pattern: str) -> re.Pattern[str]:
         return re.compile(without_accents(_with_word_lists(pattern, words)), re.IGNORECASE)
 
-    joined = rf"(?:,\s*|\s+)(?:{table['joins']})\s+(?=(?:{table['starts']}|{table['verbs']})(?!\w))"
-    begins = rf"(?:{table['starts']}|{table['breaks']})(?!\w)"
-    if "subject" in table:  # "…, bin 25", not "…, bin ich"
-        begins = rf"(?:{begins}|(?:{table['verbs']})(?!\w|\s(?:ich|wir|ik|wij|we)(?!\w)))"
-    split = rf"{joined}|,\s*(?={begins})|\s+[-–—]+\s+"
     return _Language(
-        subject=table.get("subject", ""),
-        verbs=compile_pattern(rf"(?:{table['verbs']})(?!\w)"),
-        split=compile_pattern(split),
-        lead=compile_pattern(rf"(?:(?:{table['lead']})(?!\w)[\s,!.:]*)+"),
-        tail=compile_pattern(rf"(?:[,\s]+(?:{table['tail']}))+$"),
+        code=code,
         front=compile_pattern(table["front"]),
-        asking=compile_pattern(rf"(?:{kind_words(code, 'asking')})(?!\w)"),
-        imagined=compile_pattern(rf"(?<!\w)(?:{kind_words(code, 'imagined')})(?!\w)"),
         shapes=[*_shapes(table, "denials", compile_pattern), *_shapes(table, "shapes", compile_pattern)],
     )
 
