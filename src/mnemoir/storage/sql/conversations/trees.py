@@ -150,9 +150,9 @@ class TreeTables(Store):
 
         def append_new_messages(sql: Sql) -> Placed:
             writer = MessageWriter(sql, now, system_prompt=system_prompt, embedding_model=embedding_model)
-            writer.head(session_id)
+            head = writer.head(session_id)
             link(sql, session_id)
-            found = _find_history(StoredTree(sql, session_id), _with_stored_digests(sql, told), after)
+            found = _find_history(StoredTree(sql, session_id, head.id), _with_stored_digests(sql, told), after)
             writer.go_to(session_id, found.behind)
             added = writer.append(session_id, said[len(found.ids) :])
             return Placed(ids=[*found.ids, *added], added=added, parent_id=found.behind)

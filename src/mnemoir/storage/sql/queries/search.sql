@@ -1,6 +1,6 @@
 -- name: revision
--- The revision of a user's rows; at most one row, by the unique key of scopes.
-SELECT changes, removals FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user;
+-- The number of a user's scope and the revision of its rows; at most one row, by the unique key of scopes.
+SELECT id, changes, removals FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user;
 
 -- part: row
 -- The columns of a search row.

@@ -3,9 +3,15 @@
 INSERT INTO sessions (id, created_at, updated_at, system_prompt, metadata)
 VALUES (:session, :now, :now, :system_prompt, :metadata) ON CONFLICT (id) DO NOTHING RETURNING id;
 
+-- name: use_session
+-- Mark a session as used now, and create it if it is missing; a clock that was set back makes nothing older.
+INSERT INTO sessions (id, created_at, updated_at, system_prompt, metadata)
+VALUES (:session, :now, :now, :system_prompt, :metadata)
+    ON CONFLICT (id) DO UPDATE SET updated_at = excluded.updated_at WHERE sessions.updated_at < excluded.updated_at;
+
 -- name: touch_session
 -- Mark a session as used now; a clock that was set back makes nothing older.
-UPDATE sessions SET updated_at = max(updated_at, :now) WHERE id = :session;
+UPDATE sessions SET updated_at = :now WHERE id = :session AND updated_at < :now;
 
 -- name: change_session
 -- The id, if there is such a session; what is NULL stays as it is.
