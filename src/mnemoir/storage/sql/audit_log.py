@@ -76,7 +76,7 @@ class SqlAuditLog:
     ) -> list[AuditEntry]:
         """Entries of a tenant, None for all, newest first; of this `action`, `actor` and day in UTC, if given."""
         only = {"tenant": tenant, "action": action, "actor": actor, "day": None if day is None else day.isoformat()}
-        values = {**only, "limit": limit, "before": 2**62 if before is None else before}
+        values = {**only, "limit": limit, "below": 2**62 if before is None else before}
         return [_entry(row) for row in self._file.read(lambda sql: sql.rows(_QUERIES["newest"], **values))]
 
     def problems(self, key: bytes, *, open_before: datetime) -> list[str]:

@@ -1,3 +1,7 @@
+-- text: error, id, incarnation, kind, now, payload, queue, result, worker
+-- integer: attempts, limit, most
+-- real: at, before, due_at, ended_at, lease_until
+
 -- part: job
 -- The columns of a job.
 id, kind, payload, state, attempts, created_at, updated_at, result, error
@@ -37,7 +41,7 @@ UPDATE jobs SET state = 'PENDING', waits_for = 'worker', worker = NULL, lease_un
 -- name: put_back_of_ended
 -- The same for jobs whose worker belongs to an earlier opening of the database; by index jobs_leased.
 UPDATE jobs SET state = 'PENDING', waits_for = 'worker', worker = NULL, lease_until = NULL, updated_at = :now
- WHERE state = 'RUNNING' AND instr(worker, :incarnation) <> 1;
+ WHERE state = 'RUNNING' AND substr(worker, 1, length(:incarnation)) <> :incarnation;
 
 -- name: next_due
 -- When the oldest job that waits for a worker was due, else when the first that was put back is; one row, NULL when

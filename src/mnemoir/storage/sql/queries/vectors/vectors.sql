@@ -1,3 +1,5 @@
+-- sqlite alone: the vectors of messages have a file of their own
+
 -- name: note_second
 -- Store how far the second model has looked.
 INSERT OR REPLACE INTO second_state (one, model, epoch, seen) VALUES (1, :model, :epoch, :seen);
