@@ -22,9 +22,9 @@ from mnemoir.access.tenants import Tenants
 from mnemoir.core.data_directory import CACHE
 from mnemoir.core.owning import Own
 from mnemoir.settings import Settings
+from mnemoir.storage.databases import DirectoryIdentity
 from mnemoir.storage.sql.engine import Engine
 from mnemoir.storage.sql.usage import SqlUsage
-from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

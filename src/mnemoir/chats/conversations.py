@@ -39,18 +39,17 @@ from mnemoir.core.errors import Conflict, NotSupported, StorageUnavailable
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.scope import DEFAULT_TENANT, Scope
 from mnemoir.ports.objects import ConditionalStore
+from mnemoir.storage.databases import embedded
+from mnemoir.storage.disk_files import loss_of
 from mnemoir.storage.locks.file import FileLock
 from mnemoir.storage.objects.local import LocalObjects
 from mnemoir.storage.objects.sealed import SealedObjects
+from mnemoir.storage.process_lock import ProcessLock
 from mnemoir.storage.sealing.cells import Cells, OwnCells
 from mnemoir.storage.spelled_folders import SpelledFolders
 from mnemoir.storage.sql.catalogue import Catalogue
 from mnemoir.storage.sql.conversations.store import time_text
 from mnemoir.storage.sql.holds import Holds
-from mnemoir.storage.sqlite.membership import loss_of
-from mnemoir.storage.sqlite.process_lock import ProcessLock
-from mnemoir.storage.sqlite.shared_file import names_set_aside
-from mnemoir.storage.sqlite.transactions import storage_errors
 from mnemoir.storage.user_pool import UserPool, in_thread
 
 MakeManager = Callable[[Path], MemoryManager]  # over the folder of one user
@@ -300,7 +299,7 @@ class Conversations:
     def set_aside(self, folder: Path) -> str | None:
         """The name that the last damaged file of messages in a user's folder was given; None without one. Blocks."""
         try:
-            return next(reversed(names_set_aside(folder / SESSIONS_FILE)), None)
+            return next(reversed(embedded.set_aside_of(folder / SESSIONS_FILE)), None)
         except FileNotFoundError:
             return None
 
@@ -418,7 +417,9 @@ class Conversations:
 
 def _all_set_aside(root: Path) -> list[str]:
     folders = sorted(folder for folder in root.glob("*/*") if folder.is_dir())
-    return [f"{place_of(folder)}/{name}" for folder in folders for name in names_set_aside(folder / SESSIONS_FILE)]
+    return [
+        f"{place_of(folder)}/{name}" for folder in folders for name in embedded.set_aside_of(folder / SESSIONS_FILE)
+    ]
 
 
 def _lost_files(folders: Iterable[Path]) -> list[str]:
@@ -435,7 +436,7 @@ def _days_ago(days: int) -> datetime:
 
 def _close(own: OwnConversations) -> None:
     """Close the manager, then the vector store, which the manager still writes to. Raises StorageUnavailable."""
-    with storage_errors(own.folder):
+    with embedded.errors(own.folder):
         try:
             own.manager.close()
         finally:
