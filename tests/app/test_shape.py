@@ -42,3 +42,13 @@ def test_parts_has_a_value_for_each_room_and_no_value_more_than_15_members():
     rooms: list[Any] = [kind for kind in values.values() if is_dataclass(kind)]
     assert Opening in rooms
     assert {kind.__name__: len(fields(kind)) for kind in rooms if len(fields(kind)) > 15} == {}
+
+
+ABOVE_STORAGE = ("access", "app", "chats", "cli", "models", "server", "settings", "trees", "upkeep")
+
+
+def test_the_rooms_above_storage_name_no_driver_of_a_database():
+    above = [file for room in ABOVE_STORAGE for file in (SOURCES / room).rglob("*.py")]
+    assert above
+    named = ("apsw", "storage.sqlite")
+    assert [file for file in above if any(name in file.read_text("utf-8") for name in named)] == []

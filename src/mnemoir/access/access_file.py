@@ -24,14 +24,11 @@ from mnemoir.core.data_directory import ACCESS_FILE
 from mnemoir.core.errors import StorageDamaged, StorageUnavailable
 from mnemoir.core.scope import acting
 from mnemoir.settings import Settings
+from mnemoir.storage.databases import CountedFile, DirectoryIdentity, embedded
+from mnemoir.storage.disk_files import loss_of, prepare_folder
 from mnemoir.storage.sql.api_keys import Note, SqlApiKeys
 from mnemoir.storage.sql.audit_log import SqlAuditLog, append
 from mnemoir.storage.sql.engine import file_state
-from mnemoir.storage.sqlite.data_file import prepare_folder
-from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
-from mnemoir.storage.sqlite.membership import loss_of
-from mnemoir.storage.sqlite.opening import open_access_file
-from mnemoir.storage.sqlite.shared_file import SharedFile
 
 _AUDIT = "audit"  # the purpose of the key of the audit log's chain
 NO_KEYS_LEFT = "has neither keys nor people any more"  # of a file that must be there
@@ -72,7 +69,7 @@ class AccessFile:
         self._looked_at = -math.inf
         self._writes = 0  # of this process, when the file was looked at
         self._lock = threading.Lock()
-        self._file: SharedFile | None = None
+        self._file: CountedFile | None = None
         self._state: tuple[object, ...] = ()
         self._version = 0
         self.credentials = Credentials()  # as of the last look
@@ -96,18 +93,18 @@ class AccessFile:
         with self._lock:
             self._look(now=now)
 
-    def existing(self) -> SharedFile | None:
+    def existing(self) -> CountedFile | None:
         """The file; None without one. The caller does not close it."""
         with self._lock:
             self._look()
             return self._file
 
-    def open_or_create(self) -> SharedFile:
+    def open_or_create(self) -> CountedFile:
         """The file; made if there is none. The caller does not close it."""
         with self._lock:
             if self._file is None:
                 self._refuse_loss()
-                self._file = open_access_file(self._path, self._identity)
+                self._file = embedded.open_access(self._path, self._identity)
             return self._file
 
     @property
@@ -202,7 +199,7 @@ class AccessFile:
         self._looked_at = -math.inf  # what fails now is looked at again by the next request
         self._refuse_loss()
         if self._file is None and state[0] is not None:
-            self._file = open_access_file(self._path, self._identity)
+            self._file = embedded.open_access(self._path, self._identity)
         self._version += 1
         if self._file is not None:
             self.credentials = self._credentials_in(self._file)
@@ -224,7 +221,7 @@ class AccessFile:
                 "back, from a backup if need be; or take the loss as it is: restart the server."
             )
 
-    def _credentials_in(self, file: SharedFile) -> Credentials:
+    def _credentials_in(self, file: CountedFile) -> Credentials:
         """What is in the file, which must be there from the first key or user on, and have one."""
         found = Credentials(*SqlApiKeys(file).state())
         if not found.were_made and self._identity.is_expected(ACCESS_FILE):

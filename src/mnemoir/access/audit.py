@@ -24,8 +24,8 @@ from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.scope import Principal, acting
 from mnemoir.core.users import User
 from mnemoir.settings import Settings
+from mnemoir.storage.disk_files import file_errors
 from mnemoir.storage.sql.audit_log import SqlAuditLog
-from mnemoir.storage.sqlite.transactions import storage_errors
 
 _GATHERED_S = 5.0
 _READ = "users.read"
@@ -160,7 +160,7 @@ class Audit:
         """The first line of the anchor that the log does not continue; [] without one."""
         if self._anchor is None or not self._anchor.exists():
             return []
-        with storage_errors(self._anchor, OSError):
+        with file_errors(self._anchor):
             lines = _ANCHORED.findall(self._anchor.read_text("utf-8", "replace"))
         for at, number, chain in lines:
             if not log.has(int(number), bytes.fromhex(chain)):

@@ -15,7 +15,7 @@ import structlog
 
 from mnemoir.core.atomic_file import replacing
 from mnemoir.core.clock import Clock, from_text, to_text, utc_now
-from mnemoir.storage.sqlite.data_file import prepare_folder
+from mnemoir.storage.disk_files import prepare_folder
 
 _KEPT = timedelta(days=7)
 _WRITTEN_EVERY = timedelta(minutes=10)

@@ -25,9 +25,9 @@ from mnemoir.core.data_directory import CACHE
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.owning import Own
 from mnemoir.settings import Settings
+from mnemoir.storage.databases import DirectoryIdentity
 from mnemoir.storage.sql.engine import Engine
 from mnemoir.storage.sql.usage import SqlUsage
-from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
 
 _log = structlog.get_logger(__name__)
 

@@ -5,8 +5,7 @@ from mnemoir.core.atomic_file import replacing
 from mnemoir.core.data_directory import PEPPER_FILE
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.settings import Settings
-from mnemoir.storage.sqlite.data_file import prepare_folder
-from mnemoir.storage.sqlite.shared_file import hold_folder_lock
+from mnemoir.storage.disk_files import hold_folder_lock, prepare_folder
 
 
 class Pepper:

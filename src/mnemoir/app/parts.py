@@ -21,10 +21,9 @@ from mnemoir.models.model_parts import Models, open_models
 from mnemoir.ports.llm import ChatModel
 from mnemoir.providers.http import new_session
 from mnemoir.settings import Settings
+from mnemoir.storage.databases import DirectoryIdentity, embedded
 from mnemoir.storage.private_folders import close_folders
 from mnemoir.storage.sql.ageing import SqlStamps
-from mnemoir.storage.sqlite import open_database
-from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
 from mnemoir.trees.opening import Trees, open_runs, open_trees
 from mnemoir.trees.served import open_tree
 from mnemoir.upkeep.encryption import Encryption
@@ -99,14 +98,14 @@ async def open_parts(settings: Settings) -> Parts:
         encryption = own(Encryption(settings))
         cells = encryption.cells
         identity = DirectoryIdentity(settings.storage.data_dir, settings.memory.storage_path)
-        database = own(open_database(settings.storage.data_dir / DATABASE_FILE, encryption.open_sql, identity))
+        database = own(embedded.open_main(settings.storage.data_dir / DATABASE_FILE, cells, identity))
         await encryption.refuse_lost_store(database)
         access = await open_access(settings, careful, database, identity, own)
         trust = ClockTrust(SqlStamps(database))
         quotas = Quotas(settings, access.spent, access.tenants.limits_of)
         memory = open_memory(settings, models, access, quotas, database, cells, trust, own)
         talks = open_talks(settings, models, memory, quotas, session, identity, cells, own)
-        runs = own(open_runs(settings, encryption.open_sql))
+        runs = own(open_runs(settings, cells))
         workflows, discussions, trials = make_workflows(
             settings, served, models, talks, runs, access.spent, session, own
         )

@@ -18,13 +18,13 @@ from mnemoir.providers.offline_wikipedia import HttpOfflineWikipedia
 from mnemoir.providers.python_modules.runner import InProcessModuleRunner, NoModules, ProcessModuleRunner
 from mnemoir.search.indexing import Indexing
 from mnemoir.settings import Settings
+from mnemoir.storage.databases import embedded
 from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
 from mnemoir.storage.discussions.files import FileDiscussionFiles
 from mnemoir.storage.discussions.record_store import SqliteRecordStore
 from mnemoir.storage.discussions.rolling_summaries import FileRollingSummaries
 from mnemoir.storage.discussions.timestamps import FileTimestamps
 from mnemoir.storage.locks.rows import RowLeases
-from mnemoir.storage.sqlite.opening import open_lock_file
 from mnemoir.trees.served import Served, discussion_places, user_files
 from mnemoir.workflows.compiled import Compiler
 from mnemoir.workflows.config.tree import UserTree
@@ -63,7 +63,7 @@ def make_workflows(
         modules=own(_modules(settings, served)),
         files=user_files(settings, tree),
         wikipedia=HttpOfflineWikipedia(session),
-        locks=own(WorkflowLocks(partial(RowLeases, uuid.uuid4().hex, open_lock_file))),
+        locks=own(WorkflowLocks(partial(RowLeases, uuid.uuid4().hex, embedded.open_locks))),
         timestamps=FileTimestamps(),
         data_dir=settings.storage.data_dir,
         lock_directory=settings.workflows.lock_directory,

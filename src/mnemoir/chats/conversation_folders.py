@@ -9,10 +9,10 @@ from mnemoir.core.data_directory import SESSIONS_FILE
 from mnemoir.core.discussion_id import is_encoded
 from mnemoir.core.errors import StorageDamaged
 from mnemoir.core.scope import DEFAULT_TENANT, Scope
+from mnemoir.storage.databases import embedded
 from mnemoir.storage.files.workspace import file_errors
 from mnemoir.storage.spelled_folders import SpelledFolders
 from mnemoir.storage.sql.tables import Owner
-from mnemoir.storage.sqlite.conversation_file import give_to_owner
 
 
 def folder_of(folders: SpelledFolders, root: Path, scope: Scope) -> Path:
@@ -62,7 +62,7 @@ def rename(old: Path, new: Path) -> None:
 
 def give_file(folder: Path) -> None:
     """Give the file in a folder, which is not open, to the user of the folder. Raises StorageUnavailable."""
-    give_to_owner(folder / SESSIONS_FILE, place_of(folder))
+    embedded.give_to_owner(folder / SESSIONS_FILE, place_of(folder))
 
 
 def place_of(folder: Path) -> str:

@@ -31,17 +31,15 @@ from mnemoir.ports.llm import ChatModel
 from mnemoir.privacy.secrets import without_secret
 from mnemoir.search.questions import Multilingual
 from mnemoir.settings import Settings
+from mnemoir.storage.databases import DirectoryIdentity, embedded
+from mnemoir.storage.disk_files import file_errors, prepare_folder
 from mnemoir.storage.pack_files import PackFiles
+from mnemoir.storage.process_lock import ProcessLock
 from mnemoir.storage.sealing.cells import Cells, OwnCells
 from mnemoir.storage.sql.catalogue import Catalogue
 from mnemoir.storage.sql.conversation_marks import ConversationMarks
 from mnemoir.storage.sql.engine import Engine
 from mnemoir.storage.sql.holds import Holds
-from mnemoir.storage.sqlite.conversation_file import refuse_lost_file
-from mnemoir.storage.sqlite.data_file import prepare_folder
-from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
-from mnemoir.storage.sqlite.process_lock import ProcessLock
-from mnemoir.storage.sqlite.transactions import storage_errors
 from mnemoir.trees.served import folder_of_conversations
 
 PACKS_FOLDER = "cache"
@@ -79,7 +77,7 @@ def open_conversations(
         own = None if cells is None else OwnCells(cells, owner_of(folder))
         refuse_link(folder)
         membership = expected.membership(folder)
-        refuse_lost_file(folder / SESSIONS_FILE, membership)  # before anything is made beside it
+        embedded.refuse_loss_of(folder / SESSIONS_FILE, membership)  # before anything is made beside it
         return MemoryManager(
             folder / SESSIONS_FILE,
             chosen.max_history_tokens,
@@ -114,7 +112,7 @@ def open_conversations(
 
 def _lock_folder(folder: Path) -> ProcessLock:
     """Lock a separate conversation folder for this server, as the data directory is locked."""
-    with storage_errors(folder, OSError):
+    with file_errors(folder):
         prepare_folder(folder)
         return ProcessLock(folder)
 

@@ -8,24 +8,20 @@ from contextlib import AbstractAsyncContextManager, closing, nullcontext
 from pathlib import Path
 from typing import Protocol
 
-import apsw
 import structlog
 
 from mnemoir.chats.conversation_folders import owner_of, remove, users_below
 from mnemoir.chats.user_folders import OBJECTS
 from mnemoir.core.data_directory import SESSIONS_FILE
 from mnemoir.core.errors import Conflict, KeyDestroyed, StorageUnavailable
+from mnemoir.storage.databases import embedded
 from mnemoir.storage.objects.local import LocalObjects
 from mnemoir.storage.objects.sealed import SealedObjects
 from mnemoir.storage.sealing.cells import Cells, OwnCells
 from mnemoir.storage.sealing.key_ring import KeyRing
-from mnemoir.storage.sealing.own_files import SealState, bring_file_up_to_date, seal_state, sealed_state
+from mnemoir.storage.sealing.own_files import SealState, bring_file_up_to_date, sealed_state
 from mnemoir.storage.sql.engine import FileEngine
 from mnemoir.storage.sql.tables import SESSION_FILE, VECTOR_FILE, SealedFile
-from mnemoir.storage.sqlite.conversation_file import open_conversation_file
-from mnemoir.storage.sqlite.database import BUSY_MS
-from mnemoir.storage.sqlite.opening import open_vector_file
-from mnemoir.storage.sqlite.transactions import SqliteSql, storage_errors
 from mnemoir.storage.user_pool import in_thread
 
 _VECTORS = "*.vectors.db"
@@ -93,13 +89,13 @@ def is_any_sealed(root: Path) -> bool:
 
 def is_unreadable(folder: Path, ring: KeyRing) -> bool:
     """True when a key of the folder's files was destroyed. Blocks."""
-    return any(key and ring.is_destroyed(key) for path, _ in _databases(folder) for key in _state_of(path))
+    return any(key and ring.is_destroyed(key) for path, _ in _databases(folder) for key in embedded.seal_state(path))
 
 
 def _brought_up_to_date(folder: Path, own: OwnCells, ring: KeyRing) -> bool:
     if is_unreadable(folder, ring):
         raise KeyDestroyed("Its key was destroyed.")
-    others = [(path, kind) for path, kind in _databases(folder) if not _state_of(path).fits(own.key())]
+    others = [(path, kind) for path, kind in _databases(folder) if not embedded.seal_state(path).fits(own.key())]
     if others:
         remove(folder / _INDEXES)  # first: when that fails, all of it is tried again
     is_changed = False
@@ -121,24 +117,12 @@ def _databases(folder: Path) -> Iterator[tuple[Path, SealedFile]]:
 
 
 def _open_file(path: Path, kind: SealedFile, own: OwnCells) -> FileEngine:
-    if kind is SESSION_FILE:
-        return open_conversation_file(path, synced=True, on_corruption="raise", cells=own)
-    return open_vector_file(path, "raise", own)
-
-
-def _state_of(path: Path) -> SealState:
-    """The state of a file that need not be open; one of another program is plain. Raises StorageUnavailable."""
-    # a writable connection: a single read-only one would leave a log and its index behind
-    flags = apsw.SQLITE_OPEN_READWRITE
-    with storage_errors(path), closing(apsw.Connection(str(path), flags=flags)) as connection:
-        connection.set_busy_timeout(BUSY_MS)
-        known = connection.table_exists(None, "sealing")
-        return seal_state(SqliteSql(connection)) if known else sealed_state(None)
+    return embedded.open_own(path, kind, own)
 
 
 def _known_state(path: Path) -> SealState:
     """The same, that of a plain file for one that cannot be read."""
     try:
-        return _state_of(path)
+        return embedded.seal_state(path)
     except StorageUnavailable:
         return sealed_state(None)

@@ -23,9 +23,9 @@ from mnemoir.core.data_directory import SESSIONS_FILE
 from mnemoir.core.discussion_id import encoded_name, is_encoded
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.scope import DEFAULT_TENANT, Scope
+from mnemoir.storage.databases import embedded
+from mnemoir.storage.disk_files import loss_of
 from mnemoir.storage.sql.conversations.store import time_text
-from mnemoir.storage.sqlite.membership import loss_of
-from mnemoir.storage.sqlite.shared_file import names_set_aside
 from mnemoir.storage.user_pool import in_thread
 
 _PAGE = 200
@@ -98,7 +98,7 @@ class Conversations(UserFolders):
     def set_aside(self, folder: Path) -> str | None:
         """The name that the last damaged file of messages in a user's folder was given; None without one. Blocks."""
         try:
-            return next(reversed(names_set_aside(folder / SESSIONS_FILE)), None)
+            return next(reversed(embedded.set_aside_of(folder / SESSIONS_FILE)), None)
         except FileNotFoundError:
             return None
 
@@ -172,7 +172,9 @@ class Conversations(UserFolders):
 
 def _all_set_aside(root: Path) -> list[str]:
     folders = sorted(folder for folder in root.glob("*/*") if folder.is_dir())
-    return [f"{place_of(folder)}/{name}" for folder in folders for name in names_set_aside(folder / SESSIONS_FILE)]
+    return [
+        f"{place_of(folder)}/{name}" for folder in folders for name in embedded.set_aside_of(folder / SESSIONS_FILE)
+    ]
 
 
 def _lost_files(folders: Iterable[Path]) -> list[str]:

@@ -5,9 +5,8 @@ from pathlib import Path
 from mnemoir.chats.conversation_folders import place_of
 from mnemoir.core.data_directory import SESSIONS_FILE
 from mnemoir.core.scope import Scope
+from mnemoir.storage.databases import DirectoryIdentity, Membership
 from mnemoir.storage.sql.conversation_marks import ConversationMarks
-from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
-from mnemoir.storage.sqlite.membership import Membership
 
 _MOST_KNOWN = 10_000
 

@@ -28,18 +28,18 @@ from mnemoir.search.questions import Multilingual
 from mnemoir.search.recall import Recall
 from mnemoir.search.spaces import MULTILINGUAL, FurtherSpace
 from mnemoir.settings import Settings
+from mnemoir.storage.databases import MainDatabase
 from mnemoir.storage.files import FileMemoryStore, FileProjectFiles, FileProjectSettings, clear_leftovers
 from mnemoir.storage.pack_files import PackFiles
 from mnemoir.storage.sealing.cells import Cells
 from mnemoir.storage.sql import SqlMemoryStore, SqlProjectSettings, SqlProposals
-from mnemoir.storage.sqlite import SqliteEngine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
     """The facts and what they are kept in."""
 
-    database: SqliteEngine
+    database: MainDatabase
     store: SqlMemoryStore | FileMemoryStore
     packs: PackFiles
     project_settings: ProjectSettingsStore
@@ -79,7 +79,7 @@ def open_memory(
     models: Models,
     access: Access,
     quotas: Quotas,
-    database: SqliteEngine,
+    database: MainDatabase,
     cells: Cells | None,
     trust: ClockTrust,
     own: Own,
@@ -171,7 +171,7 @@ def _project_files(settings: Settings) -> ProjectFiles | None:
     return FileProjectFiles(settings.storage.workspace_root) if settings.storage.backend == "file" else None
 
 
-def eraser(database: SqliteEngine) -> Handler:
+def eraser(database: MainDatabase) -> Handler:
     """The handler of jobs that complete the deletion of a user's rows after a crash."""
 
     async def run(job: Job) -> Mapping[str, Any]:
@@ -183,7 +183,7 @@ def eraser(database: SqliteEngine) -> Handler:
 
 def _storage(
     settings: Settings,
-    database: SqliteEngine,
+    database: MainDatabase,
     packs: PackFiles,
     note_pending: Callable[[], None],
     spaces: Sequence[FurtherSpace],

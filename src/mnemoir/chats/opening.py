@@ -23,11 +23,11 @@ from mnemoir.models.model_parts import Models
 from mnemoir.ports.holdings import OpenHolding
 from mnemoir.providers.memory_service import HttpMemoryService
 from mnemoir.settings import Settings
+from mnemoir.storage.databases import DirectoryIdentity
 from mnemoir.storage.sealing.cells import Cells
 from mnemoir.storage.sql import SqlJobQueue
 from mnemoir.storage.sql.ageing import SqlStamps
 from mnemoir.storage.sql.forgetting import ERASE
-from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
 from mnemoir.trees.opening import Trees
 from mnemoir.workflows.services import ChatMemory
 

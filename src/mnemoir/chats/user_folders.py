@@ -31,15 +31,15 @@ from mnemoir.core.errors import Conflict, NotSupported, StorageUnavailable
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.scope import Scope
 from mnemoir.ports.objects import ConditionalStore
+from mnemoir.storage.databases import embedded
 from mnemoir.storage.locks.file import FileLock
 from mnemoir.storage.objects.local import LocalObjects
 from mnemoir.storage.objects.sealed import SealedObjects
+from mnemoir.storage.process_lock import ProcessLock
 from mnemoir.storage.sealing.cells import Cells, OwnCells
 from mnemoir.storage.spelled_folders import SpelledFolders
 from mnemoir.storage.sql.catalogue import Catalogue
 from mnemoir.storage.sql.holds import Holds
-from mnemoir.storage.sqlite.process_lock import ProcessLock
-from mnemoir.storage.sqlite.transactions import storage_errors
 from mnemoir.storage.user_pool import UserPool, in_thread
 
 MakeManager = Callable[[Path], MemoryManager]  # over the folder of one user
@@ -271,7 +271,7 @@ class UserFolders:
 
 def _close(own: OwnConversations) -> None:
     """Close the manager, then the vector store, which the manager still writes to. Raises StorageUnavailable."""
-    with storage_errors(own.folder):
+    with embedded.errors(own.folder):
         try:
             own.manager.close()
         finally:

@@ -54,7 +54,7 @@ async def _served_directory(settings: "Settings") -> Path | None:
     """The data directory of the running server, where that is not the one of the settings; else None."""
     from mnemoir.cli.connection import connect, is_mnemoir
     from mnemoir.providers.http import new_session
-    from mnemoir.storage.sqlite.process_lock import is_locked
+    from mnemoir.storage.process_lock import is_locked
 
     own, address = settings.storage.data_dir, settings.server.url
     async with new_session() as session:

@@ -160,13 +160,13 @@ def erase_key(
     """
     from mnemoir.core.data_directory import DATABASE_FILE
     from mnemoir.settings import load_settings
+    from mnemoir.storage.databases import embedded
     from mnemoir.storage.sql.holds import refuse_on_hold
-    from mnemoir.storage.sqlite.database import read_beside
 
     scope = Scope(tenant=tenant, project=project, user=user)
     database = load_settings(config, {"storage.data_dir": data_dir}).storage.data_dir / DATABASE_FILE
     if database.exists():
-        read_beside(database, lambda sql: refuse_on_hold(sql, scope))
+        embedded.read(database, lambda sql: refuse_on_hold(sql, scope))
     if not yes:
         typer.confirm(f"Make all that is encrypted of {user} in {project} unreadable for good?", abort=True, err=True)
     with _keys(config, data_dir, "encryption.erase-key", user, tenant) as (encryption, _):

@@ -4,7 +4,7 @@ Stored times stay text, exactly as received, so that an unusual date of an impor
 """
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 Clock = Callable[[], datetime]
 
@@ -54,6 +54,11 @@ def from_local_text(text: object) -> datetime | None:
 def midnight(day: date) -> float:
     """The beginning of a UTC day, in seconds after 1970."""
     return datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()
+
+
+def day_text(number: int) -> str:
+    """The UTC day so many days after 1970-01-01, as YYYY-MM-DD."""
+    return (date(1970, 1, 1) + timedelta(days=number)).isoformat()
 
 
 def from_epoch(seconds: float) -> datetime | None:

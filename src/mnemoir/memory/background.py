@@ -8,7 +8,7 @@ failed and keeps it for inspection.
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
@@ -46,7 +46,10 @@ _UNWRITTEN = "It was stopped, or how it ended could not be written down."
 
 
 class Background:
-    """Processes the queue with a few tasks at a time, from `start` to `aclose`."""
+    """Processes the queue, up to `at_once` jobs at a time, from `start` to `aclose`.
+
+    One task looks for jobs, so that a job that is put costs the database one look, however many could run.
+    """
 
     def __init__(
         self,
@@ -65,9 +68,10 @@ class Background:
         self._lease_s = lease_s
         self._clock = clock
         self._worker = uuid.uuid4().hex
-        self._woken = asyncio.Event()
-        self._looking = asyncio.Lock()  # one task looks for the next job; the others need not ask the disk, too
+        self._woken = jobs.claimable
+        self._place_free = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
+        self._runs: set[asyncio.Task[None]] = set()
         self._running: dict[JobId, asyncio.Event] = {}
         self._unwritten: dict[JobId, Job] = {}  # leased to this worker and ended, but the end is not stored
 
@@ -78,8 +82,10 @@ class Background:
     async def start(self) -> None:
         """Put back jobs that a crash interrupted, and start processing."""
         await self._reclaim()
-        self._tasks = [asyncio.create_task(self._work(), name=f"background {n}") for n in range(self._at_once)]
-        self._tasks.append(asyncio.create_task(self._beat_on(), name="background leases"))
+        self._tasks = [
+            asyncio.create_task(self._claim_on(), name="background claims"),
+            asyncio.create_task(self._beat_on(), name="background leases"),
+        ]
 
     async def beat(self) -> None:
         """Renew the leases of running jobs; put back jobs whose end is not stored or whose lease expired.
@@ -99,14 +105,11 @@ class Background:
         """Store a job and wake a worker. Durable on return. The jobs of a queue run in order."""
         job_id = job_id or new_job_id()
         await self._jobs.put(job_id, kind, payload, queue=queue)
-        self._woken.set()
         return job_id
 
     async def revive(self, job_id: JobId) -> bool:
         """Try a job again that was given up. False where there is none of that id."""
-        is_back = await self._jobs.revive(job_id)
-        self._woken.set()
-        return is_back
+        return await self._jobs.revive(job_id)
 
     async def drop_ended(self) -> None:
         """Delete the jobs that ended more than a week ago. Raises StorageUnavailable."""
@@ -137,23 +140,41 @@ class Background:
 
     async def aclose(self) -> None:
         """Stop at once; running jobs are put back, at the next start if they cannot be stored now."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await _cancel(self._tasks)
+        await _cancel(self._runs)
         self._tasks = []
         with suppress(StorageUnavailable):
             await self._put_back_unwritten()
 
-    async def _work(self) -> None:
+    async def _claim_on(self) -> None:
         while True:
             try:
-                async with self._looking:
-                    while (job := await self._jobs.claim(self._worker, self._lease_s)) is None:
-                        await self._sleep()
-                await self._run(job)
+                await self._claim_jobs()
             except StorageUnavailable as exc:
-                _log.error("job queue unavailable", error=exc.message)
-                await asyncio.sleep(_STORAGE_WAIT_S)
+                await _wait_for_storage(exc)
+
+    async def _claim_jobs(self) -> None:
+        """Start the jobs that are due, as far as there are free places; wait until there may be more to start."""
+        self._place_free.clear()
+        places = self._at_once - len(self._runs)
+        if places == 0:
+            await self._place_free.wait()
+            return
+        self._woken.clear()
+        jobs = await self._jobs.claim_several(self._worker, self._lease_s, places)
+        for job in jobs:
+            self._start(job)
+        if len(jobs) < places:
+            await self._sleep()
+
+    def _start(self, job: Job) -> None:
+        run = asyncio.create_task(self._work(job), name=f"background job {job.id}")
+        self._runs.add(run)
+        run.add_done_callback(self._end)
+
+    def _end(self, run: asyncio.Task[None]) -> None:
+        self._runs.discard(run)
+        self._place_free.set()
 
     async def _beat_on(self) -> None:
         while True:
@@ -166,17 +187,14 @@ class Background:
     async def _reclaim(self) -> None:
         if put_back := await self._jobs.reclaim():
             _log.info("jobs resumed", count=put_back)
-            self._woken.set()
 
     async def _put_back_unwritten(self) -> None:
         for job in list(self._unwritten.values()):
             await self._jobs.retry(job, at=self._clock(), error=_UNWRITTEN)
             del self._unwritten[job.id]
-            self._woken.set()
 
     async def _sleep(self) -> None:
-        """Wait until a job is put or the next one is due."""
-        self._woken.clear()
+        """Wait until a job is claimable or the next one is due."""
         due = await self._jobs.next_due()
         wait_s = _LONGEST_SLEEP_S if due is None else max(0.0, (due - self._clock()).total_seconds())
         try:
@@ -184,6 +202,12 @@ class Background:
                 await self._woken.wait()
         except TimeoutError:
             return
+
+    async def _work(self, job: Job) -> None:
+        try:
+            await self._run(job)
+        except StorageUnavailable as exc:
+            await _wait_for_storage(exc)  # the place stays taken meanwhile
 
     async def _run(self, job: Job) -> None:
         ended = self._running[job.id] = asyncio.Event()
@@ -203,7 +227,6 @@ class Background:
                 raise InvalidRequest(f"No handler for jobs of kind {job.kind!r}.")
             if not await self._jobs.succeed(job, await handler(job)):
                 _log.warning("job ended after its lease", job=job.id, kind=job.kind)
-            self._woken.set()  # the next of its queue may have waited for it
         except MnemoirError as exc:
             await (self._give_up(job, exc) if _is_final(job, exc) else self._put_back(job, exc))
         except Exception as exc:  # noqa: BLE001 - one broken job must not end the worker for all others
@@ -213,7 +236,6 @@ class Background:
     async def _give_up(self, job: Job, exc: MnemoirError) -> None:
         _log.error("job given up", job=job.id, kind=job.kind, code=exc.code, attempts=job.attempts)
         await self._jobs.fail(job, exc.message)
-        self._woken.set()
 
     async def _put_back(self, job: Job, exc: MnemoirError) -> None:
         now = self._clock()
@@ -225,7 +247,18 @@ class Background:
         wait_s = min(_LONGEST_WAIT_S, self._first_wait_s * 2 ** min(job.attempts - 1, 12))
         _log.warning("job put back", job=job.id, kind=job.kind, attempts=job.attempts, wait_s=wait_s)
         await self._jobs.retry(job, at=now + timedelta(seconds=wait_s), error=exc.message)
-        self._woken.set()  # so that a sleeping worker learns the new time
+
+
+async def _cancel(tasks: Iterable[asyncio.Task[None]]) -> None:
+    ending = list(tasks)
+    for task in ending:
+        task.cancel()
+    await asyncio.gather(*ending, return_exceptions=True)
+
+
+async def _wait_for_storage(exc: StorageUnavailable) -> None:
+    _log.error("job queue unavailable", error=exc.message)
+    await asyncio.sleep(_STORAGE_WAIT_S)
 
 
 def _log_fault(exc: Exception, job: Job) -> None:

@@ -64,8 +64,11 @@ class NotedWork:
 
     async def _request(self) -> None:
         """Queue a job, unless one waits. A postponed job is replaced, as there is a reason to try again now."""
-        await self._background.withdraw(self.queue, _was_put_back, patience_s=_PATIENCE_S)
-        if not any(job.state == "PENDING" for job in await self._background.waiting(self.queue, limit=2)):
+        waiting = [job for job in await self._background.waiting(self.queue, limit=2) if job.state == "PENDING"]
+        if any(map(_was_put_back, waiting)):
+            await self._background.withdraw(self.queue, _was_put_back, patience_s=_PATIENCE_S)
+            waiting = [job for job in waiting if not _was_put_back(job)]
+        if not waiting:
             await self._background.put(self._kind, {"model": self._model}, queue=self.queue)
 
     async def _do(self, job: Job) -> Mapping[str, Any]:

@@ -1,5 +1,6 @@
 """The durable job queue: work that must survive a restart is stored before it starts and removed when done."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -46,11 +47,17 @@ class JobQueue(Protocol):
     expires, the next worker may take the job.
     """
 
+    claimable: asyncio.Event
+    """Set when this process made a job claimable, or set the time at which one is due; a worker clears it."""
+
     async def put(self, job_id: JobId, kind: str, payload: Mapping[str, Any], *, queue: str = "") -> None:
         """Store the job; durable on return. A job with that id already in the queue stays as it is."""
 
     async def claim(self, worker: str, lease_s: float) -> Job | None:
         """Lease the oldest due job to `worker` for `lease_s` seconds and set it RUNNING; None when none is due."""
+
+    async def claim_several(self, worker: str, lease_s: float, most: int) -> list[Job]:
+        """The same of up to `most` due jobs, oldest first; fewer when no further one is due."""
 
     async def beat(self, worker: str, job_ids: Sequence[JobId], lease_s: float) -> list[JobId]:
         """Extend the worker's leases of these jobs to `lease_s` seconds from now; the ids it still holds."""

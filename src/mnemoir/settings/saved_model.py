@@ -102,7 +102,7 @@ class ModelFile:
 
     def save(self, data_dir: Path, saved: SavedModel) -> None:
         """Replace what was saved, durably. Raises StorageUnavailable; what was saved before stays then."""
-        from mnemoir.storage.sqlite.data_file import prepare_folder  # local: reading settings needs no database
+        from mnemoir.storage.disk_files import prepare_folder  # local: reading settings needs no database
 
         folder = data_dir / SAVED_MODELS
         try:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from mnemoir.core.data_directory import RUNS_FILE
 from mnemoir.ports.run_store import RunStore
 from mnemoir.settings import Settings
+from mnemoir.storage.databases import embedded
+from mnemoir.storage.sealing.cells import Cells
 from mnemoir.storage.sql.run_store import NoRuns, SqlRunStore
-from mnemoir.storage.sqlite.opening import open_run_file
-from mnemoir.storage.sqlite.transactions import OpenSql, SqliteSql
 from mnemoir.trees.served import Served, outside
 from mnemoir.trees.workflow_edits import WorkflowEdits
 from mnemoir.trees.workflow_files import WorkflowFiles
@@ -43,12 +43,12 @@ def open_trees(
     )
 
 
-def open_runs(settings: Settings, open_sql: OpenSql = SqliteSql) -> RunStore:
-    """The store of run traces, or one that records none."""
+def open_runs(settings: Settings, cells: Cells | None = None) -> RunStore:
+    """The store of run traces, which `cells` encrypt, or one that records none."""
     chosen = settings.runs
     if not chosen.enabled:
         return NoRuns()
-    file = open_run_file(settings.storage.data_dir / RUNS_FILE, open_sql)
+    file = embedded.open_runs(settings.storage.data_dir / RUNS_FILE, cells)
     return SqlRunStore(file, most_runs=chosen.most, keep_days=chosen.keep_days)
 
 
@@ -57,4 +57,4 @@ def open_kept_runs(settings: Settings) -> SqlRunStore | None:
     path = settings.storage.data_dir / RUNS_FILE
     if settings.runs.enabled or not path.exists():
         return None
-    return SqlRunStore(open_run_file(path), most_runs=settings.runs.most, keep_days=settings.runs.keep_days)
+    return SqlRunStore(embedded.open_runs(path), most_runs=settings.runs.most, keep_days=settings.runs.keep_days)

@@ -35,10 +35,10 @@ from mnemoir.storage.backups.manifest import (
 from mnemoir.storage.backups.sealing import BackupKey, is_sealed, seal_backup
 from mnemoir.storage.backups.staging import STAGING, staging_in
 from mnemoir.storage.backups.whole_folder import alone_in, whole_folder
+from mnemoir.storage.databases import embedded
+from mnemoir.storage.disk_files import beside, file_errors
 from mnemoir.storage.holdings import declared_files
-from mnemoir.storage.sqlite.data_file import beside, refuse_lost_log
-from mnemoir.storage.sqlite.process_lock import ProcessLock
-from mnemoir.storage.sqlite.transactions import storage_errors
+from mnemoir.storage.process_lock import ProcessLock
 from mnemoir.trees.served import folder_of_conversations, place_of
 from mnemoir.upkeep.backup_list import KnownBackup, note_backup
 from mnemoir.upkeep.losses import losses_in
@@ -87,7 +87,7 @@ def create_kept_backup(
     path = target / utc_now().strftime(_NAME)
     former = newest_in(target)
     made = _write_backup(settings, path, choice, former, key=key, keep=most)
-    with storage_errors(target, OSError), alone_in(target) as is_alone:
+    with file_errors(target), alone_in(target) as is_alone:
         if is_alone:
             _remove_old(target, path, most)
     return path, made
@@ -153,7 +153,7 @@ def _write_backup(
 ) -> Manifest:
     made_at, data_dir = now_text(), settings.storage.data_dir
     with whole_folder(path, replaces=True) as unfinished, ExitStack() as staged:
-        with storage_errors(data_dir, OSError):
+        with file_errors(data_dir):
             plain = unfinished if key is None else staged.enter_context(staging_in(data_dir))
         copying = _copy_all(settings, plain / DATA_FOLDER, choice)
         if former is not None and key is None:
@@ -189,7 +189,7 @@ def _copy_all(settings: Settings, target: Path, choice: Choice) -> Copying:
     unwanted = [path for files, path in declared if files.when not in wanted and path is not None]
     copying = Copying(root, target, lambda path: path in never or any(_matches(path, each) for each in unwanted))
     copying.passed_over += [f"{root / key} {by_itself}" for key in keys]
-    with storage_errors(root, OSError):
+    with embedded.errors(root, OSError):
         target.mkdir(0o700)
         if is_database(database := root / DATABASE_FILE):
             _refuse_lost_log(database)
@@ -224,7 +224,7 @@ def _refuse_lost_log(database: Path) -> None:
     except StorageUnavailable:
         return  # a running server has looked
     try:
-        refuse_lost_log(database)
+        embedded.refuse_lost_log(database)
     finally:
         lock.release()
 

@@ -32,6 +32,7 @@ from mnemoir.ports.index_packs import IndexPacks
 from mnemoir.ports.key_provider import KeyProvider
 from mnemoir.settings import Settings
 from mnemoir.storage.backups.copies import copy_databases
+from mnemoir.storage.databases import DirectoryIdentity, embedded
 from mnemoir.storage.pack_files import PackFiles
 from mnemoir.storage.sealing.cells import Cells
 from mnemoir.storage.sealing.key_ring import KeyRing
@@ -49,11 +50,6 @@ from mnemoir.storage.sealing.resealing import (
 from mnemoir.storage.sql import SqlMemoryStore
 from mnemoir.storage.sql.engine import Engine, FileEngine, Sql, Value
 from mnemoir.storage.sql.tables import RUN_TABLES, TABLES, Owner, main_file
-from mnemoir.storage.sqlite.database import open_database, read_beside
-from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
-from mnemoir.storage.sqlite.opening import open_key_store, open_run_file
-from mnemoir.storage.sqlite.sealed_sql import sealing
-from mnemoir.storage.sqlite.transactions import OpenSql, SqliteSql, storage_errors
 from mnemoir.trees.served import folder_of_conversations, plain_discussions
 
 _LOOK_S = 2.0  # how soon a change of the key store by the command line is acted on
@@ -87,15 +83,10 @@ class Encryption:
             _refuse_plain_places(settings)
         self._had_store = self.path.exists()
         if self.is_on or self._had_store:
-            self.ring = KeyRing(self.path, provider_of(settings), open_key_store)
+            self.ring = KeyRing(self.path, provider_of(settings), embedded.open_keys)
             self.cells = Cells(self.ring, seals=self.is_on)
         if self.is_on:
             _refuse_unusable(self.ring)
-
-    @property
-    def open_sql(self) -> OpenSql:
-        """How transactions of `mnemoir.db` and `runs.db` are opened."""
-        return SqliteSql if self.cells is None else sealing(self.cells)
 
     async def refuse_lost_store(self, database: Engine) -> None:
         """Raise StorageUnavailable when the database has encrypted cells and the key store is gone."""
@@ -148,7 +139,7 @@ class Encryption:
 
         Blocks; safe while a server writes.
         """
-        return read_beside(path, share_of) if path.exists() else (0, 0, 0)
+        return embedded.read(path, share_of) if path.exists() else (0, 0, 0)
 
     def share_of_conversations(self) -> tuple[int, int]:
         """The number of users with conversations, and of those whose messages are all encrypted. Blocks."""
@@ -177,7 +168,7 @@ class Encryption:
 
     async def apply(self, path: Path, packs: Path) -> Brought:
         """`bring_up_to_date` where no server runs. Raises StorageUnavailable, also when one holds the directory."""
-        database = open_database(path, self.open_sql, DirectoryIdentity(path.parent))
+        database = embedded.open_main(path, self.cells, DirectoryIdentity(path.parent))
         try:
             await self.refuse_lost_store(database)
             if self.cells is None:
@@ -194,7 +185,7 @@ class Encryption:
         file = file.resolve()
         if file.exists() or file.is_relative_to(self._settings.storage.data_dir.resolve()):
             raise InvalidRequest(f"{file} is there already, or in the data directory. Choose a new file elsewhere.")
-        with storage_errors(file, OSError):
+        with embedded.errors(file, OSError):
             file.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix=".mnemoir-keys-", dir=file.parent) as folder:
                 copy_databases(self.path.parent, [self.path.name], Path(folder))
@@ -271,7 +262,7 @@ class Encryption:
     def _reseal_runs(self, path: Path) -> None:
         cells, kind, is_moved = self.cells, main_file(), False
         assert cells is not None
-        file: FileEngine = open_run_file(path, self.open_sql)
+        file: FileEngine = embedded.open_runs(path, self.cells)
         try:
             for table in RUN_TABLES:
                 after = before_first(kind, table)

@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import apsw
-
 from mnemoir.access.access_file import NO_KEYS_LEFT, AccessFile
 from mnemoir.chats.conversation_folders import folder_of, folders_below, place_of, refuse_link
 from mnemoir.core.atomic_file import sync_folder
@@ -22,16 +20,12 @@ from mnemoir.core.errors import InvalidRequest, NotFound, StorageDamaged, Storag
 from mnemoir.core.scope import DEFAULT_TENANT, Scope
 from mnemoir.settings import Settings
 from mnemoir.settings.tree import Storage
+from mnemoir.storage.databases import DirectoryIdentity, Membership, embedded, lost_identity_error
+from mnemoir.storage.disk_files import beside, file_errors, loss_of
+from mnemoir.storage.process_lock import LOCK_FILE, ProcessLock
 from mnemoir.storage.spelled_folders import SpelledFolders
 from mnemoir.storage.sql.api_keys import has_had_keys
 from mnemoir.storage.sql.conversation_marks import ConversationMarks, marked_scopes
-from mnemoir.storage.sqlite import open_database
-from mnemoir.storage.sqlite.data_file import beside
-from mnemoir.storage.sqlite.database import read_beside
-from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
-from mnemoir.storage.sqlite.membership import Membership, loss_of, lost_identity_error, read_belonging
-from mnemoir.storage.sqlite.process_lock import LOCK_FILE, ProcessLock
-from mnemoir.storage.sqlite.transactions import SqliteSql, storage_errors
 from mnemoir.trees.served import folder_of_conversations
 
 _ACT = "files.begin_anew"
@@ -78,7 +72,7 @@ def begin_anew(settings: Settings, named: str) -> BegunAnew:
         others = f" Lost are: {', '.join(lost)}." if lost else " Nothing is lost here."
         raise InvalidRequest(f"{name} is not lost, so nothing was changed.{others}")
     if name in (*_DATABASES, IDENTITY_FILE):
-        with storage_errors(data_dir, OSError):
+        with file_errors(data_dir):
             lock = ProcessLock(data_dir)
         try:
             return _begin_file(settings, name)
@@ -123,7 +117,7 @@ def _lost_conversations(settings: Settings, identity: DirectoryIdentity) -> Iter
     marked: Sequence[Scope] = []
     if loss_of(database) is None:
         with suppress(StorageUnavailable):  # other checks name what is wrong with it
-            marked = read_beside(database, marked_scopes)
+            marked = embedded.read(database, marked_scopes)
     expected = {folder_of(folders, root, scope) for scope in marked}
     for folder in sorted(expected | {folder for folder, *_ in folders_below(root)}):
         path = folder / SESSIONS_FILE
@@ -139,7 +133,7 @@ def _loss(path: Path, membership: Membership) -> str | None:
     if what is not None:
         return what
     try:
-        return membership.difference(read_belonging(path))
+        return membership.difference(embedded.belonging_of(path))
     except StorageUnavailable:
         return None  # other checks name what is wrong with it
 
@@ -147,8 +141,7 @@ def _loss(path: Path, membership: Membership) -> str | None:
 def _loss_of_keys(path: Path) -> str | None:
     """Why a file of keys is lost that is there: nobody is in it; None for one that is damaged otherwise."""
     try:
-        with storage_errors(path), closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
-            return None if has_had_keys(SqliteSql(connection)) else NO_KEYS_LEFT
+        return None if embedded.read_access(path, has_had_keys) else NO_KEYS_LEFT
     except StorageUnavailable:
         return None  # other checks name what is wrong with it
 
@@ -156,7 +149,7 @@ def _loss_of_keys(path: Path) -> str | None:
 def _owner_there(path: Path, membership: Membership) -> str | None:
     """Why a file that need not be there may not be either: it is another user's; None for one that may."""
     try:
-        stored = read_belonging(path)
+        stored = embedded.belonging_of(path)
     except StorageUnavailable:
         return None  # other checks name what is wrong with it
     return membership.difference(stored) if membership.is_of_another(stored) else None
@@ -184,7 +177,7 @@ def _begin_file(settings: Settings, name: str) -> BegunAnew:
 async def _begin_conversations(settings: Settings, path: Path, name: str) -> BegunAnew:
     refuse_link(path.parent)
     database = settings.storage.data_dir / DATABASE_FILE
-    engine = open_database(
+    engine = embedded.open_main(
         database, identity=DirectoryIdentity(settings.storage.data_dir, settings.memory.storage_path)
     )
     try:
@@ -211,7 +204,7 @@ def _keep_apart(path: Path) -> Path | None:
     """Rename what is in the place of a lost file, with its log, durably; the new path, None for nothing."""
     kept_as = beside(path, f".lost-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}")
     is_any = False
-    with storage_errors(path, OSError):
+    with file_errors(path):
         for suffix in ("-wal", "-shm", ""):  # the file last: until then it is still lost when this is repeated
             if (file := beside(path, suffix)).exists():
                 file.rename(beside(kept_as, suffix))
@@ -223,7 +216,7 @@ def _keep_apart(path: Path) -> Path | None:
 
 async def _mark_present(settings: Settings, identity: DirectoryIdentity) -> None:
     """Mark those whose conversations are there: told by the rows of scopes, and by the names of folders."""
-    engine = open_database(settings.storage.data_dir / DATABASE_FILE, identity=identity)
+    engine = embedded.open_main(settings.storage.data_dir / DATABASE_FILE, identity=identity)
     try:
         marks, root, folders = ConversationMarks(engine), folder_of_conversations(settings), SpelledFolders()
         named = [

@@ -5,7 +5,7 @@ import os
 import shutil
 import socket
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, closing, suppress
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import aiohttp
@@ -122,12 +122,13 @@ async def check_workspace(settings: Settings) -> Finding:
 async def check_database(settings: Settings) -> Finding:
     """Check the schema and the integrity of the database."""
     from mnemoir.core.data_directory import DATABASE_FILE
+    from mnemoir.storage.databases import embedded
 
     path = settings.storage.data_dir / DATABASE_FILE
     if not path.exists():
         return Finding(check="database", state="ok", found="none yet; the first start makes it")
     try:
-        problems = _integrity_problems(path)
+        problems = embedded.problems(path)
     except StorageUnavailable as exc:
         to_do = "Export with the program that made it, or choose another directory with --data-dir."
         return Finding(check="database", state="fail", found=exc.message, to_do=to_do)
@@ -245,21 +246,3 @@ def _damaged_projects(root: Path) -> str:
     except StorageUnavailable as exc:
         return exc.message
     return joined_complaints(complaints)
-
-
-def _integrity_problems(path: Path) -> str:
-    """The integrity problems of the file; "" for none. Safe while a server writes to it.
-
-    Raises StorageUnavailable for a file of another schema.
-    """
-    import apsw
-
-    from mnemoir.storage.sqlite.data_file import known_steps, problems, refuse_other_schemas
-    from mnemoir.storage.sqlite.transactions import SqliteSql
-
-    try:
-        with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
-            refuse_other_schemas(path, connection, known_steps())
-            return "; ".join(problems(SqliteSql(connection)))
-    except apsw.Error as exc:
-        return str(exc)

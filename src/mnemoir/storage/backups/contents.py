@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mnemoir.core.atomic_file import leftover_of
+from mnemoir.storage.process_lock import LOCK_FILE
 from mnemoir.storage.sqlite.data_file import begins_like_a_database
-from mnemoir.storage.sqlite.process_lock import LOCK_FILE
 from mnemoir.storage.sqlite.shared_file import is_set_aside
 
 _SIDE_ENDINGS = ("-wal", "-shm", "-journal")

@@ -18,9 +18,9 @@ import apsw
 from mnemoir.core.atomic_file import replacing, stamp_of, sync_file
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.backups.manifest import FileEntry
+from mnemoir.storage.disk_files import beside
 from mnemoir.storage.file_lock import patiently
 from mnemoir.storage.files.workspace import Folder
-from mnemoir.storage.sqlite.data_file import beside
 from mnemoir.storage.sqlite.transactions import storage_errors, unavailable
 
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK

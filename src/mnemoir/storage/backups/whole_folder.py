@@ -11,8 +11,8 @@ from pathlib import Path
 
 from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.disk_files import prepare_folder
 from mnemoir.storage.file_lock import try_lock
-from mnemoir.storage.sqlite.data_file import prepare_folder
 from mnemoir.storage.sqlite.transactions import storage_errors
 
 

@@ -10,10 +10,10 @@ import apsw
 from mnemoir.core.clock import utc_now
 from mnemoir.core.text import digest
 from mnemoir.ports.holdings import DAILY_DAYS
+from mnemoir.storage.disk_files import beside
 from mnemoir.storage.sql.catalogue import Contents
 from mnemoir.storage.sql.conversations.vector_notes import SPACES
 from mnemoir.storage.sql.engine import queries
-from mnemoir.storage.sqlite.data_file import beside
 from mnemoir.storage.sqlite.database import BUSY_MS
 from mnemoir.storage.sqlite.transactions import storage_errors
 

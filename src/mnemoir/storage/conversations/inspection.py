@@ -10,9 +10,9 @@ from mnemoir.conversations.attachments.links import ATTACHMENTS, digest_of
 from mnemoir.conversations.nodes.document import NewerDocument, UnreadableDocument, read_document, unpack
 from mnemoir.conversations.nodes.keys import NODE_MEMORY_PREFIX
 from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.disk_files import beside
 from mnemoir.storage.objects.local import is_unfinished
 from mnemoir.storage.sealing.cells import is_sealed
-from mnemoir.storage.sqlite.data_file import beside
 from mnemoir.storage.sqlite.database import BUSY_MS
 from mnemoir.storage.sqlite.transactions import FOREIGN
 

@@ -17,8 +17,8 @@ from mnemoir.storage.discussions.ledger_file import LedgerFile
 from mnemoir.storage.discussions.places import Place, PlacedFile, file_at, file_of, of_kinds
 from mnemoir.storage.discussions.record_files import identity_of, open_connection, real, records_file, refuse_links
 from mnemoir.storage.discussions.removal import is_kept, remove_files
+from mnemoir.storage.disk_files import prepare_folder
 from mnemoir.storage.files.workspace import file_errors
-from mnemoir.storage.sqlite.data_file import prepare_folder
 from mnemoir.storage.sqlite.transactions import storage_errors
 
 _PAGES = 1000  # of a database, copied at once

@@ -24,8 +24,8 @@ from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.discussions.places import places
 from mnemoir.storage.discussions.record_schema import blank, is_complete, prepare, see_new_tables, stand_in
 from mnemoir.storage.discussions.record_search import install
+from mnemoir.storage.disk_files import beside, prepare_folder
 from mnemoir.storage.sql.engine import Sql
-from mnemoir.storage.sqlite.data_file import beside, prepare_folder
 from mnemoir.storage.sqlite.database import BUSY_MS
 from mnemoir.storage.sqlite.shared_file import SharedFile
 from mnemoir.storage.sqlite.transactions import SqliteSql, damage_error, storage_errors, transaction

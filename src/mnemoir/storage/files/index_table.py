@@ -11,7 +11,7 @@ from datetime import date
 import orjson
 
 from mnemoir.core.atomic_file import Stamp
-from mnemoir.core.clock import midnight
+from mnemoir.core.clock import day_text, midnight
 from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.ports.memory_store import Project, StoreCounts
 from mnemoir.search.terms import TERMS_VERSION, beginning_of, terms_and_forms_of
@@ -55,12 +55,12 @@ def entries_of(sql: Sql, project: Project) -> EntryOf:
     """A function from each memory of the project to its entry, without token codes."""
     stored: dict[Key, tuple[bytes, str | None, IndexEntry]] = {}
     number = number_of(sql, project)
-    rows = sql.rows(_QUERIES["vectors"], project=number)
+    rows = sql.rows(_QUERIES["vectors"], number=number)
     further, waits = further_vectors(
         ((user, memory_id), space, model, vector) for user, memory_id, space, model, vector in rows
     )
     for user, memory_id, hashed, terms, terms_by, names, model, vector, token_ids in sql.rows(
-        _QUERIES["entries"], project=number
+        _QUERIES["entries"], number=number
     ):
         key = user, memory_id
         entry = IndexEntry(
@@ -90,7 +90,7 @@ def token_codes(sql: Sql, project: Project, rows: Iterable[Row]) -> dict[int, by
     number = number_of(sql, project)
     found: dict[int, bytes] = {}
     for row in rows:
-        codes = sql.row(_QUERIES["token_codes"], project=number, **_names(row.key), text_hash=row.text_hash)
+        codes = sql.row(_QUERIES["token_codes"], number=number, **_names(row.key), text_hash=row.text_hash)
         if codes is not None:
             found[row.seq] = codes[0]
     return found
@@ -99,7 +99,7 @@ def token_codes(sql: Sql, project: Project, rows: Iterable[Row]) -> dict[int, by
 def put(sql: Sql, number: int, entries: Iterable[tuple[Memory, IndexEntry]]) -> None:
     """Write the entries of memories."""
     named: list[tuple[dict[str, Value], Memory, IndexEntry]] = [
-        ({"project": number, **_names(key_of(memory)), "text_hash": text_hash(memory.text)}, memory, entry)
+        ({"number": number, **_names(key_of(memory)), "text_hash": text_hash(memory.text)}, memory, entry)
         for memory, entry in entries
     ]
     sql.many(_QUERIES["empty_vectors"], [names for names, _, _ in named])
@@ -129,7 +129,7 @@ def put_in_space(sql: Sql, number: int, space: str, entries: Iterable[tuple[Memo
         _QUERIES["put_vector"],
         [
             {
-                "project": number,
+                "number": number,
                 **_names(key_of(memory)),
                 "text_hash": text_hash(memory.text),
                 "space": space,
@@ -148,18 +148,18 @@ def want_vectors(sql: Sql, number: int, project: Project) -> None:
 
 def drop(sql: Sql, number: int, keys: Iterable[Key]) -> None:
     """Delete the entries of memories that no longer exist."""
-    sql.many(_QUERIES["drop_entry"], [{"project": number, **_names(key)} for key in keys])
+    sql.many(_QUERIES["drop_entry"], [{"number": number, **_names(key)} for key in keys])
 
 
 def move_stamp(sql: Sql, number: int, before: Stamp | None, after: Stamp | None) -> None:
     """Set the stamp of the entries to the file's next one, if they matched the file before."""
-    sql.run(_QUERIES["move_stamp"], project=number, before=stamp_text(before), stamp=stamp_text(after))
+    sql.run(_QUERIES["move_stamp"], number=number, before=stamp_text(before), stamp=stamp_text(after))
 
 
 def sync(sql: Sql, project: Project, contents: Contents) -> None:
     """Sync the entries with the file: delete those of missing memories, write those of new or edited ones."""
     number = enter(sql, project)
-    entries = sql.rows(_QUERIES["entry_hashes"], project=number)
+    entries = sql.rows(_QUERIES["entry_hashes"], number=number)
     hashes: dict[Key, bytes] = {(user, memory_id): hashed for user, memory_id, hashed, _ in entries}
     times: dict[Key, float | None] = {(user, memory_id): said_at for user, memory_id, _, said_at in entries}
     rows = contents.by_key
@@ -168,9 +168,9 @@ def sync(sql: Sql, project: Project, contents: Contents) -> None:
     put(sql, number, [(row.memory, row.search.entry) for row in changed])
     said = {key: seconds_of(rows[key].memory.created_at) for key in times.keys() & rows.keys()}
     moved = [{**_names(key), "said_at": said_at} for key, said_at in said.items() if said_at != times[key]]
-    sql.many(_QUERIES["set_time"], [{"project": number, **each} for each in moved])
+    sql.many(_QUERIES["set_time"], [{"number": number, **each} for each in moved])
     want_vectors(sql, number, project)
-    sql.run(_QUERIES["set_stamp"], project=number, stamp=stamp_text(contents.stamp))
+    sql.run(_QUERIES["set_stamp"], number=number, stamp=stamp_text(contents.stamp))
 
 
 def without_vector(
@@ -215,7 +215,7 @@ def counts(sql: Sql) -> StoreCounts:
 
 def additions_by_day(sql: Sql, since: date) -> dict[str, int]:
     """The indexed memories added on each day, over all projects."""
-    return dict(sql.rows(_QUERIES["added"], since=midnight(since)))
+    return {day_text(day): count for day, count in sql.rows(_QUERIES["added"], since=midnight(since))}
 
 
 def _names(key: Key) -> dict[str, str]:

@@ -77,7 +77,7 @@ class SqlAuditLog:
     ) -> list[AuditEntry]:
         """Entries of a tenant, None for all, newest first; of this `action`, `actor` and day in UTC, if given."""
         only = {"tenant": tenant, "action": action, "actor": actor, "day": None if day is None else day.isoformat()}
-        values = {**only, "limit": limit, "before": 2**62 if before is None else before}
+        values = {**only, "limit": limit, "below": 2**62 if before is None else before}
         return [_entry(row) for row in self._file.read(lambda sql: sql.rows(_QUERIES["newest"], **values))]
 
     def problems(self, key: bytes, *, open_before: datetime) -> list[str]:
@@ -122,7 +122,7 @@ class SqlAuditLog:
         def is_continued(sql: Sql) -> bool:
             number, chain = _last_pruned_entry(sql)
             first = sql.rows(_QUERIES["after"], after=number, limit=1)
-            last = sql.rows(_QUERIES["newest"], tenant=None, action=None, actor=None, day=None, limit=2, before=2**62)
+            last = sql.rows(_QUERIES["newest"], tenant=None, action=None, actor=None, day=None, limit=2, below=2**62)
             pairs = [(_entry(row), chain) for row in first] + [(_entry(one), two[-1]) for one, two in pairwise(last)]
             return not pairs or any(
                 not first_break([entry], entry.number - 1, before, key, {entry.subject or b""})

@@ -88,7 +88,8 @@ def _source_id(sql: Sql, provenance: Provenance) -> int | None:
     turns = turns_as_json(provenance.turns)
     source_id = int(sql.value(_QUERIES["next_source"]))
     last = provenance.turns[-1].message_uid or None
-    sql.run(_QUERIES["add_source"], id=source_id, turns=turns, session=provenance.session, last_message=last)
+    row: dict[str, Value] = {"turns": turns, "session": provenance.session, "last_message": last}
+    sql.run(_QUERIES["add_source"], id=source_id, source_id=source_id, **row)  # its cell is bound to `id`
     return source_id
 
 

@@ -4,43 +4,21 @@ A store is a set of blocking functions over `Sql`. It names its queries and know
 every database. Two kinds of engine run it: `Engine` for the server, asynchronous and alone with its database, and
 `FileEngine` for files that other programs may have open too.
 
-Text that several queries of a file share is written once, under `-- part: …`, and replaces `{its name}` in them. A
-scope is one row for each user of a project, whose number leads every key of that user's rows.
+A scope is one row for each user of a project, whose number leads every key of that user's rows.
 """
 
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from mnemoir.core.scope import Scope
+from mnemoir.storage.named_queries import queries as queries
+from mnemoir.storage.named_queries import subjects as subjects
 
-_BLOCK = re.compile(r"^-- (name|part): (\w+)\n(.*?)(?=^-- (?:name|part): |\Z)", re.DOTALL | re.MULTILINE)
-_PART = re.compile(r"\{(\w+)\}")
 T = TypeVar("T")
 Row = tuple[Any, ...]
 Value = str | bytes | int | float | None
-
-
-@cache
-def queries(subject: str) -> Mapping[str, str]:
-    """The queries of `queries/<subject>.sql` by name, with their comments, which then show in database traces."""
-    text = (files("mnemoir.storage.sql") / "queries" / f"{subject}.sql").read_text("utf-8")
-    blocks = _BLOCK.findall(text)
-    parts = {name: body.strip() for kind, name, body in blocks if kind == "part"}
-    return {
-        name: _PART.sub(lambda found: parts[found[1]], body.strip()) for kind, name, body in blocks if kind == "name"
-    }
-
-
-@cache
-def subjects() -> Sequence[str]:
-    """All files of queries, in name order."""
-    folder = files("mnemoir.storage.sql") / "queries"
-    return sorted(entry.name.removesuffix(".sql") for entry in folder.iterdir() if entry.name.endswith(".sql"))
 
 
 class Damaged(Exception):

@@ -4,8 +4,10 @@ The jobs of one queue run one after another. The transaction that ends or remove
 the cost of a claim does not depend on the number of jobs that wait for their turn.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 from typing import Any
 
 from mnemoir.core.clock import Clock, to_text, utc_now
@@ -20,9 +22,12 @@ _ENDED_KEPT = timedelta(days=7)
 
 def put_job(
     sql: Sql, job_id: JobId, kind: str, payload: Mapping[str, Any], *, queue: str = "", now: datetime
-) -> None:
-    """Store a job in the transaction of its subject, due at once. An existing id is left unchanged."""
-    sql.run(
+) -> bool:
+    """Store a job in the transaction of its subject, due at once; True when it is claimable.
+
+    An existing id is left unchanged.
+    """
+    waits_for = sql.value(
         _QUERIES["put_job"],
         id=job_id,
         kind=kind,
@@ -31,31 +36,39 @@ def put_job(
         due_at=now.timestamp(),
         now=to_text(now),
     )
+    return bool(waits_for == "worker")
 
 
 class SqlJobQueue:
     """`db` is the caller's."""
 
     def __init__(self, db: Engine, clock: Clock = utc_now) -> None:
+        self.claimable = asyncio.Event()
         self._db = db
         self._clock = clock
 
     async def put(self, job_id: JobId, kind: str, payload: Mapping[str, Any], *, queue: str = "") -> None:
         """Store the job, due at once. An existing id is left unchanged."""
         now = self._clock()
-        await self._db.write(None, lambda sql: put_job(sql, job_id, kind, payload, queue=queue, now=now))
+        self._wake_if(
+            await self._db.write(None, lambda sql: put_job(sql, job_id, kind, payload, queue=queue, now=now))
+        )
 
     async def claim(self, worker: str, lease_s: float) -> Job | None:
         """Lease the oldest job that is due to `worker`; None when none is due."""
+        return next(iter(await self.claim_several(worker, lease_s, 1)), None)
+
+    async def claim_several(self, worker: str, lease_s: float, most: int) -> list[Job]:
+        """Lease up to `most` jobs that are due, the oldest, in their order."""
         now = self._clock()
 
-        def claim_oldest(sql: Sql) -> Any:
+        def claim_oldest(sql: Sql) -> list[Any]:
             sql.run(_QUERIES["make_due_claimable"], at=now.timestamp())
             lease: dict[str, Value] = {"worker": self._worker_name(worker), "lease_until": now.timestamp() + lease_s}
-            return sql.row(_QUERIES["claim_job"], **lease, now=to_text(now))
+            return sql.rows(_QUERIES["claim_jobs"], **lease, most=most, now=to_text(now))
 
-        row = await self._db.write(None, claim_oldest)
-        return None if row is None else _job(*row)
+        rows = await self._db.write(None, claim_oldest)
+        return [_job(*row) for *row, _ in sorted(rows, key=itemgetter(-1))]
 
     async def beat(self, worker: str, job_ids: Sequence[JobId], lease_s: float) -> list[JobId]:
         """Extend the worker's leases of these jobs to `lease_s` seconds from now; the jobs that it still has."""
@@ -79,7 +92,9 @@ class SqlJobQueue:
                 put_back += sql.run(_QUERIES["put_back_of_ended"], incarnation=incarnation, now=to_text(now))
             return put_back
 
-        return await self._db.write(None, put_back_jobs)
+        put_back = await self._db.write(None, put_back_jobs)
+        self._wake_if(put_back > 0)
+        return put_back
 
     async def next_due(self) -> datetime | None:
         """The time when the earliest claimable job is due; None when none waits, or all wait for a RUNNING one."""
@@ -99,11 +114,11 @@ class SqlJobQueue:
     async def remove(self, job_ids: Sequence[JobId]) -> None:
         """Delete these jobs, with payloads and results, except those that are RUNNING."""
 
-        def remove_each(sql: Sql) -> None:
-            for job_id in job_ids:
-                _move_on(sql, sql.row(_QUERIES["remove_job"], id=job_id))
+        def remove_each(sql: Sql) -> bool:
+            released = [_move_on(sql, sql.row(_QUERIES["remove_job"], id=job_id)) for job_id in job_ids]
+            return any(released)
 
-        await self._db.write(None, remove_each)
+        self._wake_if(await self._db.write(None, remove_each))
 
     async def succeed(self, job: Job, result: Mapping[str, Any]) -> bool:
         """End the job; its result is kept for a week, its payload is not. False when another has the lease."""
@@ -113,7 +128,9 @@ class SqlJobQueue:
         """Put the job back, due at `at`. False when another has the lease."""
         values: dict[str, Value] = {"id": job.id, "attempts": job.attempts}
         values |= {"due_at": at.timestamp(), "error": error, "now": to_text(self._clock())}
-        return await self._db.write(None, lambda sql: sql.run(_QUERIES["retry_job"], **values) == 1)
+        is_back = await self._db.write(None, lambda sql: sql.run(_QUERIES["retry_job"], **values) == 1)
+        self._wake_if(is_back)
+        return is_back
 
     async def fail(self, job: Job, error: str) -> bool:
         """Give the job up; payload and error are kept for a week to inspect. False when another has the lease."""
@@ -128,7 +145,9 @@ class SqlJobQueue:
         """Put a job that was given up back, due at once. False for one that is unknown or in another state."""
         now = self._clock()
         values: dict[str, Value] = {"id": job_id, "due_at": now.timestamp(), "now": to_text(now)}
-        return await self._db.write(None, lambda sql: sql.run(_QUERIES["revive_job"], **values) == 1)
+        is_back = await self._db.write(None, lambda sql: sql.run(_QUERIES["revive_job"], **values) == 1)
+        self._wake_if(is_back)
+        return is_back
 
     async def drop_ended(self) -> None:
         """Delete the jobs that ended more than a week ago, with results and errors."""
@@ -152,23 +171,27 @@ class SqlJobQueue:
         """End a leased job."""
         now = self._clock()
 
-        def end_job(sql: Sql) -> bool:
+        def end_job(sql: Sql) -> tuple[bool, bool]:
             lease: dict[str, Value] = {"id": job.id, "attempts": job.attempts}
             ended = sql.row(_QUERIES[query], **lease, ended_at=now.timestamp(), now=to_text(now), **values)
-            _move_on(sql, ended)
-            return ended is not None
+            return ended is not None, _move_on(sql, ended)
 
-        return await self._db.write(None, end_job)
+        is_ended, is_next_claimable = await self._db.write(None, end_job)
+        self._wake_if(is_next_claimable)
+        return is_ended
+
+    def _wake_if(self, is_claimable: bool) -> None:
+        if is_claimable:
+            self.claimable.set()
 
     def _worker_name(self, worker: str) -> str:
         """The worker's name in rows, prefixed by the opening of the database if no other process can have it open."""
         return f"{self._db.incarnation or ''}/{worker}"
 
 
-def _move_on(sql: Sql, ended: Any) -> None:
-    """Release the next job of the queue. `ended` is (queue,), or None when no job left it."""
-    if ended is not None and ended[0]:
-        sql.run(_QUERIES["next_of_queue"], queue=ended[0])
+def _move_on(sql: Sql, ended: Any) -> bool:
+    """Release the next job of the queue; True when there is one. `ended` is (queue,), or None when no job left it."""
+    return bool(ended is not None and ended[0] and sql.run(_QUERIES["next_of_queue"], queue=ended[0]))
 
 
 def _job(

@@ -17,7 +17,7 @@ from mnemoir.storage.sql.rows import as_json, from_json, memory_of, narrowing
 
 _QUERIES = queries("lists")
 _MOST_ROWS = 2**62
-_HIDDEN = {"without": 0, "with": None, "only": 1}
+_HIDDEN = {"without": False, "with": None, "only": True}
 
 
 def select(sql: Sql, scope: Scope, wanted: ListFilter, limit: int, after: ListCursor | None) -> list[Memory]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, TypeVar
 
-from mnemoir.core.clock import Clock, midnight, utc_now
+from mnemoir.core.clock import Clock, day_text, midnight, utc_now
 from mnemoir.core.ids import ChangeId, MemoryId
 from mnemoir.core.memories import (
     Applied,
@@ -278,7 +278,8 @@ class SqlMemoryStore(SqlMainVectors):
 
     async def additions_by_day(self, since: date) -> Mapping[str, int]:
         """The memories added on each day."""
-        return dict(await self._rows("added", {"since": midnight(since)}))
+        rows = await self._rows("added", {"since": midnight(since)})
+        return {day_text(day): count for day, count in rows}
 
     async def check(self) -> None:
         """Do one small read; raises StorageUnavailable when that fails."""

@@ -220,7 +220,7 @@ def replace_vectors(sql: Sql, entries: Entries) -> Entries:
     for seq, entry in entries:
         if (stored := _entry_of(sql, seq)) is not None:
             vector: Values = {"model": entry.model, "vector": entry.vector, "token_ids": entry.token_ids}
-            sql.run(_QUERIES["replace_entry"], seq=seq, **{**stored, **vector})
+            sql.run(_QUERIES["put_entry"], seq=seq, **{**stored, **vector})
     sql.many(_QUERIES["drop_codes"], [{"seq": seq} for seq, entry in entries if entry.token_codes is None])
     codes: list[Values] = [
         {"seq": seq, "codes": entry.token_codes} for seq, entry in entries if entry.token_codes is not None
@@ -232,7 +232,7 @@ def replace_vectors(sql: Sql, entries: Entries) -> Entries:
 def copy_entry(sql: Sql, seq: int, copy_seq: int) -> None:
     """Give a closed copy of a memory its words, names, vectors and token codes."""
     if (stored := _entry_of(sql, seq)) is not None:
-        sql.run(_QUERIES["replace_entry"], seq=copy_seq, **stored)
+        sql.run(_QUERIES["put_entry"], seq=copy_seq, **stored)
     for row in sql.rows(_QUERIES["vectors_of"], seq=seq):
         _put_vector(sql, copy_seq, dict(zip(_VECTOR, row, strict=False)))
     codes = sql.value(_QUERIES["codes"], seq=seq)
@@ -255,7 +255,7 @@ def replace_terms(sql: Sql, entries: Entries) -> Entries:
     for seq, entry in entries:
         if (stored := _entry_of(sql, seq)) is not None:
             words: Values = {"terms": entry.terms, "terms_by": TERMS_VERSION, "names": names.get(seq) or None}
-            sql.run(_QUERIES["replace_entry"], seq=seq, **{**stored, **words})
+            sql.run(_QUERIES["put_entry"], seq=seq, **{**stored, **words})
             if (stored["terms"], stored["names"]) != (words["terms"], words["names"]):
                 changed.append((seq, entry))
     return changed

@@ -106,7 +106,7 @@ class SqlRunStore:
     ) -> Sequence[RunSummary]:
         """Runs, newest first; none before an id that is deleted, as older runs are deleted too."""
         projects = None if only.projects is None else as_json(only.projects)
-        asked = {**asdict(only), "projects": projects, "before": before}
+        asked = {**asdict(only), "projects": projects, "before_id": before}
         words, error = asked.pop("words"), asked.pop("error")
         values = {name: None if value is None else _bindable(value) for name, value in asked.items()}
 

@@ -35,7 +35,9 @@ class SqlSearchSnapshot:
     def revision(self, scope: Scope) -> Revision:
         """The scope's revision; zeros for an unknown one."""
         row = self._sql.row(_QUERIES["revision"], **owner_values(scope))
-        return Revision(changes=0, removals=0) if row is None else Revision(changes=row[0], removals=row[1])
+        scope_id, changes, removals = row or (None, 0, 0)
+        self._scopes[scope] = self._sql.within(scope_id)
+        return Revision(changes=changes, removals=removals)
 
     def rows_since(self, scope: Scope, changes: int, until: int = MOST_CHANGES) -> Sequence[SearchRow]:
         """Rows written after `changes` and not after `until`, in order of `seq`."""

@@ -27,12 +27,13 @@ def queries_of_tables() -> Sequence[TableQueries]:
 @lru_cache(maxsize=64)
 def _queries_of(name: str, table: Table) -> TableQueries:
     found = f"FROM {name} WHERE scope_id = :scope_id"
-    columns, order = ", ".join(table.columns) or table.key, table.sorted_by or table.key
+    key = table.key_value or table.key
+    told = ", ".join(f"{key} AS {column}" if column == table.key else column for column in table.columns)
     return TableQueries(
         name=table.archive or name,
         table=table,
         count=f"SELECT count(*) {found}",
-        rows=f"SELECT {columns} {found} ORDER BY {order}",
-        drop_some=f"DELETE {found} AND {table.key} IN (SELECT {table.key} {found} ORDER BY {table.key} LIMIT :limit)",
+        rows=f"SELECT {told or key} {found} ORDER BY {table.sorted_by or key}",
+        drop_some=f"DELETE {found} AND {key} IN (SELECT {key} {found} ORDER BY {key} LIMIT :limit)",
         drop=f"DELETE {found}",
     )

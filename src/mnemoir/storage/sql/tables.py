@@ -27,14 +27,15 @@ class Table:
 
     `sealed` are its columns with words of users, which are encrypted; `blobs` are those of them that hold bytes.
     `key` is the column that tells a row of its table and never changes; a cell is bound to it, and rows of a scope
-    are gone through by it, or by the numbers in the column `paged_by`. Sealed columns that are `joined` are one cell,
-    see `SealedFile`. `content_hash` is the digest of the `hashed` column. Rows of a table that is not scoped name no
-    scope; those that go along are deleted with others. `archive` is the name of the table in the archive of a person
-    and in reports, `columns` are what is told there, in the order of `sorted_by`, and `documents` those of them that
-    are JSON.
+    are gone through by it, or by the numbers in the column `paged_by`. `key_value` gives it where it is no column.
+    Sealed columns that are `joined` are one cell, see `SealedFile`. `content_hash` is the digest of the `hashed`
+    column. Rows of a table that is not scoped name no scope; those that go along are deleted with others. `archive`
+    is the name of the table in the archive of a person and in reports, `columns` are what is told there, in the order
+    of `sorted_by`, and `documents` those of them that are JSON.
     """
 
     key: str = ""
+    key_value: str = ""
     paged_by: str = ""
     is_numbered: bool = False
     sealed: tuple[str, ...] = ()
@@ -71,7 +72,13 @@ FACT_TABLES: Mapping[str, Table] = {
         goes_along=True,
     ),
     "vectors": Table(
-        key="place", paged_by="seq", is_numbered=True, sealed=("vector",), blobs=("vector",), goes_along=True
+        key="place",
+        key_value="seq || ' ' || space || ' ' || part",
+        paged_by="seq",
+        is_numbered=True,
+        sealed=("vector",),
+        blobs=("vector",),
+        goes_along=True,
     ),
     "codes": Table(key="seq", is_numbered=True, sealed=("codes",), blobs=("codes",), goes_along=True),
     "history": Table(  # before the sources, which it names
@@ -121,6 +128,7 @@ PROPOSAL_TABLES: Mapping[str, Table] = {
 PERSONAL_TABLES: Mapping[str, Table] = {
     "pii_values": Table(
         key="label",
+        key_value="kind || ' ' || number",
         sealed=("original",),
         archive="personal_data",
         columns=("label", "kind", "number", "about", "session_id", "original"),
@@ -200,6 +208,7 @@ def _main_file(tables: tuple[tuple[str, Table], ...]) -> SealedFile:
         tables={name: table.sealed for name, table in sealed.items()},
         row_keys={name: table.key for name, table in sealed.items()},
         joined={name: table.joined for name, table in sealed.items() if table.joined},
+        key_columns={name: table.key_value for name, table in sealed.items() if table.key_value},
         paged_by={name: table.paged_by for name, table in sealed.items() if table.paged_by},
         unscoped=[name for name, table in sealed.items() if not table.is_scoped],
         numbered=[name for name, table in sealed.items() if table.is_numbered],

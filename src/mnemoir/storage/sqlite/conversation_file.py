@@ -15,11 +15,12 @@ import apsw
 import structlog
 
 from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.disk_files import beside, loss_of
 from mnemoir.storage.sealing.cells import OwnCells
 from mnemoir.storage.sql.engine import Damaged, queries
 from mnemoir.storage.sql.tables import SESSION_FILE
-from mnemoir.storage.sqlite.data_file import beside, known_steps, reached_by_version, take_missing
-from mnemoir.storage.sqlite.membership import Membership, loss_of
+from mnemoir.storage.sqlite.data_file import known_steps, reached_by_version, take_missing
+from mnemoir.storage.sqlite.membership import Membership
 from mnemoir.storage.sqlite.own_sealing import begin_sealing
 from mnemoir.storage.sqlite.sealed_sql import sealing_own
 from mnemoir.storage.sqlite.shared_file import (

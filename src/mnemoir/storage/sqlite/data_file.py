@@ -33,6 +33,7 @@ import apsw
 from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.clock import now_text
 from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.disk_files import beside
 from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sql.tables import misplaced_memories
 from mnemoir.storage.sqlite.transactions import damage_error, transaction
@@ -153,15 +154,6 @@ def _of_the_file(sql: Sql) -> list[str]:
     return [*(line for line in lines if line != "ok"), *orphans[:_MOST_LINES]]
 
 
-def prepare_folder(folder: Path) -> None:
-    """Create the data directory, private to its owner. An existing one keeps its mode: it may have other users."""
-    if folder.is_dir():
-        return
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    folder.chmod(0o700)
-    sync_folder(folder.parent)
-
-
 def create(path: Path, steps: Sequence[Step]) -> None:
     """Create a new database at `path`, durable on return; a crash before that leaves no file of that name."""
     log = beside(path, "-wal")
@@ -278,11 +270,6 @@ def refuse_lost_log(path: Path) -> None:
         synced.compare(connection)
     finally:
         connection.close()
-
-
-def beside(path: Path, suffix: str) -> Path:
-    """The path with a suffix added to the file's name."""
-    return path.with_name(path.name + suffix)
 
 
 def _start_of(file: Path, size: int) -> bytes:

@@ -21,6 +21,8 @@ import apsw
 
 from mnemoir.core.errors import StorageDamaged, StorageUnavailable
 from mnemoir.core.scope import Scope
+from mnemoir.storage.disk_files import prepare_folder
+from mnemoir.storage.process_lock import ProcessLock
 from mnemoir.storage.sql.engine import Engine, Sql, of_scope, queries, subjects
 from mnemoir.storage.sqlite.data_file import (
     SyncedLog,
@@ -28,14 +30,12 @@ from mnemoir.storage.sqlite.data_file import (
     known_steps,
     make_private,
     migrate,
-    prepare_folder,
     problems,
     refuse_other_files,
     refuse_other_schemas,
 )
 from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
 from mnemoir.storage.sqlite.membership import belonging_in
-from mnemoir.storage.sqlite.process_lock import ProcessLock
 from mnemoir.storage.sqlite.transactions import (
     OpenSql,
     SqliteSql,

@@ -29,9 +29,8 @@ from mnemoir.core.data_directory import (
     TOMBSTONES_FILE,
 )
 from mnemoir.core.errors import StorageDamaged, StorageUnavailable
-from mnemoir.storage.sqlite.data_file import prepare_folder
+from mnemoir.storage.disk_files import hold_folder_lock, prepare_folder
 from mnemoir.storage.sqlite.membership import Belonging, Membership, lost_identity_error, read_belonging
-from mnemoir.storage.sqlite.shared_file import hold_folder_lock
 from mnemoir.storage.sqlite.transactions import storage_errors
 
 _ID = re.compile(r"[0-9a-f]{32}")

@@ -9,6 +9,7 @@ import apsw
 
 from mnemoir.core.data_directory import IDENTITY_FILE, SESSIONS_FILE
 from mnemoir.core.errors import StorageDamaged
+from mnemoir.storage.disk_files import loss_of
 from mnemoir.storage.sql.engine import queries
 from mnemoir.storage.sqlite.transactions import storage_errors
 
@@ -89,14 +90,6 @@ class Membership:
             "backup if need be; or take the loss as it is: stop the server and run "
             f"`mnemoir doctor --begin-anew {self.name}`."
         )
-
-
-def loss_of(path: Path) -> str | None:
-    """Why a database is lost: it `is missing` or `is empty`; None for one with any bytes. Raises OSError."""
-    try:
-        return None if path.stat().st_size else "is empty"
-    except (FileNotFoundError, NotADirectoryError):
-        return "is missing"
 
 
 def lost_identity_error(identity: Path, beside: Path) -> StorageDamaged:

@@ -17,24 +17,23 @@ import apsw
 import structlog
 
 from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.disk_files import beside, loss_of, prepare_folder
 from mnemoir.storage.sealing.cells import OwnCells
 from mnemoir.storage.sql.engine import queries
 from mnemoir.storage.sql.tables import VECTOR_FILE
 from mnemoir.storage.sqlite.data_file import (
-    beside,
     create,
     known_steps,
     make_private,
     migrate,
     other_schema_error,
-    prepare_folder,
     reached_by_version,
     refuse_other_schemas,
     take_missing,
 )
 from mnemoir.storage.sqlite.database import BUSY_MS
 from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
-from mnemoir.storage.sqlite.membership import Membership, loss_of
+from mnemoir.storage.sqlite.membership import Membership
 from mnemoir.storage.sqlite.own_sealing import begin_sealing
 from mnemoir.storage.sqlite.sealed_sql import sealing_own
 from mnemoir.storage.sqlite.shared_file import IN_MEMORY, Identity, SharedFile, identity_of, set_aside

@@ -9,14 +9,13 @@ locked while a file is opened or renamed, so that of several processes that find
 none renames the new one.
 """
 
-import fcntl
 import os
 import random
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -27,8 +26,8 @@ import apsw
 
 from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.errors import StorageBusyError, StorageUnavailable
+from mnemoir.storage.disk_files import beside, hold_folder_lock, prepare_folder
 from mnemoir.storage.sql.engine import Damaged, FileEngine, Sql
-from mnemoir.storage.sqlite.data_file import beside, prepare_folder
 from mnemoir.storage.sqlite.transactions import (
     FOREIGN,
     OpenSql,
@@ -49,17 +48,6 @@ _DAMAGE = (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError, Damaged)
 _FOREIGN = (*FOREIGN, OSError)
 _BUSY = (apsw.BusyError, apsw.LockedError)
 _LOG_BUSY_MS = 200
-
-
-@contextmanager
-def hold_folder_lock(folder: Path) -> Iterator[None]:
-    """Hold the lock of the folder against all other threads and processes. Raises OSError."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def identity_of(path: Path) -> Identity | None:

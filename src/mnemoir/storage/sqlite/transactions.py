@@ -19,6 +19,7 @@ import apsw
 
 from mnemoir.core.errors import StorageDamaged, StorageUnavailable
 from mnemoir.core.scope import Scope
+from mnemoir.storage.disk_files import disk_error
 from mnemoir.storage.size_limit import size_error
 from mnemoir.storage.sql.engine import Damaged, Sql, Value
 
@@ -47,7 +48,7 @@ def unavailable(path: Path, cause: Exception) -> StorageUnavailable:
         return error
     if isinstance(cause, apsw.CorruptError | apsw.NotADBError | UnicodeDecodeError | Damaged):
         return damage_error(path, str(cause))
-    return StorageUnavailable(f"{path} could not be read or written: {cause}. Look at the disk and its permissions.")
+    return disk_error(path, cause)
 
 
 def damage_error(path: Path, what: str) -> StorageDamaged:

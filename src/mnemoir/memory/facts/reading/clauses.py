@@ -105,7 +105,7 @@ def kind_of(text: str) -> Kind:
 
 def _pieces(sentence: str, code: str) -> Sequence[tuple[str, str]]:
     """The clauses of a sentence, each without punctuation at its edges, and without fillers there, too."""
-    found = (_trimmed(piece)[:_LONGEST] for piece in _cut_pieces(sentence, code))
+    found = (_trim(piece)[:_LONGEST] for piece in _cut_pieces(sentence, code))
     return [(text, _without_fillers(text, code)) for text in found if text]
 
 
@@ -136,7 +136,7 @@ def _tells_more(cut: re.Match[str], before: str) -> bool:
     return bool(cut["shared"]) and about(before).who in ("person", "third")
 
 
-def _trimmed(piece: str) -> str:
+def _trim(piece: str) -> str:
     """The piece without punctuation at its edges, but for a sign that belongs to a letter."""
     trimmed = piece.strip(_EDGES)
     sign = _SIGN.search(piece)
@@ -147,7 +147,7 @@ def _without_fillers(piece: str, code: str) -> str:
     """The clause without greetings and fillers at its edges; "we" for the user and somebody else as its subjects."""
     plain = aligned_text(piece)
     lead, tail = _lead(code).match(plain), _tail(code).search(plain)
-    bare = _trimmed(piece[lead.end() if lead else 0 : tail.start() if tail else len(piece)])
+    bare = _trim(piece[lead.end() if lead else 0 : tail.start() if tail else len(piece)])
     both = _user_and_other(code).match(aligned_text(bare))
     if both is None:
         return bare

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from mnemoir.conversations.history_digest import PASSED_OVER
 from mnemoir.core.conversations import ROOT
 from mnemoir.storage.sql.conversations.store import Row, text_of
-from mnemoir.storage.sql.conversations.thread import head_of
 from mnemoir.storage.sql.engine import Sql, Value, queries
 
 _TREE = queries("sessions/tree")
@@ -44,9 +43,10 @@ class Found:
 class StoredTree:
     """The messages of a session, for matching histories."""
 
-    def __init__(self, sql: Sql, session_id: str) -> None:
+    def __init__(self, sql: Sql, session_id: str, head_id: int) -> None:
         self._sql = sql
         self._session = session_id
+        self._head_id = head_id
 
     def find(self, history: Sequence[HistoryItem]) -> Found:
         """The match of the history."""
@@ -71,7 +71,7 @@ class StoredTree:
         ending = self._rows("ending", limit=len(history))[::-1]
         if [digest for _, digest in ending] != [one.digest for one in history]:
             ending = []
-        return Found(ids=[row[0] for row in ending], behind=head_of(self._sql, self._session).id)
+        return Found(ids=[row[0] for row in ending], behind=self._head_id)
 
     def _from_the_beginning(self, digests: Sequence[bytes]) -> list[int]:
         """The ids of the longest path from the beginning with the same digests."""
@@ -154,7 +154,7 @@ class StoredTree:
         said = [digest for _, digest in ending]
         length = next(size for size in range(len(said), -1, -1) if said[len(said) - size :] == digests[:size])
         ids = [message_id for message_id, _ in ending[len(ending) - length :]]
-        return Found(ids=ids, behind=head_of(self._sql, self._session).id)
+        return Found(ids=ids, behind=self._head_id)
 
     def _has_question_besides(self, message_id: int) -> bool:
         return bool(self._sql.value(_TREE["other_question"], session=self._session, id=message_id))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from mnemoir.conversations.history_digest import message_digest
 from mnemoir.core.conversations import ROOT, MessageNotFoundError, MessageRecord, SessionMetadata, checked_session_id
 from mnemoir.storage.sql.conversations.store import Row, message_values, storable, text_of, time_text
-from mnemoir.storage.sql.engine import Sql, queries
+from mnemoir.storage.sql.engine import Sql, Value, queries
 
 _TREE = queries("sessions/tree")
 _SESSIONS = queries("sessions/sessions")
@@ -126,8 +126,8 @@ class MessageWriter:
     def head(self, session_id: str) -> Place:
         """The head of the session, which is created if missing, and marked as used now."""
         if session_id not in self._heads:
-            add_session(self._sql, session_id, self._system_prompt, None, self._now)
-            self._sql.run(_SESSIONS["touch_session"], session=session_id, now=self._now)
+            new = _session_values(session_id, self._system_prompt, None, self._now)
+            self._sql.run(_SESSIONS["use_session"], **new)
             self._heads[session_id] = head_of(self._sql, session_id)
         return self._heads[session_id]
 
@@ -198,13 +198,18 @@ def no_message(session_id: str, message_id: int) -> MessageNotFoundError:
 
 def add_session(sql: Sql, session_id: str, system_prompt: str, metadata: SessionMetadata | None, now: str) -> bool:
     """Create a session unless it exists; True if created. Raises InvalidRequest for an invalid id."""
-    values = {
+    return bool(sql.rows(_SESSIONS["add_session"], **_session_values(session_id, system_prompt, metadata, now)))
+
+
+def _session_values(
+    session_id: str, system_prompt: str, metadata: SessionMetadata | None, now: str
+) -> dict[str, Value]:
+    return {
         "session": checked_session_id(session_id),
         "system_prompt": storable(system_prompt),
         "metadata": storable((metadata or SessionMetadata()).to_json()),
         "now": now,
     }
-    return bool(sql.rows(_SESSIONS["add_session"], **values))
 
 
 def _turn(role: str, behind: Place) -> str:

@@ -62,7 +62,6 @@ _COPIED = (
     *("role", "content", "tool_calls", "tool_call_id", "name", "created_at", "turn_id", "token_count", "importance"),
     *("pinned", "files", "run_id", "finish_reason", "digest", "estimate", "uid"),
 )
-_END = b"\xff"  # sorts after every text
 _BEHIND_ALL = 2**62  # ids
 
 
@@ -150,9 +149,9 @@ class TreeTables(Store):
 
         def append_new_messages(sql: Sql) -> Placed:
             writer = MessageWriter(sql, now, system_prompt=system_prompt, embedding_model=embedding_model)
-            writer.head(session_id)
+            head = writer.head(session_id)
             link(sql, session_id)
-            found = _find_history(StoredTree(sql, session_id), _with_stored_digests(sql, told), after)
+            found = _find_history(StoredTree(sql, session_id, head.id), _with_stored_digests(sql, told), after)
             writer.go_to(session_id, found.behind)
             added = writer.append(session_id, said[len(found.ids) :])
             return Placed(ids=[*found.ids, *added], added=added, parent_id=found.behind)
@@ -257,7 +256,7 @@ class TreeTables(Store):
         """Sessions, newest activity first, after the one with that activity and id."""
 
         def rows_of_page(sql: Sql) -> list[Row]:
-            behind = {"updated_at": _END, "id": "", "same": None} if before is None else _behind(sql, *before)
+            behind = {"updated_at": None, "id": "", "same": None} if before is None else _behind(sql, *before)
             return sql.rows(_SESSIONS["behind"], **behind, limit=clamped_number(limit))
 
         return [session_of(row) for row in self._file.read(rows_of_page)]

@@ -31,13 +31,19 @@ _ROWS_AT_ONCE = 4096
 
 
 class StoreState(NamedTuple):
-    """The state of the file; another `epoch` means that it was cleared."""
+    """The state of the file; another `epoch` means that it was cleared.
+
+    `second_model` has looked at all writes up to `second_seen` of `second_epoch`; all three are None before it has.
+    """
 
     epoch: str
     changes: int
     removals: int
     dimension: int | None
     model: str | None
+    second_model: str | None = None
+    second_epoch: str | None = None
+    second_seen: int | None = None
 
 
 def put(sql: Sql, state: StoreState, rows: Sequence[NewVector], tokens: Mapping[str, TokenPart]) -> None:
@@ -114,7 +120,7 @@ def restart(sql: Sql) -> None:
 def unseen(sql: Sql, model: str, limit: int) -> UnseenTexts:
     """The next documents that the second model has not looked at."""
     state = state_of(sql)
-    seen = _seen_by(sql, model, state.epoch)
+    seen = _seen_by(state, model)
     found = sql.rows(QUERIES["unseen"], seen=seen or 0, is_other=seen is None, limit=limit)
     texts = [Text(*row) for row in found]
     return UnseenTexts(model=model, epoch=state.epoch, changes=state.changes, texts=texts, is_last=len(texts) < limit)
@@ -124,7 +130,7 @@ def put_second(sql: Sql, state: StoreState, looked_at: UnseenTexts, vectors: Map
     """Store second vectors, and that these documents were looked at; nothing in a store that was cleared since."""
     if state.epoch != looked_at.epoch:
         return
-    if _seen_by(sql, looked_at.model, state.epoch) is None:
+    if _seen_by(state, looked_at.model) is None:
         sql.run(QUERIES["drop_second"])
     changes = state.changes
     for text in looked_at.texts:
@@ -134,21 +140,21 @@ def put_second(sql: Sql, state: StoreState, looked_at: UnseenTexts, vectors: Map
         if (stored := sql.row(QUERIES["put_second"], id=text.id, since=text.change, vector=vector)) is not None:
             changes += 1
             sql.run(QUERIES["renumber"], row=stored[0], change=changes)
-    _note(sql, state._replace(changes=changes))
+    if changes != state.changes:
+        _note(sql, state._replace(changes=changes))
     is_all = looked_at.is_last and state.changes == looked_at.changes
     last = looked_at.texts[-1].change if looked_at.texts else looked_at.changes
     seen = changes if is_all else last
     sql.run(QUERIES["note_second"], model=looked_at.model, epoch=state.epoch, seen=seen)
 
 
-def _seen_by(sql: Sql, model: str, epoch: str) -> int | None:
+def _seen_by(state: StoreState, model: str) -> int | None:
     """The last write that the second model has looked at; None for another model or a store that was cleared."""
-    found = sql.row(QUERIES["second_state"])
-    return int(found[2]) if found is not None and tuple(found[:2]) == (model, epoch) else None
+    return state.second_seen if (state.second_model, state.second_epoch) == (model, state.epoch) else None
 
 
 def _note(sql: Sql, state: StoreState) -> None:
-    sql.run(QUERIES["note_changes"], **state._asdict())
+    sql.run(QUERIES["note_changes"], changes=state.changes, removals=state.removals, dimension=state.dimension)
 
 
 def state_of(sql: Sql) -> StoreState:

@@ -23,9 +23,7 @@ from mnemoir.storage.sql.engine import Sql, Value, queries
 _SESSIONS = queries("sessions/sessions")
 _MESSAGES = queries("sessions/messages")
 _WAYS = queries("sessions/ways")
-_NOWHERE = float("-inf")  # numbers stand in front of every text
 _OUTSIDE = (0, 0.0)  # a border in front of all messages, or behind them
-_END = b"\xff"  # and bytes behind
 
 
 class WindowTables(Store):
@@ -180,8 +178,8 @@ def messages_with(sql: Sql, message_ids: Sequence[int]) -> list[StoredMessage]:
 
 
 def in_front_of(before: int | None) -> Mapping[str, Any]:
-    """The values of the place before which to read; no message is before a deleted one."""
-    return {"before": 0, "end": _END} if before is None else {"before": clamped_number(before), "end": _NOWHERE}
+    """The message before which to read, -1 for the end; no message is before a deleted one."""
+    return {"before": -1 if before is None else clamped_number(before)}
 
 
 def _release(sql: Sql, session_id: str, claim: str) -> bool:

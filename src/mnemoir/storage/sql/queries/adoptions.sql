@@ -1,3 +1,5 @@
+-- text: new_user, project, tenant, user
+
 -- name: begun_adoptions
 -- All adoptions that have not ended, by their primary key.
 SELECT tenant, project, user, new_user FROM adoptions ORDER BY tenant, project, user;

@@ -1,3 +1,6 @@
+-- text: at, before, id, name
+-- integer: limit, seq
+
 -- name: old_events
 -- Events of a scope from before a time whose memory got another text later, oldest first, so many at most; by indexes
 -- history_of_scope and history_of_memory. Restoring a memory, merging it and confirming it give it no text of its own.
@@ -40,4 +43,4 @@ SELECT at FROM stamps WHERE name = :name;
 
 -- name: put_stamp
 -- Note the time of a stamp.
-INSERT OR REPLACE INTO stamps (name, at) VALUES (:name, :at);
+INSERT INTO stamps (name, at) VALUES (:name, :at) ON CONFLICT (name) DO UPDATE SET at = excluded.at;

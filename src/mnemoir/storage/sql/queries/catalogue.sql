@@ -1,3 +1,7 @@
+-- text: before, day, place, since, stamp, used_at
+-- integer: embeddable, embedded, messages
+-- bytes: digest
+
 -- name: stamps
 -- The stamp of every file at its last inspection, with its place, unsorted.
 SELECT place, stamp FROM catalogue;

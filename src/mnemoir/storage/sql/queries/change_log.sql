@@ -1,3 +1,6 @@
+-- text: id, message_uid, project, tenant
+-- integer: before
+
 -- part: event
 SELECT h.number, h.change_id, h.undo_of, h.at, h.model, s.session, h.event,
        h.memory_id, h.old_text, h.new_text, h.reason, h.state, h.left_hash, h.agent, h.app, h.conversation

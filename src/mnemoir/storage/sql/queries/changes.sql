@@ -1,3 +1,11 @@
+-- text: agent, app, applied, at, change_id, conversation, copy_id, created_at, event, expires_on, extra, id, key
+-- text: kind, last_message, memory_id, metadata, model, new_text, now_text, old_text, origin, proposed
+-- text: reason, replaced_by, request_hash, role, session, space, speaker, state, successor, terms_by, text, turns
+-- text: undo_of, updated_at, valid_to
+-- integer: change, changes, next_seq, number, of_seq, part, removals, seq, source_id
+-- real: before, begin, effective_at, expires_at, given_at, now, said_at, since, until, valid_from, valid_until
+-- bytes: codes, content_hash, left_hash, names, terms, token_ids, vector
+
 -- name: counters
 -- A scope's revision, its last number and the spaces of its facts' vectors; one row, by the primary key.
 SELECT changes, removals, next_seq, spaces FROM scopes WHERE id = :scope_id;
@@ -43,6 +51,10 @@ UPDATE vectors SET model = NULL, vector = NULL WHERE scope_id = :scope_id AND se
 UPDATE scopes SET spaces = json_insert(spaces, '$[#]', :space)
  WHERE id = :scope_id AND :space NOT IN (SELECT value FROM json_each(spaces));
 
+-- postgres: mark_space
+UPDATE scopes SET spaces = (spaces::jsonb || to_jsonb(:space))::text
+ WHERE id = :scope_id AND NOT jsonb_exists(spaces::jsonb, :space);
+
 -- name: put_vector
 -- Write a vector of a memory in a further space.
 INSERT INTO vectors (scope_id, seq, space, part, model, vector)
@@ -51,7 +63,8 @@ ON CONFLICT (scope_id, seq, space, part) DO UPDATE SET model = excluded.model, v
 
 -- name: vectors_of
 -- The vectors of a memory in further spaces; by the unique key.
-SELECT space, part, model, vector, place FROM vectors WHERE scope_id = :scope_id AND seq = :seq;
+SELECT space, part, model, vector, seq || ' ' || space || ' ' || part AS place
+  FROM vectors WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: put_codes
 -- Write or replace the token codes of a memory.
@@ -66,18 +79,14 @@ INSERT INTO memories
      extra, origin)
 SELECT scope_id, :seq, :copy_id, kind, :change, agent, app, conversation, role, speaker, said_at, effective_at,
        expires_at,
-       valid_from, max(coalesce(valid_from, :until), :until), content_hash, created_at, updated_at, expires_on,
+       valid_from, CASE WHEN valid_from > :until THEN valid_from ELSE :until END, content_hash, created_at,
+       updated_at, expires_on,
        :now_text, id, :text, :metadata, :extra, origin
   FROM memories WHERE scope_id = :scope_id AND seq = :of_seq;
 
 -- name: entry
 -- The words, the names and the vector of a memory; at most one row, by the primary key.
 SELECT terms, terms_by, names, model, vector, token_ids FROM entries WHERE scope_id = :scope_id AND seq = :seq;
-
--- name: replace_entry
--- Write all words, the names and the vector of a memory.
-INSERT OR REPLACE INTO entries (scope_id, seq, terms, terms_by, names, model, vector, token_ids)
-VALUES (:scope_id, :seq, :terms, :terms_by, :names, :model, :vector, :token_ids);
 
 -- name: codes
 -- The token codes of a memory; at most one row, by the primary key.
@@ -153,11 +162,14 @@ SELECT coalesce(max(id), 0) + 1 FROM sources;
 -- name: add_source
 -- Keep the turns of one commit, and which message they end with.
 INSERT INTO sources (id, scope_id, turns, session, last_message)
-VALUES (:id, :scope_id, :turns, :session, :last_message);
+VALUES (:source_id, :scope_id, :turns, :session, :last_message);
 
 -- name: next_event
 -- The number of the next event, which none ever had; one row.
 SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'history'), 0) + 1;
+
+-- postgres: next_event
+SELECT nextval(pg_get_serial_sequence('history', 'number'));
 
 -- name: add_history
 -- One event of a memory.
@@ -204,8 +216,11 @@ SELECT request_hash, reason, applied, proposed FROM receipts
 
 -- name: put_receipt
 -- Keep an answer; it replaces one under the same key that is too old to count.
-INSERT OR REPLACE INTO receipts (scope_id, key, request_hash, reason, given_at, applied, proposed)
-VALUES (:scope_id, :key, :request_hash, :reason, :given_at, :applied, :proposed);
+INSERT INTO receipts (scope_id, key, request_hash, reason, given_at, applied, proposed)
+VALUES (:scope_id, :key, :request_hash, :reason, :given_at, :applied, :proposed)
+ON CONFLICT (scope_id, key) DO UPDATE
+    SET request_hash = excluded.request_hash, reason = excluded.reason, given_at = excluded.given_at,
+        applied = excluded.applied, proposed = excluded.proposed;
 
 -- name: drop_receipts
 -- Forget receipts older than a time; by index receipts_by_age.

@@ -1,6 +1,9 @@
+-- text: id, name, project, tenant, user
+-- integer: changes, hashed_by, next_seq, removals
+
 -- name: current_rows
 -- How many current memories a scope has; from index memories_by_change alone.
-SELECT count(*) FROM memories INDEXED BY memories_by_change WHERE scope_id = :scope_id AND valid_to IS NULL;
+SELECT count(*) FROM memories {by memories_by_change} WHERE scope_id = :scope_id AND valid_to IS NULL;
 
 -- name: make_nobodys
 -- Detach a scope from its user, under a name that no other scope has.

@@ -1,3 +1,6 @@
+-- text: agent, app, conversation, id, key, session
+-- integer: number
+
 -- name: said
 -- Every event that came from what was said in a session, with the text it gave; by indexes sources_by_session and
 -- history_by_source.

@@ -1,7 +1,9 @@
+-- text: reason, set_at, set_by, tenant, user
+
 -- name: set_hold
 -- Put a user on hold, or give the hold another reason.
 INSERT INTO holds (tenant, user, reason, set_at, set_by) VALUES (:tenant, :user, :reason, :set_at, :set_by)
-ON CONFLICT DO UPDATE SET reason = excluded.reason;
+ON CONFLICT (tenant, user) DO UPDATE SET reason = excluded.reason;
 
 -- name: clear_hold
 -- Lift a hold.

@@ -1,3 +1,5 @@
+-- integer: limit
+
 -- name: misplaced
 -- Memories that lack a row, by scope in order of storing; reads all.
 SELECT id, what FROM (
@@ -7,4 +9,4 @@ SELECT id, what FROM (
     SELECT m.scope_id, m.seq, m.id, 'has no history' FROM memories AS m
      WHERE m.valid_to IS NULL
        AND NOT EXISTS (SELECT 1 FROM history AS h WHERE h.scope_id = m.scope_id AND h.memory_id = m.id)
-) ORDER BY scope_id, seq LIMIT :limit;
+) AS lacking ORDER BY scope_id, seq LIMIT :limit;

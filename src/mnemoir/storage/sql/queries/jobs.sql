@@ -1,28 +1,33 @@
+-- text: error, id, incarnation, kind, now, payload, queue, result, worker
+-- integer: attempts, limit, most
+-- real: at, before, due_at, ended_at, lease_until
+
 -- part: job
 -- The columns of a job.
 id, kind, payload, state, attempts, created_at, updated_at, result, error
 
 -- name: put_job
--- Insert a job unless its id exists. By index jobs_in_queue.
+-- Insert a job unless its id exists. Gives what it waits for, no row when the id exists. By index jobs_in_queue.
 INSERT INTO jobs (id, kind, queue, state, waits_for, due_at, created_at, updated_at, payload)
 VALUES (:id, :kind, :queue, 'PENDING',
         CASE WHEN :queue <> '' AND EXISTS (SELECT 1 FROM jobs WHERE queue = :queue AND ended_at IS NULL)
              THEN 'turn' ELSE 'worker' END,
         :due_at, :now, :now, :payload)
-ON CONFLICT (id) DO NOTHING;
+ON CONFLICT (id) DO NOTHING
+RETURNING waits_for;
 
 -- name: make_due_claimable
 -- Make jobs claimable that were put back and are due again; by index jobs_put_back.
 UPDATE jobs SET waits_for = 'worker' WHERE waits_for = 'time' AND due_at <= :at;
 
--- name: claim_job
--- Lease the oldest job that waits for a worker, which is given back; no row when there is none; by index
--- jobs_claimable.
+-- name: claim_jobs
+-- Lease the oldest jobs that wait for a worker, so many at most, which are given back with their numbers, unsorted; by
+-- index jobs_claimable.
 UPDATE jobs
    SET state = 'RUNNING', waits_for = NULL, worker = :worker, lease_until = :lease_until, attempts = attempts + 1,
        updated_at = :now
- WHERE number = (SELECT number FROM jobs WHERE waits_for = 'worker' ORDER BY number LIMIT 1)
-RETURNING {job};
+ WHERE number IN (SELECT number FROM jobs WHERE waits_for = 'worker' ORDER BY number LIMIT :most)
+RETURNING {job}, number;
 
 -- name: extend_lease
 -- Extend the lease of a job, if the worker still has it.
@@ -36,7 +41,7 @@ UPDATE jobs SET state = 'PENDING', waits_for = 'worker', worker = NULL, lease_un
 -- name: put_back_of_ended
 -- The same for jobs whose worker belongs to an earlier opening of the database; by index jobs_leased.
 UPDATE jobs SET state = 'PENDING', waits_for = 'worker', worker = NULL, lease_until = NULL, updated_at = :now
- WHERE state = 'RUNNING' AND instr(worker, :incarnation) <> 1;
+ WHERE state = 'RUNNING' AND substr(worker, 1, length(:incarnation)) <> :incarnation;
 
 -- name: next_due
 -- When the oldest job that waits for a worker was due, else when the first that was put back is; one row, NULL when

@@ -1,3 +1,10 @@
+-- text: agent, app, by, conversation, kind, origin, place_id, session, tenant
+-- integer: limit, sign
+-- real: horizon, now, place_at, since, until
+-- boolean: hidden, place_untimed
+-- texts: ids
+-- integers: seqs
+
 -- part: wanted
 -- The current memories of a scope that meet every condition given; by index memories_by_age.
 scope_id = :scope_id AND valid_to IS NULL
@@ -7,12 +14,12 @@ AND (:kind IS NULL OR kind = :kind)
 AND (:origin IS NULL OR :origin = coalesce(origin, CASE
         WHEN kind = 'fact' THEN 'user' WHEN role IN ('assistant', 'tool', 'document') THEN role
         WHEN role = 'function' THEN 'tool' ELSE 'api' END))
-AND (:hidden IS NULL OR :hidden = ((:horizon IS NOT NULL AND coalesce(effective_at < :horizon, 0))
-                                   OR coalesce(expires_at <= :now, 0)))
+AND (:hidden IS NULL OR :hidden = ((:horizon IS NOT NULL AND coalesce(effective_at < :horizon, FALSE))
+                                   OR coalesce(expires_at <= :now, FALSE)))
 AND (:since IS NULL OR CASE :by WHEN 'updated' THEN effective_at ELSE said_at END >= :since)
 AND (:until IS NULL OR CASE :by WHEN 'updated' THEN effective_at ELSE said_at END < :until)
-AND (:ids IS NULL OR id IN (SELECT value FROM json_each(:ids)))
-AND (:seqs IS NULL OR seq IN (SELECT value FROM json_each(:seqs)))
+AND (:ids IS NULL OR id {in ids})
+AND (:seqs IS NULL OR seq {in seqs})
 
 -- name: selected
 -- A page of what is wanted in the order asked for, behind a place. Only numbers and times are sorted. The place is
@@ -30,7 +37,7 @@ WITH held (seq, id, at) AS (
 )
 SELECT m.seq, m.id, m.text, m.created_at, m.updated_at, m.metadata, m.kind, m.agent, m.app, m.conversation, m.role,
        m.speaker, m.expires_on, m.valid_to, m.replaced_by, m.extra, m.origin
-  FROM page CROSS JOIN memories AS m ON m.scope_id = :scope_id AND m.seq = page.seq
+  FROM page {then join} memories AS m ON m.scope_id = :scope_id AND m.seq = page.seq
  ORDER BY page.at IS NULL, page.at, CASE :sign WHEN 1 THEN page.id END, CASE :sign WHEN -1 THEN page.id END DESC;
 
 -- name: selected_count
@@ -58,13 +65,13 @@ SELECT DISTINCT memory_id FROM history
 -- name: bytes_by_user
 -- The bytes of texts and metadata of current memories of each user of a tenant, as they are stored; by looking at all.
 SELECT s.user, sum(octet_length(m.text) + coalesce(octet_length(m.metadata), 0))
-  FROM scopes AS s CROSS JOIN memories AS m ON m.scope_id = s.id AND m.valid_to IS NULL
+  FROM scopes AS s {then join} memories AS m ON m.scope_id = s.id AND m.valid_to IS NULL
  WHERE s.tenant = :tenant
  GROUP BY s.user;
 
 -- name: owners
 -- Every user of a tenant with current memories: project, name, how many, the last renewal; by project, then by name.
 SELECT s.project, s.user, count(*), max(m.effective_at)
-  FROM scopes AS s CROSS JOIN memories AS m ON m.scope_id = s.id AND m.valid_to IS NULL
+  FROM scopes AS s {then join} memories AS m ON m.scope_id = s.id AND m.valid_to IS NULL
  WHERE s.tenant = :tenant
  GROUP BY s.project, s.user ORDER BY s.project, s.user;

@@ -1,14 +1,20 @@
+-- text: agent, app, conversation, id, project, tenant
+-- integer: limit, offset
+-- real: at, horizon, now, since
+-- bytes: content_hash
+
 -- name: counts_of_all
 -- How many projects and users have current memories, and how many memories there are; from index memories_by_change.
 SELECT count(DISTINCT s.tenant || '/' || s.project), count(*), coalesce(sum(m.memories), 0)
-  FROM (SELECT scope_id, count(*) AS memories FROM memories INDEXED BY memories_by_change
+  FROM (SELECT scope_id, count(*) AS memories FROM memories {by memories_by_change}
          WHERE valid_to IS NULL GROUP BY scope_id) AS m
   JOIN scopes AS s ON s.id = m.scope_id AND s.tenant <> '';
 
 -- name: added
--- How many current memories were added on each day since a time, in order of day; from index memories_by_creation.
-SELECT date(m.said_at, 'unixepoch'), count(*)
-  FROM scopes AS s CROSS JOIN memories AS m INDEXED BY memories_by_creation ON m.scope_id = s.id
+-- How many current memories were added on each day since a time, in order of day, which is counted from 1970;
+-- from index memories_by_creation.
+SELECT CAST(floor(m.said_at / 86400) AS integer), count(*)
+  FROM scopes AS s {then join} memories AS m {by memories_by_creation} ON m.scope_id = s.id
  WHERE s.tenant <> '' AND m.said_at >= :since AND m.valid_to IS NULL GROUP BY 1 ORDER BY 1;
 
 -- name: owner_of
@@ -26,14 +32,14 @@ SELECT s.user FROM scopes AS s
 
 -- name: users_of_agent
 -- Those with current memories of an agent, and of an app where one is named, in name order; by index memories_by_agent.
-SELECT DISTINCT s.user FROM memories AS m CROSS JOIN scopes AS s ON s.id = m.scope_id
+SELECT DISTINCT s.user FROM memories AS m {then join} scopes AS s ON s.id = m.scope_id
  WHERE m.agent = :agent AND m.valid_to IS NULL AND (:app IS NULL OR m.app = :app)
    AND s.tenant = :tenant AND s.project = :project
  ORDER BY s.user;
 
 -- name: users_of_app
 -- Those with current memories of an app, in name order; by index memories_by_app.
-SELECT DISTINCT s.user FROM memories AS m CROSS JOIN scopes AS s ON s.id = m.scope_id
+SELECT DISTINCT s.user FROM memories AS m {then join} scopes AS s ON s.id = m.scope_id
  WHERE m.app = :app AND m.valid_to IS NULL AND s.tenant = :tenant AND s.project = :project
  ORDER BY s.user;
 
@@ -56,7 +62,7 @@ SELECT seq, id, text, created_at, updated_at, metadata, kind, agent, app, conver
    AND (:conversation IS NULL OR conversation = :conversation)
    AND (:horizon IS NULL OR effective_at IS NULL OR effective_at >= :horizon)
    AND (expires_at IS NULL OR expires_at > :now)
- ORDER BY said_at DESC, id DESC LIMIT :limit OFFSET :offset;
+ ORDER BY said_at DESC NULLS LAST, id DESC LIMIT :limit OFFSET :offset;
 
 -- name: count
 -- How many `page` gives without a limit; by index memories_by_age.
@@ -78,7 +84,7 @@ SELECT seq, id, text, created_at, updated_at, metadata, kind, agent, app, conver
    AND (:conversation IS NULL OR conversation = :conversation)
    AND (:horizon IS NULL OR effective_at IS NULL OR effective_at >= :horizon)
    AND (expires_at IS NULL OR expires_at > :now)
- ORDER BY said_at DESC, id DESC LIMIT :limit OFFSET :offset;
+ ORDER BY said_at DESC NULLS LAST, id DESC LIMIT :limit OFFSET :offset;
 
 -- name: count_of_the_past
 -- How many `page_of_the_past` gives without a limit.
@@ -98,7 +104,7 @@ SELECT seq, id, text, created_at, updated_at, metadata, kind, agent, app, conver
  WHERE scope_id = :scope_id AND content_hash = :content_hash AND kind = 'fact' AND valid_to IS NULL
    AND (:agent IS NULL OR agent = :agent) AND (:app IS NULL OR app = :app)
    AND (:conversation IS NULL OR conversation = :conversation)
- ORDER BY coalesce(effective_at, 9e999) DESC, seq DESC;
+ ORDER BY effective_at IS NULL DESC, effective_at DESC, seq DESC;
 
 -- name: last_messages
 -- The messages stored last in one conversation (NULL: those outside any), newest first; by index
@@ -106,8 +112,9 @@ SELECT seq, id, text, created_at, updated_at, metadata, kind, agent, app, conver
 SELECT seq, id, text, created_at, updated_at, metadata, kind, agent, app, conversation, role, speaker, expires_on,
        valid_to, replaced_by, extra, origin
   FROM memories
- WHERE scope_id = :scope_id AND conversation IS :conversation AND kind = 'message' AND valid_to IS NULL
-   AND agent IS :agent AND app IS :app
+ WHERE scope_id = :scope_id AND conversation IS NOT DISTINCT FROM :conversation
+   AND kind = 'message' AND valid_to IS NULL
+   AND agent IS NOT DISTINCT FROM :agent AND app IS NOT DISTINCT FROM :app
  ORDER BY seq DESC LIMIT :limit;
 
 -- name: history

@@ -1,3 +1,5 @@
+-- text: project, tenant, user
+
 -- name: projects_of
 -- The projects in which a user of a tenant has, or had, anything, by name; by the unique key of scopes.
 SELECT project FROM scopes WHERE tenant = :tenant AND user = :user ORDER BY project;

@@ -1,3 +1,7 @@
+-- text: about, kind, original, session_id
+-- integer: number
+-- bytes: hash
+
 -- name: number_of_value
 -- The number of a value of the scope; by the primary key.
 SELECT number FROM pii_values WHERE scope_id = :scope_id AND kind = :kind AND hash = :hash LIMIT 1;
@@ -10,7 +14,8 @@ SELECT coalesce(max(number), 0) FROM pii_values WHERE scope_id = :scope_id AND k
 -- Note that a value was said in a conversation. A value that is noted already may become one that can be turned back.
 INSERT INTO pii_values (scope_id, kind, hash, about, session_id, number, original)
 VALUES (:scope_id, :kind, :hash, :about, :session_id, :number, :original)
-ON CONFLICT DO UPDATE SET original = coalesce(original, excluded.original);
+ON CONFLICT (scope_id, kind, hash, about, session_id) DO UPDATE
+    SET original = coalesce(pii_values.original, excluded.original);
 
 -- name: is_noted
 -- 1 when the value is noted for the conversation; by the primary key.
@@ -19,7 +24,8 @@ SELECT 1 FROM pii_values
 
 -- name: originals
 -- Kind, number and value of all that can be turned back; by index pii_values_by_number.
-SELECT kind, number, original, label FROM pii_values WHERE scope_id = :scope_id AND original IS NOT NULL;
+SELECT kind, number, original, kind || ' ' || number AS label
+  FROM pii_values WHERE scope_id = :scope_id AND original IS NOT NULL;
 
 -- name: forget_values_of
 -- Delete what was said in a conversation; by index pii_values_by_session.
@@ -36,5 +42,6 @@ DELETE FROM pii_values
 
 -- name: values_of_messages
 -- What stands in messages, with what each value is bound to; by the primary key.
-SELECT kind, hash, about, session_id, number, original, label FROM pii_values
+SELECT kind, hash, about, session_id, number, original, kind || ' ' || number AS label
+  FROM pii_values
  WHERE scope_id = :scope_id AND about = 'messages';

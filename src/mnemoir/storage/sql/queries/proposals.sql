@@ -1,3 +1,9 @@
+-- text: agent, app, at, conversation, event, id, memory_id, model, previous_text, project, reason, session, state
+-- text: successor, tenant, text
+-- integer: before, limit, most, number, source_id
+-- real: proposed_at, since
+-- bytes: content_hash, known_hash
+
 -- part: proposal
 SELECT number, id, event, memory_id, agent, app, conversation, reason, proposed_at, at, successor, model, session,
        text, previous_text, state
@@ -48,12 +54,13 @@ SELECT coalesce(max(number), 0) + 1 FROM proposals WHERE scope_id = :scope_id;
 
 -- name: put_proposal
 -- Store a proposal, unless the scope has one of its id.
-INSERT OR IGNORE INTO proposals
+INSERT INTO proposals
     (scope_id, number, id, event, memory_id, agent, app, conversation, reason, proposed_at, at, successor, model,
      session, source_id, content_hash, text, previous_text, state)
 VALUES
     (:scope_id, :number, :id, :event, :memory_id, :agent, :app, :conversation, :reason, :proposed_at, :at, :successor,
-     :model, :session, :source_id, :content_hash, :text, :previous_text, :state);
+     :model, :session, :source_id, :content_hash, :text, :previous_text, :state)
+ON CONFLICT DO NOTHING;
 
 -- name: rewrite_proposal
 -- Give a proposal another text, if it has the one that was read; by the unique key.
@@ -71,7 +78,7 @@ DELETE FROM proposals WHERE scope_id = :scope_id AND id = :id RETURNING source_i
 
 -- name: beyond
 -- The proposals of a scope beyond the newest ones; by the primary key.
-SELECT id FROM proposals WHERE scope_id = :scope_id ORDER BY number DESC LIMIT -1 OFFSET :most;
+SELECT id FROM proposals WHERE scope_id = :scope_id ORDER BY number DESC LIMIT 9223372036854775807 OFFSET :most;
 
 -- name: too_old
 -- The proposals of all scopes whose users are not on hold from before a time; by index proposals_by_age.

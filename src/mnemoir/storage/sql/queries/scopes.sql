@@ -1,3 +1,6 @@
+-- text: project, tenant, user
+-- integer: hashed_by
+
 -- name: scope_id
 -- The number of a user's scope; at most one row, by the unique key.
 SELECT id FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user;

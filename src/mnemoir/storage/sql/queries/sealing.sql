@@ -1,3 +1,5 @@
+-- integer: after, key, limit
+
 -- name: scopes_after
 -- Scopes of users in order of their number, with the keys of their digests and of all their cells; by the primary key.
 SELECT id, tenant, project, user, hashed_by, sealed_by FROM scopes

@@ -1,7 +1,10 @@
+-- text: before, day, since, tenant, user, what
+-- integer: amount
+
 -- name: add_usage
 -- Add to what a user has used on a day.
 INSERT INTO usage (tenant, user, what, day, amount) VALUES (:tenant, :user, :what, :day, :amount)
-ON CONFLICT (tenant, user, what, day) DO UPDATE SET amount = amount + excluded.amount;
+ON CONFLICT (tenant, user, what, day) DO UPDATE SET amount = usage.amount + excluded.amount;
 
 -- name: usage_since
 -- What every user has used on each day since one, unsorted; by index usage_by_day.
@@ -11,7 +14,7 @@ SELECT tenant, user, what, day, amount FROM usage WHERE day >= :since;
 -- Count what a user has used as nobody's, so that sums of the tenant stay; by the primary key.
 INSERT INTO usage (tenant, user, what, day, amount)
 SELECT tenant, '', what, day, amount FROM usage WHERE tenant = :tenant AND user = :user
-ON CONFLICT (tenant, user, what, day) DO UPDATE SET amount = amount + excluded.amount;
+ON CONFLICT (tenant, user, what, day) DO UPDATE SET amount = usage.amount + excluded.amount;
 
 -- name: drop_usage_of
 -- Delete what a user has used; by the primary key.

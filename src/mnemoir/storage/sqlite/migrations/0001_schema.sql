@@ -93,7 +93,7 @@ CREATE INDEX entries_by_model ON entries (model, scope_id, seq); -- what waits f
 CREATE INDEX entries_by_terms ON entries (terms_by, scope_id, seq); -- what waits for other terms
 
 -- Vectors in further spaces, of the memories that need one there; `model` is NULL while it is to be made. With a rowid:
--- without one a search takes ten times as long. `place` is what an encrypted vector is bound to.
+-- without one a search takes ten times as long. An encrypted vector is bound to seq, space and part.
 CREATE TABLE vectors (
     number INTEGER PRIMARY KEY,
     scope_id INTEGER NOT NULL,
@@ -102,7 +102,6 @@ CREATE TABLE vectors (
     part INTEGER NOT NULL DEFAULT 0,
     model TEXT,
     vector BLOB,
-    place TEXT GENERATED ALWAYS AS (seq || ' ' || space || ' ' || part) VIRTUAL,
     UNIQUE (scope_id, seq, space, part),
     FOREIGN KEY (scope_id, seq) REFERENCES memories (scope_id, seq) ON DELETE CASCADE
 ) STRICT;
@@ -208,7 +207,7 @@ CREATE INDEX proposals_by_age ON proposals (proposed_at, scope_id);
 
 -- The numbers of the placeholders that stand for personal data, such as [EMAIL_1]. A value has one number for a user,
 -- and a row for each conversation that it was said in, so that it goes with the last of them. `original` is the value,
--- where it may be turned back, and `label` what that is bound to when it is encrypted.
+-- where it may be turned back; encrypted, it is bound to kind and number.
 CREATE TABLE pii_values (
     scope_id INTEGER NOT NULL REFERENCES scopes (id),
     kind TEXT NOT NULL,
@@ -217,7 +216,6 @@ CREATE TABLE pii_values (
     session_id TEXT NOT NULL,
     number INTEGER NOT NULL,
     original TEXT,
-    label TEXT GENERATED ALWAYS AS (kind || ' ' || number) VIRTUAL,
     PRIMARY KEY (scope_id, kind, hash, about, session_id)
 ) STRICT, WITHOUT ROWID;
 

@@ -1,3 +1,8 @@
+-- text: after, after_id, at, by, configs, created_at, created_by, expires_at, id, label, name, now, projects
+-- text: replaced_by, retention, role, tenant, user, value
+-- integer: limit
+-- bytes: hash
+
 -- part: columns
 k.id, k.hash, k.tenant, k.projects, k.user, k.role, k.label, k.created_at, k.created_by, k.expires_at, k.revoked_at,
        k.replaced_by, k.last_used_at, k.configs
@@ -33,7 +38,7 @@ SELECT DISTINCT tenant, user FROM api_keys WHERE user IS NOT NULL;
 
 -- name: erase_user
 -- End the keys of a user, and replace the name; by index api_keys_of_tenant.
-UPDATE api_keys SET user = :name, label = '', revoked_at = min(coalesce(revoked_at, :at), :at)
+UPDATE api_keys SET user = :name, label = '', revoked_at = CASE WHEN revoked_at < :at THEN revoked_at ELSE :at END
  WHERE tenant = :tenant AND user = :user;
 
 -- name: any_key
@@ -53,7 +58,8 @@ VALUES (:id, :hash, :tenant, :projects, :user, :role, :label, :created_at, :crea
 -- name: end_key
 -- End a key at a time, unless it ends before; note what replaces it.
 UPDATE api_keys
-   SET revoked_at = min(coalesce(revoked_at, :at), :at), replaced_by = coalesce(:replaced_by, replaced_by)
+   SET revoked_at = CASE WHEN revoked_at < :at THEN revoked_at ELSE :at END,
+       replaced_by = coalesce(:replaced_by, replaced_by)
  WHERE id = :id;
 
 -- name: note_use
@@ -88,7 +94,7 @@ SELECT value FROM access WHERE name = :name;
 
 -- name: decide
 -- Decide it.
-REPLACE INTO access (name, value) VALUES (:name, :value);
+INSERT INTO access (name, value) VALUES (:name, :value) ON CONFLICT (name) DO UPDATE SET value = excluded.value;
 
 -- name: undecide
 -- Take back what was decided.

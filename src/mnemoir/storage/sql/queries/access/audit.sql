@@ -1,3 +1,7 @@
+-- text: action, actor, address, at, before, day, request_id, result, target, tenant, user
+-- integer: after, below, count, limit, number, of
+-- bytes: chain, names, subject
+
 -- part: columns
 number, at, tenant, actor, action, target, user, result, request_id, address, of, count, names, subject, chain
 
@@ -36,7 +40,7 @@ SELECT {columns} FROM audit WHERE number > :after ORDER BY number LIMIT :limit;
 -- name: newest
 -- Rows before a number, newest first, of a tenant, or of all for NULL; by the primary key or index audit_of_tenant.
 SELECT {columns} FROM audit
- WHERE number < :before AND (:tenant IS NULL OR tenant = :tenant) AND (:action IS NULL OR action = :action)
+ WHERE number < :below AND (:tenant IS NULL OR tenant = :tenant) AND (:action IS NULL OR action = :action)
    AND (:actor IS NULL OR actor = :actor) AND (:day IS NULL OR substr(at, 1, 10) = :day)
  ORDER BY number DESC LIMIT :limit;
 

@@ -1,10 +1,13 @@
+-- text: kind, limits, name, of
+
 -- name: limits
 -- The limits of a tenant or a key; at most one row, by the primary key.
 SELECT limits FROM limits WHERE kind = :kind AND name = :name;
 
 -- name: put_limits
 -- Set the limits of a tenant or a key.
-REPLACE INTO limits (kind, name, limits) VALUES (:kind, :name, :limits);
+INSERT INTO limits (kind, name, limits) VALUES (:kind, :name, :limits)
+ON CONFLICT (kind, name) DO UPDATE SET limits = excluded.limits;
 
 -- name: drop_limits
 -- Leave a tenant or a key without limits of its own.

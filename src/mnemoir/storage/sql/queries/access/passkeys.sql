@@ -1,3 +1,7 @@
+-- text: expires_at, id, label, now, purpose, user
+-- integer: former, most, sign_count
+-- bytes: challenge, credential, public_key
+
 -- part: columns
 p.id, p.user, p.credential, p.public_key, p.sign_count, p.label, p.created_at, p.last_used_at
 
@@ -41,4 +45,5 @@ DELETE FROM challenges WHERE id = :id;
 -- name: drop_old_challenges
 -- Remove the challenges that ended, and of too many the oldest.
 DELETE FROM challenges
- WHERE expires_at <= :now OR id IN (SELECT id FROM challenges ORDER BY expires_at DESC LIMIT -1 OFFSET :most);
+ WHERE expires_at <= :now
+    OR id IN (SELECT id FROM challenges ORDER BY expires_at DESC LIMIT 9223372036854775807 OFFSET :most);

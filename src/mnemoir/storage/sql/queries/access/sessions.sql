@@ -1,3 +1,6 @@
+-- text: address, agent, at, begun_before, but, id, now, unused_since, user
+-- bytes: hash
+
 -- part: columns
 s.id, s.user, s.created_at, s.last_seen_at, s.agent, s.address, s.confirmed_at
 

@@ -1,3 +1,7 @@
+-- text: code, expires_at, leads_to, nonce, now, provider, redirect_uri, state, verifier
+-- integer: most
+-- bytes: hash, invitation
+
 -- name: begin
 -- Store a sign-in under way.
 INSERT INTO sign_ins (state, hash, provider, nonce, verifier, redirect_uri, leads_to, invitation, expires_at)
@@ -6,7 +10,8 @@ VALUES (:state, :hash, :provider, :nonce, :verifier, :redirect_uri, :leads_to, :
 -- name: drop_old
 -- Remove the sign-ins that ended, and of too many the oldest.
 DELETE FROM sign_ins
- WHERE expires_at <= :now OR state IN (SELECT state FROM sign_ins ORDER BY expires_at DESC LIMIT -1 OFFSET :most);
+ WHERE expires_at <= :now
+    OR state IN (SELECT state FROM sign_ins ORDER BY expires_at DESC LIMIT 9223372036854775807 OFFSET :most);
 
 -- name: open
 -- The sign-in of that state and browser, if it goes on; at most one row, by the primary key.

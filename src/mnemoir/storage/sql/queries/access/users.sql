@@ -1,3 +1,8 @@
+-- text: after, after_id, at, before, called, configs, created_at, created_by, disabled_at, expires_at, former, id
+-- text: issuer, memory_user, name, now, password, projects, resets, role, subject, tenant, time_zone, user
+-- integer: is_operator, limit, only_new
+-- bytes: hash
+
 -- part: columns
 u.id, u.name, u.tenant, u.role, u.is_operator, u.memory_user, u.projects, u.configs, u.created_at, u.created_by,
        u.disabled_at, u.last_seen_at, u.password, (SELECT count(*) FROM passkeys AS p WHERE p.user = u.id),

@@ -1,3 +1,7 @@
+-- text: kek, now, project, tenant, user
+-- integer: id
+-- bytes: wrapped
+
 -- name: data_key
 -- One key; at most one row, by the primary key.
 SELECT id, tenant, project, user, number, kek, wrapped FROM data_keys WHERE id = :id;
@@ -25,7 +29,7 @@ UPDATE data_keys SET kek = :kek, wrapped = :wrapped WHERE id = :id AND wrapped I
 
 -- name: destroy_keys
 -- Destroy all keys of a user, and take the name away from them; a destroyed key is looked for by its id alone.
-UPDATE data_keys SET wrapped = NULL, destroyed_at = coalesce(destroyed_at, :now), user = printf('destroyed:%08x', id)
+UPDATE data_keys SET wrapped = NULL, destroyed_at = coalesce(destroyed_at, :now), user = 'destroyed:' || id
  WHERE tenant = :tenant AND project = :project AND user = :user;
 
 -- name: owners

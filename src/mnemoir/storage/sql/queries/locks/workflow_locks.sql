@@ -1,3 +1,5 @@
+-- sqlite alone: the file has the format of the config tree
+
 -- name: create_table
 -- The table as the config tree's format has it.
 CREATE TABLE IF NOT EXISTS WorkflowLocks (

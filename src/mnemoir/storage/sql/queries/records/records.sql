@@ -1,3 +1,5 @@
+-- sqlite alone: the files have a format of their own
+
 -- name: blocks
 -- Chunks of ours and hashes that only other programs logged, in the order of the conversation. A tracker whose hash is
 -- not logged has the number that it gets when it is imported.

@@ -1,3 +1,5 @@
+-- sqlite alone: the files have a format of their own
+
 -- name: tables
 -- What WilmerAI knows, column for column, and what is ours, whose names begin with mnemoir_.
 CREATE TABLE IF NOT EXISTS memories (

@@ -1,3 +1,5 @@
+-- sqlite alone: the files have a format of their own
+
 -- name: rows_with
 -- How many records hold each of some phrases (an object of `record_ranking`); one row, a JSON array.
 SELECT mnemoir_rows_with(:phrases);

@@ -1,18 +1,33 @@
+-- text: before_id, category, conversation, day, error, id, lost, model, project, question, since, started_at, status
+-- text: tenant, trace, user, user_id, workflow
+-- integer: input_tokens, limit, memories, most, most_bytes, nodes, number, output_tokens, stream, tokens_counted
+-- real: before, duration_ms, first_token_ms, written_at
+-- texts: projects, under_way
+-- integers: numbers
+
 -- name: put_run
 -- Insert or replace a run.
-REPLACE INTO runs
+INSERT INTO runs
     (number, id, written_at, started_at, status, question, user, tenant, project, user_id, conversation, model, stream,
      workflow, category, first_token_ms, duration_ms, nodes, memories, input_tokens, output_tokens, tokens_counted, error,
      trace)
 VALUES
     (:number, :id, :written_at, :started_at, :status, :question, :user, :tenant, :project, :user_id, :conversation,
      :model, :stream, :workflow, :category, :first_token_ms, :duration_ms, :nodes, :memories, :input_tokens,
-     :output_tokens, :tokens_counted, :error, :trace);
+     :output_tokens, :tokens_counted, :error, :trace)
+ON CONFLICT (number) DO UPDATE
+    SET id = excluded.id, written_at = excluded.written_at, started_at = excluded.started_at, status = excluded.status,
+        question = excluded.question, user = excluded.user, tenant = excluded.tenant, project = excluded.project,
+        user_id = excluded.user_id, conversation = excluded.conversation, model = excluded.model,
+        stream = excluded.stream, workflow = excluded.workflow, category = excluded.category,
+        first_token_ms = excluded.first_token_ms, duration_ms = excluded.duration_ms, nodes = excluded.nodes,
+        memories = excluded.memories, input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens,
+        tokens_counted = excluded.tokens_counted, error = excluded.error, trace = excluded.trace;
 
 -- name: end_lost_runs
 -- Note that runs whose end was never written down are over, but for those in the JSON list of ids; by looking at all.
 UPDATE runs SET status = 'failed', error = :lost
- WHERE status = 'running' AND id NOT IN (SELECT value FROM json_each(:under_way));
+ WHERE status = 'running' AND id {not in under_way};
 
 -- name: drop_old_runs
 -- Delete runs written before a time; by looking at all.
@@ -25,7 +40,7 @@ DELETE FROM runs WHERE number <= (SELECT max(number) FROM runs) - :most;
 -- name: drop_runs_over_size
 -- Forget all but the newest whose traces come to so many bytes; by looking at the length of each, not at its text.
 DELETE FROM runs WHERE number <= (
-    SELECT max(number) FROM (SELECT number, sum(octet_length(trace)) OVER (ORDER BY number DESC) AS bytes FROM runs)
+    SELECT max(number) FROM (SELECT number, sum(octet_length(trace)) OVER (ORDER BY number DESC) AS bytes FROM runs) AS sizes
      WHERE bytes > :most_bytes);
 
 -- name: newest_number
@@ -50,15 +65,15 @@ SELECT trace, status, error FROM runs WHERE id = :id;
 SELECT id, started_at, status, question, user, project, user_id, conversation, model, stream, workflow, category, first_token_ms,
        duration_ms, nodes, memories, input_tokens, output_tokens, tokens_counted, error
   FROM runs
- WHERE (:before IS NULL OR number < (SELECT number FROM runs WHERE id = :before))
-   AND (:numbers IS NULL OR number IN (SELECT value FROM json_each(:numbers)))
+ WHERE (:before_id IS NULL OR number < (SELECT number FROM runs WHERE id = :before_id))
+   AND (:numbers IS NULL OR number {in numbers})
    AND (:status IS NULL OR status = :status)
-   AND (:workflow IS NULL OR workflow = :workflow COLLATE NOCASE)
+   AND (:workflow IS NULL OR lower(workflow) = lower(:workflow))
    AND (:conversation IS NULL OR conversation = :conversation)
    AND (:user IS NULL OR user = :user OR user_id = :user)
    AND (:since IS NULL OR started_at >= :since)
    AND (:tenant IS NULL OR tenant = :tenant)
-   AND (:projects IS NULL OR project IN (SELECT value FROM json_each(:projects)))
+   AND (:projects IS NULL OR project {in projects})
    AND (:user_id IS NULL OR user_id = :user_id)
  ORDER BY number DESC LIMIT :limit;
 
@@ -75,7 +90,8 @@ SELECT number, error, id FROM runs WHERE error IS NOT NULL;
 INSERT INTO tokens (day, tenant, project, user_id, input_tokens, output_tokens)
 VALUES (:day, :tenant, :project, :user_id, :input_tokens, :output_tokens)
 ON CONFLICT (day, tenant, project, user_id) DO UPDATE
-    SET input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens;
+    SET input_tokens = tokens.input_tokens + excluded.input_tokens,
+        output_tokens = tokens.output_tokens + excluded.output_tokens;
 
 -- name: tokens
 -- The tokens of all users on each day since one, in order of day; by the primary key.

@@ -1,9 +1,17 @@
+-- text: claim, content, created_at, files, finish_reason, model, name, role, run_id, session, text, tool_call_id
+-- text: tool_calls, turn_id, uid
+-- integer: after, before, estimate, id, limit, mark, offset, parent_id, pinned, token_count, upto
+-- real: importance, now_s, threshold, until
+-- bytes: digest
+-- texts: sessions
+
 -- name: add_message
 -- The id. It is not older than its parent.
 INSERT INTO messages (session_id, role, content, tool_calls, tool_call_id, name, created_at, parent_id, turn_id,
                       token_count, importance, pinned, files, run_id, finish_reason, digest, uid, estimate)
 VALUES (:session, :role, :content, :tool_calls, :tool_call_id, :name,
-        max(:created_at, coalesce((SELECT created_at FROM messages WHERE id = :parent_id), '')), :parent_id, :turn_id,
+        CASE WHEN (SELECT created_at FROM messages WHERE id = :parent_id) > :created_at
+             THEN (SELECT created_at FROM messages WHERE id = :parent_id) ELSE :created_at END, :parent_id, :turn_id,
         :token_count, :importance, :pinned, :files, :run_id, :finish_reason, :digest, :uid, :estimate) RETURNING id;
 
 -- name: count
@@ -13,13 +21,13 @@ SELECT count(*) FROM messages WHERE session_id = :session AND off_thread IS NULL
 -- name: counts
 -- Sessions of those asked for (JSON), each with the messages of its thread, by idx_messages_thread.
 SELECT json_each.value, (SELECT count(*) FROM messages WHERE session_id = json_each.value AND off_thread IS NULL)
-  FROM json_each(:sessions);
+  FROM {list sessions} AS json_each;
 
 -- name: beginnings
 -- The first messages of the thread of each session asked for (JSON), oldest first, by idx_messages_thread.
 SELECT rows.id, session, role, content, tool_calls, tool_call_id, name, at, parent_id, turn_id, token_count, importance,
        pinned, files, run_id, finish_reason, off_thread, uid
-  FROM json_each(:sessions)
+  FROM {list sessions} AS json_each
   JOIN message_rows AS rows
     ON rows.id IN (SELECT id FROM messages WHERE session_id = json_each.value AND off_thread IS NULL
                     ORDER BY created_at, id LIMIT :limit)
@@ -38,8 +46,9 @@ SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id
        pinned, files, run_id, finish_reason, off_thread, uid
   FROM message_rows
  WHERE session_id = :session AND off_thread IS NULL
-   AND (created_at, id) > (coalesce((SELECT created_at FROM messages WHERE id = :mark), -9e999), :mark)
-   AND (created_at, id) < (coalesce((SELECT created_at FROM messages WHERE id = :before), :end), :before)
+   AND (created_at, id) > (coalesce((SELECT created_at FROM messages WHERE id = :mark), {before all}), :mark)
+   AND (created_at, id) < (coalesce((SELECT created_at FROM messages WHERE id = :before),
+                                    CASE :before WHEN -1 THEN {behind all} ELSE {before all} END), :before)
  ORDER BY created_at DESC, id DESC LIMIT :limit;
 
 -- name: oldest
@@ -48,9 +57,10 @@ SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id
        pinned, files, run_id, finish_reason, off_thread, uid
   FROM message_rows
  WHERE session_id = :session AND off_thread IS NULL
-   AND (created_at, id) > (coalesce((SELECT created_at FROM messages WHERE id = :after), -9e999), :after)
-   AND (created_at, id) > (coalesce((SELECT created_at FROM messages WHERE id = :mark), -9e999), :mark)
-   AND (created_at, id) < (coalesce((SELECT created_at FROM messages WHERE id = :before), :end), :before)
+   AND (created_at, id) > (coalesce((SELECT created_at FROM messages WHERE id = :after), {before all}), :after)
+   AND (created_at, id) > (coalesce((SELECT created_at FROM messages WHERE id = :mark), {before all}), :mark)
+   AND (created_at, id) < (coalesce((SELECT created_at FROM messages WHERE id = :before),
+                                    CASE :before WHEN -1 THEN {behind all} ELSE {before all} END), :before)
  ORDER BY created_at, id LIMIT :limit;
 
 -- name: important
@@ -61,7 +71,7 @@ SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id
  WHERE id IN (SELECT id FROM messages WHERE session_id = :session AND off_thread IS NULL AND pinned = 1
               UNION SELECT id FROM messages
                      WHERE session_id = :session AND off_thread IS NULL AND importance >= :threshold)
-   AND (created_at, id) > (coalesce((SELECT created_at FROM messages WHERE id = :mark), -9e999), :mark)
+   AND (created_at, id) > (coalesce((SELECT created_at FROM messages WHERE id = :mark), {before all}), :mark)
  ORDER BY created_at, id;
 
 -- name: unscored
@@ -69,7 +79,7 @@ SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id
 SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id, turn_id, token_count, importance,
        pinned, files, run_id, finish_reason, off_thread, uid
   FROM message_rows WHERE session_id = :session AND off_thread IS NULL AND importance IS NULL
-   AND (+created_at, id) > (coalesce((SELECT created_at FROM messages WHERE id = :mark), -9e999), :mark)
+   AND ({unindexed created_at}, id) > (coalesce((SELECT created_at FROM messages WHERE id = :mark), {before all}), :mark)
  ORDER BY id LIMIT :limit;
 
 -- name: one
@@ -80,11 +90,11 @@ SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id
 
 -- name: uid
 -- The uid of a message.
-SELECT id, CAST(uid AS BLOB) FROM messages WHERE id = :id;
+SELECT id, {bytes uid} FROM messages WHERE id = :id;
 
 -- name: with_uid
 -- Where the message of a uid is, by idx_messages_uid.
-SELECT CAST(uid AS BLOB), CAST(session_id AS BLOB), id FROM messages WHERE uid = :uid;
+SELECT {bytes uid}, {bytes session_id}, id FROM messages WHERE uid = :uid;
 
 -- name: score
 -- What a message weighs, 0 to 1.
@@ -108,7 +118,7 @@ UPDATE sessions
 
 -- name: summary
 -- The session's summary.
-SELECT upto_message_id, CAST(text AS BLOB) AS text, token_count, CAST(model AS BLOB), CAST(created_at AS BLOB) FROM summaries
+SELECT upto_message_id, {bytes text} AS text, token_count, {bytes model}, {bytes created_at} FROM summaries
  WHERE session_id = :session;
 
 -- name: claim

@@ -1,3 +1,5 @@
+-- sqlite alone: of the file alone
+
 -- name: tables_of
 -- The names of the file's tables.
 SELECT name FROM sqlite_schema WHERE type = 'table';

@@ -1,11 +1,20 @@
+-- text: cutoff, id, metadata, now, same, session, system_prompt, updated_at
+-- integer: limit, offset
+
 -- name: add_session
 -- The id, if the session was not there yet.
 INSERT INTO sessions (id, created_at, updated_at, system_prompt, metadata)
 VALUES (:session, :now, :now, :system_prompt, :metadata) ON CONFLICT (id) DO NOTHING RETURNING id;
 
+-- name: use_session
+-- Mark a session as used now, and create it if it is missing; a clock that was set back makes nothing older.
+INSERT INTO sessions (id, created_at, updated_at, system_prompt, metadata)
+VALUES (:session, :now, :now, :system_prompt, :metadata)
+    ON CONFLICT (id) DO UPDATE SET updated_at = excluded.updated_at WHERE sessions.updated_at < excluded.updated_at;
+
 -- name: touch_session
 -- Mark a session as used now; a clock that was set back makes nothing older.
-UPDATE sessions SET updated_at = max(updated_at, :now) WHERE id = :session;
+UPDATE sessions SET updated_at = :now WHERE id = :session AND updated_at < :now;
 
 -- name: change_session
 -- The id, if there is such a session; what is NULL stays as it is.
@@ -22,19 +31,19 @@ SELECT session, at, used_at, system_prompt, metadata, context_after, head FROM s
  ORDER BY updated_at DESC, id DESC LIMIT :limit OFFSET :offset;
 
 -- name: behind
--- Newest activity first, behind an activity and an id, by idx_sessions_updated. A session that was not used since
--- (`same`) gives its activity as it is written.
+-- Newest activity first, behind an activity (NULL: from the newest on) and an id, by idx_sessions_updated. A session
+-- that was not used since (`same`) gives its activity as it is written.
 SELECT session, at, used_at, system_prompt, metadata, context_after, head FROM session_rows
- WHERE (updated_at, id) < (coalesce((SELECT updated_at FROM sessions WHERE id = :same), :updated_at), :id)
+ WHERE (updated_at, id) < (coalesce((SELECT updated_at FROM sessions WHERE id = :same), :updated_at, {behind all}), :id)
  ORDER BY updated_at DESC, id DESC LIMIT :limit;
 
 -- name: used_at
 -- When a session was last used, as it is written there.
-SELECT CAST(updated_at AS BLOB) FROM sessions WHERE id = :session;
+SELECT {bytes updated_at} FROM sessions WHERE id = :session;
 
 -- name: used_before
 -- Sessions last used before a time, behind another one, oldest activity first, by idx_sessions_updated.
-SELECT id AS session, updated_at, CAST(metadata AS BLOB) AS metadata FROM sessions
+SELECT id AS session, updated_at, {bytes metadata} AS metadata FROM sessions
  WHERE updated_at < :cutoff AND (updated_at, id) > (:updated_at, :id) ORDER BY updated_at, id LIMIT :limit;
 
 -- name: drop_session

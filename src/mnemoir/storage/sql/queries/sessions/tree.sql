@@ -1,15 +1,22 @@
+-- text: content, created_at, files, finish_reason, name, new, role, run_id, session, tool_call_id, tool_calls
+-- text: turn_id, uid
+-- integer: after, before, estimate, id, limit, moved, new_id, parent_id, pinned, token_count
+-- real: importance
+-- bytes: digest
+-- texts: roles
+
 -- name: head
 -- The last message of the thread, by idx_messages_thread.
-SELECT id, CAST(created_at AS BLOB), CAST(turn_id AS BLOB) FROM messages
+SELECT id, {bytes created_at}, {bytes turn_id} FROM messages
  WHERE session_id = :session AND off_thread IS NULL ORDER BY created_at DESC, id DESC LIMIT 1;
 
 -- name: place
 -- A message of the session; one row.
-SELECT id, CAST(created_at AS BLOB), CAST(turn_id AS BLOB) FROM messages WHERE id = :id AND session_id = :session;
+SELECT id, {bytes created_at}, {bytes turn_id} FROM messages WHERE id = :id AND session_id = :session;
 
 -- name: place_at
 -- The message of the thread behind which one of that time belongs, by idx_messages_thread.
-SELECT id, CAST(created_at AS BLOB), CAST(turn_id AS BLOB) FROM messages
+SELECT id, {bytes created_at}, {bytes turn_id} FROM messages
  WHERE session_id = :session AND off_thread IS NULL AND created_at <= :created_at
  ORDER BY created_at DESC, id DESC LIMIT 1;
 
@@ -35,7 +42,7 @@ SELECT coalesce((SELECT id FROM way WHERE off_thread IS NULL), 0);
 -- Take the messages after a message off the thread; after 0 all of them.
 UPDATE messages SET off_thread = 1
  WHERE session_id = :session AND off_thread IS NULL
-   AND (created_at, id) > (coalesce((SELECT created_at FROM messages WHERE id = :id), -9e999), :id);
+   AND (created_at, id) > (coalesce((SELECT created_at FROM messages WHERE id = :id), {before all}), :id);
 
 -- name: join
 -- Put a message and its ancestors, up to the thread, on the thread.
@@ -64,8 +71,8 @@ UPDATE sessions SET context_moved = :moved WHERE id = :session;
 
 -- name: unlinked
 -- Rows of a session that no branch was asked about yet, by idx_messages_unlinked.
-SELECT id, CAST(role AS BLOB), CAST(content AS BLOB) AS content, CAST(tool_calls AS BLOB) AS tool_calls,
-       CAST(files AS BLOB) AS files, uid
+SELECT id, {bytes role}, {bytes content} AS content, {bytes tool_calls} AS tool_calls,
+       {bytes files} AS files, uid
   FROM messages WHERE session_id = :session AND digest IS NULL;
 
 -- name: is_unlinked
@@ -86,27 +93,27 @@ UPDATE messages SET digest = :digest WHERE id = :id;
 UPDATE messages SET parent_id = placed.before
   FROM (SELECT id, lag(id, 1, 0) OVER (ORDER BY created_at, id) AS before FROM messages
          WHERE session_id = :session AND off_thread IS NULL) AS placed
- WHERE messages.id = placed.id AND messages.parent_id IS NOT placed.before;
+ WHERE messages.id = placed.id AND messages.parent_id IS DISTINCT FROM placed.before;
 
 -- name: beginning
 -- What the first messages of the thread say, oldest first, by idx_messages_thread.
-SELECT id, digest FROM messages WHERE session_id = :session AND off_thread IS NULL AND digest <> x''
+SELECT id, digest FROM messages WHERE session_id = :session AND off_thread IS NULL AND octet_length(digest) > 0
  ORDER BY created_at, id LIMIT :limit;
 
 -- name: ending
 -- What the last messages of the thread say, newest first, by idx_messages_thread.
-SELECT id, digest FROM messages WHERE session_id = :session AND off_thread IS NULL AND digest <> x''
+SELECT id, digest FROM messages WHERE session_id = :session AND off_thread IS NULL AND octet_length(digest) > 0
  ORDER BY created_at DESC, id DESC LIMIT :limit;
 
 -- name: from_first
 -- What the thread says from the first message on that says a certain thing, behind a message of the thread or 0;
 -- nothing when none says it. The planner would look for the first one through the whole thread.
 SELECT id, digest FROM messages
- WHERE session_id = :session AND off_thread IS NULL AND digest <> x''
-   AND (created_at, id) >= (SELECT created_at, id FROM messages INDEXED BY idx_messages_digest
+ WHERE session_id = :session AND off_thread IS NULL AND octet_length(digest) > 0
+   AND (created_at, id) >= (SELECT created_at, id FROM messages {by idx_messages_digest}
                              WHERE session_id = :session AND digest = :digest AND off_thread IS NULL
                                AND (created_at, id) > (
-                                   CASE :after WHEN 0 THEN -9e999
+                                   CASE :after WHEN 0 THEN {before all}
                                    ELSE (SELECT created_at FROM messages WHERE id = :after AND off_thread IS NULL)
                                    END, :after)
                              ORDER BY created_at, id LIMIT 1)
@@ -142,14 +149,13 @@ SELECT id FROM way
 -- name: way_to
 -- A message and what stands before it on its branch, newest first.
 WITH RECURSIVE way (id, parent_id, step) AS (
-    SELECT id, parent_id, 0 FROM messages WHERE id = :id AND session_id = :session
+    SELECT id, parent_id, 1 FROM messages WHERE id = :id AND session_id = :session AND :limit > 0
      UNION ALL
     SELECT messages.id, messages.parent_id, way.step + 1 FROM way JOIN messages ON messages.id = way.parent_id
-     WHERE messages.session_id = :session
-     LIMIT :limit)
+     WHERE messages.session_id = :session AND way.step < :limit)
 SELECT message_rows.id, session, role, content, tool_calls, tool_call_id, name, at, message_rows.parent_id, turn_id,
        token_count, importance, pinned, files, run_id, finish_reason, off_thread, uid
-  FROM way CROSS JOIN message_rows ON message_rows.id = way.id ORDER BY step;
+  FROM way {then join} message_rows ON message_rows.id = way.id ORDER BY step;
 
 -- name: step_up
 -- The parent of a message, and what the message says; one row.
@@ -170,17 +176,17 @@ SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id
 -- name: structured
 -- What is JSON in the messages of all branches, and their roles, of those that have any or an unknown role (`roles` is
 -- JSON), unsorted.
-SELECT CAST(role AS BLOB), CAST(tool_calls AS BLOB) AS tool_calls, CAST(files AS BLOB) AS files, uid FROM messages
+SELECT {bytes role}, {bytes tool_calls} AS tool_calls, {bytes files} AS files, uid FROM messages
  WHERE session_id = :session
    AND (tool_calls IS NOT NULL OR files IS NOT NULL
-        OR coalesce(CAST(role AS TEXT), '') NOT IN (SELECT value FROM json_each(:roles)));
+        OR coalesce(CAST(role AS TEXT), '') {not in roles});
 
 -- name: with_files
 -- Messages of all branches that carry files, newest first, of one session or of all (NULL), by idx_messages_files.
 SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id, turn_id, token_count, importance,
        pinned, files, run_id, finish_reason, off_thread, uid
   FROM message_rows
- WHERE id IN (SELECT id FROM messages INDEXED BY idx_messages_files
+ WHERE id IN (SELECT id FROM messages {by idx_messages_files}
                WHERE files IS NOT NULL AND id < :before AND (:session IS NULL OR session_id = :session)
                ORDER BY id DESC LIMIT :limit)
  ORDER BY id DESC;
@@ -188,6 +194,9 @@ SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id
 -- name: last_id
 -- The last id given to a message; one row.
 SELECT seq FROM sqlite_sequence WHERE name = 'messages';
+
+-- postgres: last_id
+SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence('messages', 'id')), 0);
 
 -- name: way_of_copy
 -- The way to a message, in the order of the thread, with what a copy of each message keeps.

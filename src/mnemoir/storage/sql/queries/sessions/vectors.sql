@@ -1,3 +1,6 @@
+-- text: model, now, session, since, spaces
+-- integer: after, id, limit
+
 -- name: await
 -- The message, if it is there; its vector is being made.
 INSERT INTO embedding_state (message_id, model, status, updated_at)
@@ -33,7 +36,7 @@ SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id
        pinned, files, run_id, finish_reason, off_thread, uid
   FROM message_rows
  WHERE id > :after AND (:session IS NULL OR session_id = :session)
-   AND message_rows.role <> CAST('system' AS BLOB) AND trim(message_rows.content, :spaces) <> ''
+   AND message_rows.role <> {bytes 'system'} AND trim(message_rows.content, :spaces) <> ''
    AND NOT EXISTS (SELECT 1 FROM embedding_state
                     WHERE message_id = message_rows.id AND model = :model AND status = 'embedded')
  ORDER BY id LIMIT :limit;
@@ -46,12 +49,12 @@ SELECT count(*), count(*) FILTER (WHERE says_something),
            SELECT 1 FROM embedding_state
             WHERE message_id = id AND status = 'embedded' AND (:model IS NULL OR model = :model)))
   FROM (SELECT id, role <> 'system' AND trim(coalesce(content, ''), :spaces) <> '' AS says_something
-          FROM main.messages);
+          FROM messages) AS said;
 
 -- name: by_day
 -- How many messages a file has of each day since one, unsorted; from index idx_messages_created.
-SELECT substr(created_at, 1, 10), count(*) FROM main.messages WHERE created_at >= :since GROUP BY 1;
+SELECT substr(created_at, 1, 10), count(*) FROM messages WHERE created_at >= :since GROUP BY 1;
 
 -- name: sessions
 -- Every session of a file with its last activity, unsorted.
-SELECT id, CAST(updated_at AS TEXT) FROM main.sessions;
+SELECT id, CAST(updated_at AS TEXT) FROM sessions;

@@ -1,6 +1,4 @@
--- name: second_state
--- At most one row.
-SELECT model, epoch, seen FROM second_state;
+-- sqlite alone: the vectors of messages have a file of their own
 
 -- name: note_second
 -- Store how far the second model has looked.
@@ -29,8 +27,9 @@ UPDATE vectors SET change = :change WHERE row = :row;
 SELECT name FROM sqlite_schema WHERE type = 'table';
 
 -- name: state
--- One row.
-SELECT epoch, changes, removals, dimension, model FROM state;
+-- One row, with how far the second model has looked; NULL there before it has.
+SELECT state.epoch, changes, removals, dimension, state.model, s.model, s.epoch, s.seen
+  FROM state LEFT JOIN second_state AS s ON s.one = state.one;
 
 -- name: note_changes
 -- Set the counts of written and removed vectors, and the dimension.

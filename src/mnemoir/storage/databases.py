@@ -1,0 +1,204 @@
+"""The databases of an installation: a port that opens them, and the one that keeps them in SQLite files.
+
+The rooms above `storage` open every database through it, and know neither files of SQLite nor its driver.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, closing
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import apsw
+
+from mnemoir.storage.locks.rows import LockFile
+from mnemoir.storage.sealing.cells import Cells, OwnCells
+from mnemoir.storage.sealing.own_files import SealState, seal_state, sealed_state
+from mnemoir.storage.sql.engine import Engine, FileEngine, Sql
+from mnemoir.storage.sql.tables import VECTOR_FILE, SealedFile
+from mnemoir.storage.sqlite.conversation_file import give_to_owner, open_conversation_file, refuse_lost_file
+from mnemoir.storage.sqlite.data_file import known_steps, problems, refuse_lost_log, refuse_other_schemas
+from mnemoir.storage.sqlite.database import BUSY_MS, open_database, read_beside
+from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity as DirectoryIdentity
+from mnemoir.storage.sqlite.membership import Belonging, read_belonging
+from mnemoir.storage.sqlite.membership import Membership as Membership
+from mnemoir.storage.sqlite.membership import lost_identity_error as lost_identity_error
+from mnemoir.storage.sqlite.opening import (
+    open_access_file,
+    open_key_store,
+    open_lock_file,
+    open_run_file,
+    open_vector_file,
+)
+from mnemoir.storage.sqlite.sealed_sql import sealing
+from mnemoir.storage.sqlite.shared_file import names_set_aside
+from mnemoir.storage.sqlite.transactions import OpenSql, SqliteSql, storage_errors
+
+T = TypeVar("T")
+
+
+class MainDatabase(Engine, Protocol):
+    """The database of memories and jobs, which this process has alone."""
+
+    @property
+    def path(self) -> Path:
+        """Its file."""
+
+    async def check_integrity(self) -> list[str]:
+        """Its problems, a line each; [] when it is sound. Reads all of it."""
+
+    async def aclose(self) -> None:
+        """Finish queued work and close it. May be called again."""
+
+
+class CountedFile(FileEngine, Protocol):
+    """A file that counts what this process writes to it."""
+
+    @property
+    def writes(self) -> int:
+        """The number of transactions that wrote."""
+
+
+class Database(Protocol):
+    """Opens the databases of a data directory. Every method may raise StorageUnavailable; all but `errors` block.
+
+    `cells` encrypt what users said; None leaves it plain.
+    """
+
+    def open_main(
+        self, path: Path, cells: Cells | None = None, identity: DirectoryIdentity | None = None
+    ) -> MainDatabase:
+        """The database of memories and jobs, created if missing; with an `identity` it must be that directory's."""
+
+    def open_access(self, path: Path, identity: DirectoryIdentity) -> CountedFile:
+        """The database of tenants, keys and people, created if missing; it must be that directory's."""
+
+    def open_keys(self, path: Path) -> FileEngine:
+        """The store of wrapped data keys, created if missing."""
+
+    def open_runs(self, path: Path, cells: Cells | None = None) -> FileEngine:
+        """The database of run traces, created if missing; a damaged one is begun anew."""
+
+    def open_locks(self, path: Path) -> LockFile:
+        """The database of workflow locks, created if missing."""
+
+    def open_own(self, path: Path, kind: SealedFile, cells: OwnCells) -> FileEngine:
+        """A database of one user's conversations or their vectors. Raises KeyUnavailable, too."""
+
+    def read(self, path: Path, work: Callable[[Sql], T]) -> T:
+        """The result of `work` over one snapshot of the main database, also while another process has it."""
+
+    def read_access(self, path: Path, work: Callable[[Sql], T]) -> T:
+        """The same over a database of tenants, keys and people, whatever is wrong with it otherwise."""
+
+    def problems(self, path: Path) -> str:
+        """The integrity problems of the main database, also while a server writes to it; "" for none."""
+
+    def refuse_lost_log(self, path: Path) -> None:
+        """Raise when the main database lost acknowledged writes. No process may have it."""
+
+    def refuse_loss_of(self, path: Path, membership: Membership) -> None:
+        """Raise StorageDamaged for a user's conversations that must be there and are lost, and were not set aside."""
+
+    def seal_state(self, path: Path) -> SealState:
+        """Which keys a user's database that need not be open has; one of another program is plain."""
+
+    def give_to_owner(self, path: Path, owner: str) -> None:
+        """Give a user's conversations, which are not open, to another owner."""
+
+    def belonging_of(self, path: Path) -> Belonging | None:
+        """The data directory and the user that a database says it belongs to; None without one."""
+
+    def set_aside_of(self, path: Path) -> list[str]:
+        """The names that damaged databases of this path were given, oldest first. Raises OSError."""
+
+    def errors(self, path: Path, *foreign: type[Exception]) -> AbstractContextManager[None]:
+        """Raise StorageUnavailable in place of errors of the driver and of `foreign` ones."""
+
+
+class SqliteFiles:
+    """The port over files of SQLite."""
+
+    def open_main(
+        self, path: Path, cells: Cells | None = None, identity: DirectoryIdentity | None = None
+    ) -> MainDatabase:
+        """See `open_database`."""
+        return open_database(path, _opening(cells), identity)
+
+    def open_access(self, path: Path, identity: DirectoryIdentity) -> CountedFile:
+        """See `open_access_file`."""
+        return open_access_file(path, identity)
+
+    def open_keys(self, path: Path) -> FileEngine:
+        """See `open_key_store`."""
+        return open_key_store(path)
+
+    def open_runs(self, path: Path, cells: Cells | None = None) -> FileEngine:
+        """See `open_run_file`."""
+        return open_run_file(path, _opening(cells))
+
+    def open_locks(self, path: Path) -> LockFile:
+        """See `open_lock_file`."""
+        return open_lock_file(path)
+
+    def open_own(self, path: Path, kind: SealedFile, cells: OwnCells) -> FileEngine:
+        """The file of that kind; damage is raised."""
+        if kind is VECTOR_FILE:
+            return open_vector_file(path, "raise", cells)
+        return open_conversation_file(path, synced=True, on_corruption="raise", cells=cells)
+
+    def read(self, path: Path, work: Callable[[Sql], T]) -> T:
+        """See `read_beside`."""
+        return read_beside(path, work)
+
+    def read_access(self, path: Path, work: Callable[[Sql], T]) -> T:
+        """Over a connection that cannot write."""
+        with storage_errors(path), closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+            return work(SqliteSql(connection))
+
+    def problems(self, path: Path) -> str:
+        """See the port. Raises StorageUnavailable for a file of another schema."""
+        try:
+            with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+                refuse_other_schemas(path, connection, known_steps())
+                return "; ".join(problems(SqliteSql(connection)))
+        except apsw.Error as exc:
+            return str(exc)
+
+    def refuse_lost_log(self, path: Path) -> None:
+        """See `refuse_lost_log`."""
+        refuse_lost_log(path)
+
+    def refuse_loss_of(self, path: Path, membership: Membership) -> None:
+        """See `refuse_lost_file`."""
+        refuse_lost_file(path, membership)
+
+    def seal_state(self, path: Path) -> SealState:
+        """See the port. The connection is writable: a single read-only one would leave a log and its index behind."""
+        flags = apsw.SQLITE_OPEN_READWRITE
+        with storage_errors(path), closing(apsw.Connection(str(path), flags=flags)) as connection:
+            connection.set_busy_timeout(BUSY_MS)
+            known = connection.table_exists(None, "sealing")
+            return seal_state(SqliteSql(connection)) if known else sealed_state(None)
+
+    def give_to_owner(self, path: Path, owner: str) -> None:
+        """See `give_to_owner`."""
+        give_to_owner(path, owner)
+
+    def belonging_of(self, path: Path) -> Belonging | None:
+        """See `read_belonging`."""
+        return read_belonging(path)
+
+    def set_aside_of(self, path: Path) -> list[str]:
+        """See `names_set_aside`."""
+        return names_set_aside(path)
+
+    def errors(self, path: Path, *foreign: type[Exception]) -> AbstractContextManager[None]:
+        """See `storage_errors`."""
+        return storage_errors(path, *foreign)
+
+
+def _opening(cells: Cells | None) -> OpenSql:
+    return SqliteSql if cells is None else sealing(cells)
+
+
+embedded: Database = SqliteFiles()

@@ -1,0 +1,16 @@
+-- The keys that cells are encrypted with: for each user of a project one after the other, and for the server itself.
+-- `wrapped` is the key encrypted by the key of the provider that `kek` names; NULL for a key that was destroyed, which
+-- has a name in place of its user's. Ids are random, so that those of a store that was lost are not given again.
+
+CREATE TABLE data_keys (
+    id bigint PRIMARY KEY,
+    tenant text COLLATE "C" NOT NULL,
+    project text COLLATE "C" NOT NULL,
+    "user" text COLLATE "C" NOT NULL,
+    number bigint NOT NULL,
+    kek text COLLATE "C" NOT NULL,
+    wrapped bytea,
+    made_at text COLLATE "C" NOT NULL,
+    destroyed_at text COLLATE "C",
+    UNIQUE (tenant, project, "user", number)
+);
