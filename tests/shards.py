@@ -141,6 +141,7 @@ def _started(name: str, command: Sequence[str], folder: Path) -> Run:
             stderr=subprocess.STDOUT,
             process_group=0,
             pass_fds=[lock.fileno()],
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": ""},  # what conftest.py imports before it can say so
         )
     return Run(name=name, process=process, result=folder / name)
 

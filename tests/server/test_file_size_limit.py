@@ -17,7 +17,7 @@ WORDS = "I row on the lake. " * 200
 
 @pytest.fixture
 def server(tmp_path):
-    with ServerProcess(tmp_path / "data", forked=False) as running:
+    with ServerProcess(tmp_path / "data") as running:
         yield running
 
 
