@@ -71,9 +71,12 @@ class Scored:
     def where(self, mask: Mask) -> "Scored":
         """The rows in a mask by slot; the same without one that leaves any out."""
         kept = np.flatnonzero(mask[self.rows])
-        if len(kept) == len(self.rows):
-            return self
-        return Scored(self.rows[kept], self.score[kept], {stage: values[kept] for stage, values in self.raw.items()})
+        return self if len(kept) == len(self.rows) else self.at(kept)
+
+    def at(self, places: Rows) -> "Scored":
+        """The rows at some positions, in this order."""
+        raw = {stage: values[places] for stage, values in self.raw.items()}
+        return Scored(self.rows[places], self.score[places], raw)
 
 
 def fused_scores(kinds: Sequence[tuple[Candidates, Mapping[str, float]]]) -> Scored:
@@ -124,19 +127,25 @@ def best_order(index: ScopeIndex, scored: Scored, limit: int, threshold: float =
 
 def ranked_rows(index: ScopeIndex, scored: Scored, order: Rows, marks: Marks | None = None) -> list[Ranked]:
     """The results at these positions."""
-    rows = scored.rows
+    rows = scored.rows[order]
+    # lists, because single elements of arrays are slow to read
+    stages = [(stage, values[order].tolist()) for stage, values in scored.raw.items()]
+    likely, fits = (
+        ([True] * len(rows), [False] * len(rows))
+        if marks is None
+        else (marks.likely[rows].tolist(), marks.related[rows].tolist())
+    )
+    columns = (index.seqs[rows].tolist(), scored.score[order].tolist(), _effective_at(index, rows).tolist())
     return [
         Ranked(
-            seq=int(index.seqs[rows[at]]),
-            score=float(scored.score[at]),
-            effective_at=float(when),
-            signals={
-                stage: round(float(values[at]), 4) for stage, values in scored.raw.items() if values[at] == values[at]
-            },
-            is_likely=marks is None or bool(marks.likely[rows[at]]),
-            fits=marks is not None and bool(marks.related[rows[at]]),
+            seq=seq,
+            score=score,
+            effective_at=when,
+            signals={stage: round(value, 4) for stage, values in stages if (value := values[at]) == value},
+            is_likely=likely[at],
+            fits=fits[at],
         )
-        for at, when in zip(order.tolist(), _effective_at(index, rows[order]).tolist(), strict=True)
+        for at, (seq, score, when) in enumerate(zip(*columns, strict=True))
     ]
 
 

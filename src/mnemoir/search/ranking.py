@@ -138,10 +138,13 @@ class Ranking:
         """Any rows as results, in their order. Those that are no candidates have no score of late interaction."""
         place = np.full(len(self.index), NONE)
         place[self.scored.rows] = np.arange(len(self.scored.rows))
-        others = rows[place[rows] == NONE]
-        both = joined_scores([self.scored, self.measures.scores_of(others)]) if len(others) else self.scored
-        place[both.rows] = np.arange(len(both.rows))
-        return ranked_rows(self.index, both, place[rows], self.marks)
+        at = place[rows]
+        others = np.flatnonzero(at == NONE)
+        if not len(others):
+            return ranked_rows(self.index, self.scored, at, self.marks)
+        known = np.flatnonzero(at != NONE)
+        both = joined_scores([self.scored.at(at[known]), self.measures.scores_of(rows[others])])
+        return ranked_rows(self.index, both, np.argsort(np.concatenate([known, others])), self.marks)
 
 
 def ranking_of(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, stages: Stages) -> Ranking:

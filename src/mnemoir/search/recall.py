@@ -7,7 +7,7 @@ is not in memory is built first, in separate snapshots; a search that would wait
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import numpy as np
@@ -288,7 +288,7 @@ class _Look:
         parts = (*self._degraded_parts(index, found), *(() if is_whole else ("index_building",)))
         return SearchResult(
             hits=_hits(memories, ranked, question.limit),
-            linked=[replace(hit, linked_by=one.by) for one in linked for hit in _hits(memories, [one.row], 1)],
+            linked=[_hit_of(memories[one.row.seq], one.row, one.by) for one in linked if one.row.seq in memories],
             degraded=(*parts, LINKS) if are_links_missing else parts,
             stages=stages.reports,
         )
@@ -352,10 +352,18 @@ def _hits(memories: Mapping[int, Memory], ranked: Sequence[Ranked], limit: int) 
     """Hits with ties ordered by id, cut to `limit`."""
     found = [(row, memories[row.seq]) for row in ranked if row.seq in memories]
     found.sort(key=lambda pair: (-pair[0].score, -pair[0].effective_at, pair[1].id))
-    return [
-        Hit(memory=memory, score=row.score, signals=row.signals, is_likely=row.is_likely, fits=row.fits)
-        for row, memory in found[:limit]
-    ]
+    return [_hit_of(memory, row) for row, memory in found[:limit]]
+
+
+def _hit_of(memory: Memory, row: Ranked, linked_by: int | None = None) -> Hit:
+    return Hit(
+        memory=memory,
+        score=row.score,
+        signals=row.signals,
+        is_likely=row.is_likely,
+        fits=row.fits,
+        linked_by=linked_by,
+    )
 
 
 def _refuse_past(visible: Visible) -> None:
