@@ -32,6 +32,7 @@ Kind = Literal["said", "asked", "wanted", "past", "imagined"]
 _EDGES = " \t,.!?…;:*_~-–—()¡¿\"'"
 _LONGEST = 400  # characters of a clause that is examined
 _LONGEST_SUBJECT = 60  # characters before a joining word
+_NAMING = r"(?:name|nom|nombre|nome|naam)\b"  # goes on with what was said before: "a kitten, her name is Moth"
 _AND = re.compile(r"\s+(?:and|und|et|y|e|ed|en)\s+", re.IGNORECASE)
 _SIGN = re.compile(r"\b(?P<letters>[ABCDFO0]|AB)(?P<sign>[-–−])[\s.!?,]*$")  # blood types and marks: "A-"
 _BARE = re.compile(  # a statement without its subject: "Is single", and no question
@@ -105,7 +106,7 @@ def kind_of(text: str) -> Kind:
 
 def _pieces(sentence: str, code: str) -> Sequence[tuple[str, str]]:
     """The clauses of a sentence, each without punctuation at its edges, and without fillers there, too."""
-    found = (_trimmed(piece)[:_LONGEST] for piece in _cut_pieces(sentence, code))
+    found = (_without_edges(piece)[:_LONGEST] for piece in _cut_pieces(sentence, code))
     return [(text, _without_fillers(text, code)) for text in found if text]
 
 
@@ -136,7 +137,7 @@ def _tells_more(cut: re.Match[str], before: str) -> bool:
     return bool(cut["shared"]) and about(before).who in ("person", "third")
 
 
-def _trimmed(piece: str) -> str:
+def _without_edges(piece: str) -> str:
     """The piece without punctuation at its edges, but for a sign that belongs to a letter."""
     trimmed = piece.strip(_EDGES)
     sign = _SIGN.search(piece)
@@ -147,7 +148,7 @@ def _without_fillers(piece: str, code: str) -> str:
     """The clause without greetings and fillers at its edges; "we" for the user and somebody else as its subjects."""
     plain = aligned_text(piece)
     lead, tail = _lead(code).match(plain), _tail(code).search(plain)
-    bare = _trimmed(piece[lead.end() if lead else 0 : tail.start() if tail else len(piece)])
+    bare = _without_edges(piece[lead.end() if lead else 0 : tail.start() if tail else len(piece)])
     both = _user_and_other(code).match(aligned_text(bare))
     if both is None:
         return bare
@@ -175,7 +176,7 @@ def _cut(code: str) -> re.Pattern[str]:
     begins = rf"(?:{words.get('commas', starts)}|{words.get('breaks', '(?!)')})(?!\w)"
     if "subject" in words:  # "…, bin 25", not "…, bin ich"
         begins = rf"(?:{begins}|(?:{verbs})(?!\w|\s(?:ich|wir|ik|wij|we)(?!\w)))"
-    theirs = rf"(?:{their_words(code)})\s+(?:\w+\s+){{1,3}}?(?-i:{telling_verbs()})"
+    theirs = rf"(?:{their_words(code)})\s+(?!{_NAMING})(?:\w+\s+){{1,3}}?(?-i:{telling_verbs()})"
     named = rf"(?-i:[A-Z])\w+\s+(?-i:{words.get('named', telling_verbs())})"
     behind = rf"(?:{starts}|(?P<shared>{verbs})|{theirs}|{named})(?!\w)"
     joined = rf"(?P<joined>(?:,\s*|\s+)(?:{words['joins']})\s+(?={behind}))"
