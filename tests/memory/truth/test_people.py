@@ -43,8 +43,10 @@ def test_what_is_told_of_another_contradicts_nothing_of_the_user(one, other):
 
 @pytest.mark.parametrize(
     "told",
-    ["My mother-in-law lives in Rome.", "Meine Schwiegermutter wohnt in Rom.", "Mon beau-père habite à Rome."]
-    + [
+    [
+        "My mother-in-law lives in Rome.",
+        "Meine Schwiegermutter wohnt in Rom.",
+        "Mon beau-père habite à Rome.",
         "Mi suegra vive en Roma.",
         "Mia suocera vive a Roma.",
         "A minha sogra mora em Roma.",

@@ -229,7 +229,8 @@ def _pattern(code: str, kind: str) -> re.Pattern[str]:
     of_name = rf"(?:'s (?P<kin>{kin})(?: {_NAME})?)?" if code == "en" else "(?P<kin>(?!))?"
     but = "but|aber|mais|pero|ma|mas|maar"
     whose = rf"{their_words(code)}|{possessive_words()}{'|o|a' if code == 'pt' else ''}"
-    fellow = rf"(?: (?:{joins}) (?:(?:{whose}) (?:\w+ ){{0,2}}?{kin}(?!\w)(?:,? {_NAME}(?!\w))?|{_NAME}(?!\w)))?"
+    adjectives = _list(code, "with") or "(?:)"
+    fellow = rf"(?: (?:{joins}) (?:(?:{whose}) {adjectives}[\w-]+(?:,? {_NAME}(?!\w))?|{_NAME}(?!\w)))?"
     patterns = {
         "role": rf"(?:is|are|ist|sind|est|sont|es|son|e|sao|sono|zijn) {mine}(?P<kin>{kin}(?!\w))?",
         "person": rf"{mine}(?P<who>{owner}{kin}(?!\w)(?:,? {names}(?!\w)|(?P<small>{small}))?{fellow})(?=,? )",
