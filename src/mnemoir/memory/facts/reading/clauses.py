@@ -10,7 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Literal
 
@@ -105,6 +105,7 @@ def kind_of(text: str) -> Kind:
     return _kind(text, languages_of(text), is_question=False)
 
 
+@lru_cache(maxsize=64)  # several read one sentence, one after the other
 def _pieces(sentence: str, code: str) -> Sequence[tuple[str, str]]:
     """The clauses of a sentence, each without punctuation at its edges, and without fillers there, too."""
     found = (_without_edges(piece)[:_LONGEST] for piece in _cut_pieces(sentence, code))
