@@ -12,6 +12,7 @@ CUT = {
     "I live in Graz and Anna lives in Oslo.": ["I live in Graz", "Anna lives in Oslo"],
     "I love my wife and her cooking.": ["I love my wife and her cooking"],
     "Rosa and her husband live in Rome.": ["Rosa and her husband live in Rome"],
+    "I got a kitten, her name is Moth.": ["I got a kitten, her name is Moth"],
     "My blood type is A-, so what can I eat?": ["My blood type is A-", "so what can I eat"],
     "Bin Linkshänder und spiele Geige.": ["Bin Linkshänder", "spiele Geige"],
     "Meine Kombination aus Job und Studium ist hart.": ["Meine Kombination aus Job und Studium ist hart"],

@@ -3,6 +3,7 @@
 import pytest
 
 from mnemoir.memory.facts.decide.matters import contradicts
+from mnemoir.memory.facts.reading.clauses import clauses_of
 from mnemoir.memory.facts.reading.people import statements_about_people
 from tests.each_case import check_each
 from tests.memory.truth.conftest import model_that
@@ -38,6 +39,22 @@ def test_a_bare_name_in_a_long_text_is_that_of_a_story():
 )
 def test_what_is_told_of_another_contradicts_nothing_of_the_user(one, other):
     assert not contradicts(one, other)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "My mother-in-law lives in Rome.",
+        "Meine Schwiegermutter wohnt in Rom.",
+        "Mon beau-père habite à Rome.",
+        "Mi suegra vive en Roma.",
+        "Mia suocera vive a Roma.",
+        "A minha sogra mora em Roma.",
+        "Mijn zwager woont in Rome.",
+    ],
+)
+def test_whom_the_table_of_kin_has_is_no_user(told):
+    assert [clause.about.who for clause in clauses_of(told)] == ["person"]
 
 
 @pytest.mark.parametrize("text", ["My sister Anna moved to Linz and works at Norlin.", "Anna works at Norlin."])

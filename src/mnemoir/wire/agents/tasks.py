@@ -42,7 +42,7 @@ def _is_of_subagent(messages: Sequence[Message]) -> bool:
     if _MARKED.match(told):
         return True
     own = own_instructions(told)
-    return own.startswith(_beginnings()) or _dispatch_words().search(own, 0, _MOST_OF_INSTRUCTIONS) is not None
+    return own.startswith(_beginnings()) or _signs().search(own, 0, _MOST_OF_INSTRUCTIONS) is not None
 
 
 @cache
@@ -56,8 +56,8 @@ def _beginnings() -> tuple[str, ...]:
 
 
 @cache
-def _dispatch_words() -> re.Pattern[str]:
-    words = str(_table()["telling"]).replace("{parent}", str(_table()["parent"])).replace("\n", "")
+def _signs() -> re.Pattern[str]:
+    words = str(_table()["signs"]).replace("{parent}", str(_table()["parent"])).replace("\n", "")
     return re.compile(words, re.IGNORECASE | re.MULTILINE)
 
 

@@ -7,6 +7,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from mnemoir.memory.facts.reading.kin import english_words
+
 
 @cache
 def predicate_table() -> Mapping[str, Any]:
@@ -18,8 +20,11 @@ def predicate_table() -> Mapping[str, Any]:
 @cache
 def predicate_words() -> Mapping[str, str]:
     """The lists of words of the table, as patterns, each with the lists it names; the longest words come first."""
+    words_of_table = predicate_table()["words"]
+    people = f"{words_of_table['more_people']}|{'|'.join(english_words('people'))}"
+    pets = f"{words_of_table['more_pets']}|{'|'.join(english_words('animals'))}"
     lists: dict[str, str] = {}
-    for name, text in predicate_table()["words"].items():
+    for name, text in {"people": people, "pets": pets, **words_of_table}.items():
         words = text.replace("\n", "")
         for inner, pattern in lists.items():
             words = words.replace(f"{{{inner}}}", pattern)

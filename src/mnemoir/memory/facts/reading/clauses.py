@@ -10,7 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Literal
 
@@ -31,7 +31,9 @@ from mnemoir.search.language import ENGLISH
 Kind = Literal["said", "asked", "wanted", "past", "imagined"]
 _EDGES = " \t,.!?…;:*_~-–—()¡¿\"'"
 _LONGEST = 400  # characters of a clause that is examined
+_MOST_OF_SUBJECT = 6  # words of two subjects and what joins them
 _LONGEST_SUBJECT = 60  # characters before a joining word
+_NAMING = r"(?:name|nom|nombre|nome|naam)\b"  # goes on with what was said before: "a kitten, her name is Moth"
 _AND = re.compile(r"\s+(?:and|und|et|y|e|ed|en)\s+", re.IGNORECASE)
 _SIGN = re.compile(r"\b(?P<letters>[ABCDFO0]|AB)(?P<sign>[-–−])[\s.!?,]*$")  # blood types and marks: "A-"
 _BARE = re.compile(  # a statement without its subject: "Is single", and no question
@@ -103,9 +105,10 @@ def kind_of(text: str) -> Kind:
     return _kind(text, languages_of(text), is_question=False)
 
 
+@lru_cache(maxsize=64)  # several read one sentence, one after the other
 def _pieces(sentence: str, code: str) -> Sequence[tuple[str, str]]:
     """The clauses of a sentence, each without punctuation at its edges, and without fillers there, too."""
-    found = (_trim(piece)[:_LONGEST] for piece in _cut_pieces(sentence, code))
+    found = (_without_edges(piece)[:_LONGEST] for piece in _cut_pieces(sentence, code))
     return [(text, _without_fillers(text, code)) for text in found if text]
 
 
@@ -136,7 +139,7 @@ def _tells_more(cut: re.Match[str], before: str) -> bool:
     return bool(cut["shared"]) and about(before).who in ("person", "third")
 
 
-def _trim(piece: str) -> str:
+def _without_edges(piece: str) -> str:
     """The piece without punctuation at its edges, but for a sign that belongs to a letter."""
     trimmed = piece.strip(_EDGES)
     sign = _SIGN.search(piece)
@@ -147,12 +150,31 @@ def _without_fillers(piece: str, code: str) -> str:
     """The clause without greetings and fillers at its edges; "we" for the user and somebody else as its subjects."""
     plain = aligned_text(piece)
     lead, tail = _lead(code).match(plain), _tail(code).search(plain)
-    bare = _trim(piece[lead.end() if lead else 0 : tail.start() if tail else len(piece)])
-    both = _user_and_other(code).match(aligned_text(bare))
-    if both is None:
-        return bare
-    we = both["we"] or _table()[code]["we"].partition("|")[0]
-    return f"{we} {bare[both.end() :].lstrip()}".strip()
+    bare = _without_edges(piece[lead.end() if lead else 0 : tail.start() if tail else len(piece)])
+    return _as_we(bare, code) if _AND.search(bare, 0, _LONGEST_SUBJECT) else bare
+
+
+def _as_we(clause: str, code: str) -> str:
+    """The clause with "we" for the user and somebody else as its subjects: "My wife and I live in Graz"."""
+    words, table = clause.split(), _table()[code]
+    end = _end_of_both(words, table["user"].split("|"))
+    if not end:
+        return clause
+    we, rest = table["we"].split("|"), words[end:]
+    pronoun = rest.pop(0) if rest[0].lower() in we else we[0]
+    return " ".join(filter(None, (pronoun, *rest)))
+
+
+def _end_of_both(words: Sequence[str], user: Sequence[str]) -> int:
+    """The place behind the subjects "my wife and I", or "me and my wife"; 0 where a clause has no such ones."""
+    at = next((at for at, word in enumerate(words[:_MOST_OF_SUBJECT]) if _AND.fullmatch(f" {word} ")), 0)
+    if not at or len(words) < at + 3:
+        return 0
+    if at == 1 and words[0].lower() in user:
+        ends = range(min(_MOST_OF_SUBJECT, len(words) - 1), 2, -1)
+        return next((end for end in ends if names_subject_alone(" ".join(words[2:end]))), 0)
+    is_user = words[at + 1].strip(",").lower() in user
+    return at + 2 if is_user and names_subject_alone(" ".join(words[:at])) else 0
 
 
 def _kind(piece: str, codes: Sequence[str], *, is_question: bool) -> Kind:
@@ -175,7 +197,7 @@ def _cut(code: str) -> re.Pattern[str]:
     begins = rf"(?:{words.get('commas', starts)}|{words.get('breaks', '(?!)')})(?!\w)"
     if "subject" in words:  # "…, bin 25", not "…, bin ich"
         begins = rf"(?:{begins}|(?:{verbs})(?!\w|\s(?:ich|wir|ik|wij|we)(?!\w)))"
-    theirs = rf"(?:{their_words(code)})\s+(?:\w+\s+){{1,3}}?(?-i:{telling_verbs()})"
+    theirs = rf"(?:{their_words(code)})\s+(?!{_NAMING})(?:\w+\s+){{1,3}}?(?-i:{telling_verbs()})"
     named = rf"(?-i:[A-Z])\w+\s+(?-i:{words.get('named', telling_verbs())})"
     behind = rf"(?:{starts}|(?P<shared>{verbs})|{theirs}|{named})(?!\w)"
     joined = rf"(?P<joined>(?:,\s*|\s+)(?:{words['joins']})\s+(?={behind}))"
@@ -198,16 +220,6 @@ def _verbs_of_user(code: str) -> re.Pattern[str]:
     """The verbs, and other words, with which a clause about the user begins, but for possessives."""
     words = rf"(?!(?:{possessive_words()})\b)(?:{_table()[code]['starts']}|{_table()[code]['verbs']})(?!\w)"
     return re.compile(without_accents(words), re.IGNORECASE)
-
-
-@cache
-def _user_and_other(code: str) -> re.Pattern[str]:
-    """The user and somebody else as the subjects of a clause, with the pronoun for both, if there is one."""
-    user, we = _table()[code]["user"], _table()[code]["we"]
-    name = r"(?-i:[A-Z])[\w'-]+"
-    other = rf"(?:(?:{possessive_words()}) (?:\w+ ){{0,2}}?(?:{'|'.join(kin_words())})(?:,? {name})?|{name})"
-    both = rf"(?:{other}{_AND.pattern}(?:{user})|(?:{user}){_AND.pattern}{other})"
-    return re.compile(rf"{both},?(?: (?P<we>{we or '(?!)'}))?(?= )", re.IGNORECASE)
 
 
 @cache

@@ -7,6 +7,7 @@ product works and a city has inhabitants, too.
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -27,6 +28,7 @@ _JUST = re.compile(r"^(?:(?:just|now|also) )+", re.IGNORECASE)
 _ADVERBS = "who|which|that|always|never|both|all|really|usually|mostly|only|then|not|and|or|often|sometimes"
 _BEGINNING = 160  # characters in which the verb stands, and the words up to it
 _MOST_BEFORE = 12
+_MOST_LANGUAGES = 2  # that the verbs of a sentence tell
 _MOST_LEAD = 4  # words in which a possessive stands
 _LONGEST = 300  # characters of a sentence that is read
 _LONGEST_TURN = 600  # characters of a turn in which a bare name is one of the user's people
@@ -89,8 +91,8 @@ def _codes(sentence: str, *, names: bool) -> Sequence[str]:
     own = next((possessives[word] for word in words[:_MOST_LEAD] if word in possessives), ())
     if not names or not words:
         return own
-    verbs = (code for word in words[1:] for code in _verbs().get(word, ()))
-    return tuple(dict.fromkeys((*own, *verbs)))
+    verbs = Counter(code for word in words[1:] for code in _verbs().get(word, ()))
+    return tuple(dict.fromkeys((*own, *(code for code, _ in verbs.most_common(_MOST_LANGUAGES)))))
 
 
 def _read(
@@ -229,7 +231,8 @@ def _pattern(code: str, kind: str) -> re.Pattern[str]:
     of_name = rf"(?:'s (?P<kin>{kin})(?: {_NAME})?)?" if code == "en" else "(?P<kin>(?!))?"
     but = "but|aber|mais|pero|ma|mas|maar"
     whose = rf"{their_words(code)}|{possessive_words()}{'|o|a' if code == 'pt' else ''}"
-    fellow = rf"(?: (?:{joins}) (?:(?:{whose}) (?:\w+ ){{0,2}}?{kin}(?!\w)(?:,? {_NAME}(?!\w))?|{_NAME}(?!\w)))?"
+    adjectives = _list(code, "with") or "(?:)"
+    fellow = rf"(?: (?:{joins}) (?:(?:{whose}) {adjectives}[\w-]+(?:,? {_NAME}(?!\w))?|{_NAME}(?!\w)))?"
     patterns = {
         "role": rf"(?:is|are|ist|sind|est|sont|es|son|e|sao|sono|zijn) {mine}(?P<kin>{kin}(?!\w))?",
         "person": rf"{mine}(?P<who>{owner}{kin}(?!\w)(?:,? {names}(?!\w)|(?P<small>{small}))?{fellow})(?=,? )",

@@ -1,7 +1,8 @@
 """Tells whom a clause or a statement is about: the user, a person or an animal of the user's, somebody else, a thing.
 
-There is no grammar behind it, but a table of words in seven languages (`persons.toml`): a first person makes a clause
-the user's, and so does a missing subject ("moved to Linz"). A person in front of the verb makes it that person's.
+There is no grammar behind it, but tables of words in seven languages (`persons.toml`, `kin.toml`): a first person
+makes a clause the user's, and so does a missing subject ("moved to Linz"). A person in front of the verb makes it
+that person's.
 """
 
 import re
@@ -14,6 +15,7 @@ from itertools import takewhile
 from typing import Any, Literal
 
 from mnemoir.core.accents import without_accents
+from mnemoir.memory.facts.reading.kin import kin_by_word
 from mnemoir.memory.facts.reading.kinds import languages_of
 from mnemoir.memory.facts.reading.own_name import as_of_user
 from mnemoir.search import stop_words
@@ -225,9 +227,8 @@ def _word_set(name: str) -> frozenset[str]:
     return frozenset(_table()[name].split())
 
 
-@cache
 def _kin() -> Mapping[str, str]:
-    return {word: kin for kin, words in _table()["kin"].items() for word in words.split()}
+    return kin_by_word("people", "animals", "surroundings")
 
 
 @cache

@@ -28,7 +28,7 @@ _NUMBER = (
 def repair(text: str) -> str:
     """The text with each repair made."""
     plain = aligned_text(text)
-    if _first_words().isdisjoint(word.strip(_EDGES) for word in plain.lower().split()):
+    if _first_words().isdisjoint(word.strip(_EDGES) for word in plain.lower().split()) or not _mark().search(plain):
         return text
     text, plain = _without_withdrawals(text, plain)
     kept, at = [], 0
@@ -93,6 +93,12 @@ def _first_words() -> frozenset[str]:
     """The words with which a repair begins; most texts have none of them."""
     words = re.split(r"[|(]|\)", f"{_words('words')}|{_words('no')}")
     return frozenset(first for phrase in words if (first := re.split(r"[ ,?]", phrase)[0]))
+
+
+@cache
+def _mark() -> re.Pattern[str]:
+    """A word that takes something back; a text with "I mean" has its first word as most texts do."""
+    return re.compile(rf"(?<!\w)(?:(?:{_words('words')})(?!\w)|(?:{_words('no')}),)", re.IGNORECASE)
 
 
 @cache

@@ -296,7 +296,8 @@ LIFE = table(
     # I have …
     (
         r"(?:I|we) (?:(?:also|now|only|just) )*have (?:got )?(?:only |just )?"
-        rf"(?P<x>(?:(?:an?|the|my|two|three|four|five|six|no|\d+|some|many|"
+        r"(?P<x>(?!\w+ed\s(?:with|the|my|an?|these|this|that|to|in|it|for)\b|(?:met|seen|been|known|had)\s)"
+        rf"(?:(?:an?|the|my|two|three|four|five|six|no|\d+|some|many|"
         rf"several)\s)?(?:[\w'-]+\s){{0,3}}?"
         rf"(?:{v.PEOPLE}|{v.PETS}|{v.OWNED}|{v.CONDITIONS}|siblings|degree|phd|diploma|licen[sc]e|tattoos?|"
         r"passport|sons|daughters|brothers|sisters|cousins|friends in \w+)\b.*)",

@@ -285,7 +285,8 @@ def relative(match: re.Match[str]) -> Sequence[str]:
     said = re.match(
         r"(?:says|said|thinks|thought|asked|told|asks|tells|wants me|wanted me|keeps|just|is (?:here|fine|ok|"
         r"calling|asking|"
-        r"sick|right|wrong|not (?:here|sure|happy))|and\b)",
+        r"sick|right|wrong|not (?:here|sure|happy))|and\b|"
+        r"(?:was|were) (?!living|working|studying|raising|born)\w+ing\b)",
         match["rest"],
         re.IGNORECASE,
     )

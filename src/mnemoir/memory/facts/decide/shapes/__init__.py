@@ -39,7 +39,7 @@ class Reading:
     denies: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Language:
     code: str
     front: re.Pattern[str]
@@ -49,6 +49,7 @@ class _Language:
         """The clauses of the sentence that fit a shape."""
         return [f"{said[:1].upper()}{said[1:]}" for said in stated_in(sentence, self.code) if self.read(said)]
 
+    @lru_cache(maxsize=1024)  # noqa: B019  # a language lives as long as the program
     def read(self, clause: str) -> Reading | None:
         """What the clause says; None when it fits no shape."""
         if len(clause) > _LONGEST_CLAUSE or len(clause.split()) > _MOST_WORDS:
