@@ -11,7 +11,7 @@ from mnemoir.storage.sql.engine import queries
 from mnemoir.storage.sqlite.transactions import SqliteSql
 from tests.server.server_kit import Server, hello
 
-CHATS = 5
+CHATS = 3
 QUERIES = Path(mnemoir.storage.sql.__file__).parent / "queries"
 
 

@@ -153,7 +153,9 @@ def _texts(source: str, markers: Mapping[str, Marker], types: Types, *, is_postg
     def replace(braces: re.Match[str]) -> str:
         if braces[1] in parts:
             return parts[braces[1]]
-        marker = next(one for one in markers if f"{braces[1]} ".startswith(f"{one} "))
+        marker = next((one for one in markers if f"{braces[1]} ".startswith(f"{one} ")), None)
+        if marker is None:
+            raise ValueError(f"{braces[0]} is no part of its file and no marker; {__name__} tells those there are.")
         return markers[marker](braces[1].removeprefix(marker).strip(), types)
 
     def whole(text: str) -> str:

@@ -12,7 +12,7 @@ from mnemoir.ports.memory_store import Old
 from mnemoir.storage.sql.engine import Engine, Sql, queries
 
 _QUERIES = {**queries("ageing"), **queries("forgetting")}
-_ALL = -1
+_ALL = 2**62
 
 
 def old_in(sql: Sql, old: Old) -> Mapping[str, int]:

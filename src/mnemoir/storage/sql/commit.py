@@ -67,9 +67,9 @@ def add_history(
             "undo_of": provenance.undo_of,
         }
         events = [{**_history_event(effect), **origins.get(effect.memory.id, {})} for effect in effects]
-        first = int(sql.value(_QUERIES["next_event"]))
-        numbered = enumerate(events, first)
-        sql.many(_QUERIES["add_history"], [{**common, "number": number, **event} for number, event in numbered])
+        numbers = sql.rows(_QUERIES["next_events"], count=len(events))
+        numbered = [{**common, "number": number, **event} for (number,), event in zip(numbers, events, strict=True)]
+        sql.many(_QUERIES["add_history"], numbered)
 
 
 def history_of_memory(sql: Sql, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:

@@ -159,7 +159,7 @@ class SessionTables(Store):
 
         def drop_messages(sql: Sql) -> int:
             session = storable(session_id)
-            deleted = sql.run(_SESSIONS["drop_messages"], session=session)
+            deleted = _drop_messages(sql, session)
             sql.run(_SESSIONS["drop_summary"], session=session)
             sql.run(_SESSIONS["drop_mark"], session=session)
             return deleted
@@ -178,8 +178,13 @@ class SessionTables(Store):
         return time_text(now - min(timedelta(days=days), now - earliest))
 
 
+def _drop_messages(sql: Sql, session_id: str) -> int:
+    sql.run(_SESSIONS["note_removals"], session=session_id)
+    return sql.run(_SESSIONS["drop_messages"], session=session_id)
+
+
 def _delete(sql: Sql, session_id: str) -> bool:
-    sql.run(_SESSIONS["drop_messages"], session=session_id)
+    _drop_messages(sql, session_id)
     was_there = sql.run(_SESSIONS["drop_session"], session=session_id) > 0
     left = sql.value(_SESSIONS["left_of_session"], session=session_id)
     if left:

@@ -215,9 +215,9 @@ class TreeTables(Store):
             prompt = session_of(sql.row(_SESSIONS["session"], session=session)).system_prompt
             if not add_session(sql, new, prompt, metadata, now):
                 raise session_exists_error(new_id)
-            last: int = sql.value(_TREE["last_id"])
             rows = sql.rows(_TREE["way_of_copy"], session=session, id=message_id)
-            copies = _copies(rows, last, {"new": new}, (links_of(session_id), links_of(new_id)))
+            ids = [row[0] for row in sql.rows(_TREE["next_ids"], count=len(rows))]
+            copies = _copies(rows, ids, {"new": new}, (links_of(session_id), links_of(new_id)))
             sql.many(_TREE["add_copy"], copies)
             return [copy["new_id"] for copy in copies]
 
@@ -306,19 +306,19 @@ def _with_stored_digests(sql: Sql, told: Sequence[HistoryItem]) -> list[HistoryI
 
 
 def _copies(
-    rows: Sequence[Row], last: int, names: Mapping[str, Value], links: tuple[str, str]
+    rows: Sequence[Row], ids: Sequence[int], names: Mapping[str, Value], links: tuple[str, str]
 ) -> list[dict[str, Any]]:
-    """The values of `add_copy` for rows of `way_of_copy`, with ids behind the last one, each behind the one before.
+    """The values of `add_copy` for rows of `way_of_copy`, with these ids, each behind the one before.
 
     Links to attachments become links to those of the new session.
     """
     copies = []
-    for number, row in enumerate(rows, start=last + 1):
+    for parent, number, row in zip([ROOT, *ids], ids, rows, strict=False):
         copy = {**dict(zip(_COPIED, row, strict=True)), **names}
         copy.update(
             {name: text_of(value) for name, value in copy.items() if name != "digest" and isinstance(value, bytes)}
         )
-        copy.update(new_id=number, parent_id=ROOT if number == last + 1 else number - 1, uid=new_message_uid())
+        copy.update(new_id=number, parent_id=parent, uid=new_message_uid())
         if copy["files"] is not None:
             copy["files"] = copy["files"].replace(*links)
         copies.append(copy)

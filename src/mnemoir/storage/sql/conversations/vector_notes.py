@@ -165,7 +165,7 @@ def _first(rows: Iterable[Row]) -> list[int]:
 
 
 def _text(raw: Any) -> str:
-    return str(raw, "utf-8", "replace")
+    return raw if isinstance(raw, str) else str(raw, "utf-8", "replace")
 
 
 @lru_cache(maxsize=_NOTES_KEPT)

@@ -2,7 +2,7 @@
 -- text: kind, last_message, memory_id, metadata, model, new_text, now_text, old_text, origin, proposed
 -- text: reason, replaced_by, request_hash, role, session, space, speaker, state, successor, terms_by, text, turns
 -- text: undo_of, updated_at, valid_to
--- integer: change, changes, next_seq, number, of_seq, part, removals, seq, source_id
+-- integer: change, changes, count, next_seq, number, of_seq, part, removals, seq, source_id
 -- real: before, begin, effective_at, expires_at, given_at, now, said_at, since, until, valid_from, valid_until
 -- bytes: codes, content_hash, left_hash, names, terms, token_ids, vector
 
@@ -164,12 +164,13 @@ SELECT coalesce(max(id), 0) + 1 FROM sources;
 INSERT INTO sources (id, scope_id, turns, session, last_message)
 VALUES (:source_id, :scope_id, :turns, :session, :last_message);
 
--- name: next_event
--- The number of the next event, which none ever had; one row.
-SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'history'), 0) + 1;
+-- name: next_events
+-- The numbers of the next events, which none ever had, so many, ascending.
+WITH RECURSIVE places (place) AS (SELECT 1 UNION ALL SELECT place + 1 FROM places WHERE place < :count)
+SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'history'), 0) + place FROM places;
 
--- postgres: next_event
-SELECT nextval(pg_get_serial_sequence('history', 'number'));
+-- postgres: next_events
+SELECT nextval(pg_get_serial_sequence('history', 'number')) FROM generate_series(1, :count);
 
 -- name: add_history
 -- One event of a memory.

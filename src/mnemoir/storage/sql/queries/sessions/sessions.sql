@@ -50,8 +50,13 @@ SELECT id AS session, updated_at, {bytes metadata} AS metadata FROM sessions
 -- Its summary goes with it.
 DELETE FROM sessions WHERE id = :session;
 
+-- name: note_removals
+-- Record the vectors of a session's messages for removal, before these are deleted.
+UPDATE embedding_state SET status = 'removed'
+ WHERE status <> 'removed' AND message_id IN (SELECT id FROM messages WHERE session_id = :session);
+
 -- name: drop_messages
--- Delete messages; a trigger records their vectors for removal.
+-- Delete messages.
 DELETE FROM messages WHERE session_id = :session;
 
 -- name: drop_summary

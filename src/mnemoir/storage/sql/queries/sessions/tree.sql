@@ -1,6 +1,6 @@
 -- text: content, created_at, files, finish_reason, name, new, role, run_id, session, tool_call_id, tool_calls
 -- text: turn_id, uid
--- integer: after, before, estimate, id, limit, moved, new_id, parent_id, pinned, token_count
+-- integer: after, before, count, estimate, id, limit, moved, new_id, parent_id, pinned, token_count
 -- real: importance
 -- bytes: digest
 -- texts: roles
@@ -191,12 +191,13 @@ SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id
                ORDER BY id DESC LIMIT :limit)
  ORDER BY id DESC;
 
--- name: last_id
--- The last id given to a message; one row.
-SELECT seq FROM sqlite_sequence WHERE name = 'messages';
+-- name: next_ids
+-- The next ids of messages, which none ever had, so many, ascending.
+WITH RECURSIVE way (step) AS (SELECT 1 UNION ALL SELECT step + 1 FROM way WHERE step < :count)
+SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'messages'), 0) + step FROM way;
 
--- postgres: last_id
-SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence('messages', 'id')), 0);
+-- postgres: next_ids
+SELECT nextval(pg_get_serial_sequence('messages', 'id')) FROM generate_series(1, :count);
 
 -- name: way_of_copy
 -- The way to a message, in the order of the thread, with what a copy of each message keeps.

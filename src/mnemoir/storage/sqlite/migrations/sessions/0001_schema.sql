@@ -98,9 +98,10 @@ CREATE INDEX idx_messages_files ON messages (id, session_id) WHERE files IS NOT 
 CREATE INDEX idx_messages_uid ON messages (uid);
 CREATE INDEX IF NOT EXISTS idx_embedding_removed ON embedding_state (message_id) WHERE status = 'removed';
 
+-- For other programs; this one notes it before it deletes.
 CREATE TRIGGER IF NOT EXISTS note_removal AFTER DELETE ON messages
 BEGIN
-    UPDATE embedding_state SET status = 'removed' WHERE message_id = OLD.id;
+    UPDATE embedding_state SET status = 'removed' WHERE message_id = OLD.id AND status <> 'removed';
 END;
 
 -- Rows of other programs get their `uid` here.
