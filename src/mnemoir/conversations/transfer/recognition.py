@@ -318,7 +318,7 @@ def _read_sillytavern(file: BinaryIO) -> Iterator[Item]:
     values = [value for _, value in lines]
     header = values[0] if values and not {"mes", "swipes"} & set(Loose(values[0])) else None
     told = {"header": header, "messages": values if header is None else values[1:]}
-    yield chat_in(told, _joined(lines), f"{ITEM} 1", "sillytavern", read_sillytavern)
+    yield chat_in(told, _bytes_of(lines), f"{ITEM} 1", "sillytavern", read_sillytavern)
 
 
 def _read_jan(file: BinaryIO) -> Iterator[Item]:
@@ -337,7 +337,7 @@ def _read_jan(file: BinaryIO) -> Iterator[Item]:
             with archive.open(entry) as inner:
                 lines = list(_objects_of_lines(inner))
             told = {"thread": thread, "messages": [value for _, value in lines]}
-            yield chat_in(told, _joined(lines), name, "jan", read_jan)
+            yield chat_in(told, _bytes_of(lines), name, "jan", read_jan)
 
 
 def _threads(lines: Iterator[Line]) -> Iterator[Item]:
@@ -349,10 +349,10 @@ def _threads(lines: Iterator[Line]) -> Iterator[Item]:
         threads.setdefault(last, []).append(line)
     for number, found in enumerate(threads.values(), start=1):
         told = {"messages": [value for _, value in found]}
-        yield chat_in(told, _joined(found), f"{ITEM} {number}", "jan", read_jan)
+        yield chat_in(told, _bytes_of(found), f"{ITEM} {number}", "jan", read_jan)
 
 
-def _joined(lines: Sequence[Line]) -> bytes:
+def _bytes_of(lines: Sequence[Line]) -> bytes:
     return b"\n".join(raw for raw, _ in lines)
 
 

@@ -55,7 +55,7 @@ def _add_fragments(said: Said, message: Loose) -> bool:
                 has_error = True
                 said.text(part.words("error"))
             case "ma":
-                said.thinking(part.words("aText"))
+                said.think(part.words("aText"))
             case "doc":
                 name = (
                     fragment.name("title", "caption") or part.object("meta").name("srcFileName") or part.name("ref")

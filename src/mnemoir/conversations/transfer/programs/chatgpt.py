@@ -63,7 +63,7 @@ class _Reader:
         nodes = dict(item.named_objects("mapping"))
         for name, node in nodes.items():
             message = node.object("message")
-            said = self._said(chat, name, message, nodes, node.name("parent"))
+            said = self._messages_of(chat, name, message, nodes, node.name("parent"))
             chat.add(
                 name,
                 node.name("parent"),
@@ -74,7 +74,7 @@ class _Reader:
             )
         return chat
 
-    def _said(
+    def _messages_of(
         self, chat: ForeignChat, name: str, message: Loose, nodes: Mapping[str, Loose], parent: str | None
     ) -> list[Message]:
         """The messages of a node; [] for nodes outside the conversation: placeholders, instructions, thinking."""
@@ -185,12 +185,12 @@ def _without_marks(text: str, about: Loose) -> str:
             return shown
         links = [*reference.objects("items"), reference]
         told = [(one.text("title") or one.text("url"), one.text("url")) for one in links if one.text("url")]
-        return " ".join(f"([{title}]({url}))" for title, url in told) or _named(found[1])
+        return " ".join(f"([{title}]({url}))" for title, url in told) or _name_in(found[1])
 
     return _STRAY.sub("", _MARK.sub(link_for, text))
 
 
-def _named(inside: str) -> str:
+def _name_in(inside: str) -> str:
     """The words in a mark that stands for a thing with a name: `entity`, `url`; "" for a citation."""
     kind, *pieces = inside.split(_PIECES)
     if kind == "url":

@@ -31,7 +31,7 @@ def read_claude(item: Loose) -> ForeignChat:
         chat.add(
             name,
             parent,
-            _said(chat, one),
+            _messages_of(chat, one),
             created_at=one.instant("created_at"),
             finish_reason="length" if one.text("stop_reason") == "max_tokens" else None,
         )
@@ -39,7 +39,7 @@ def read_claude(item: Loose) -> ForeignChat:
     return chat
 
 
-def _said(chat: ForeignChat, one: Loose) -> list[Message]:
+def _messages_of(chat: ForeignChat, one: Loose) -> list[Message]:
     role = role_of(one.raw("sender")) or role_of(one.raw("role"))
     if role is None:
         chat.leave_out(one.words("text", "content", "attachments"))

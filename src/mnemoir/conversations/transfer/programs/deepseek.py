@@ -22,14 +22,14 @@ def read_deepseek(item: Loose) -> ForeignChat:
         chat.add(
             name,
             node.name("parent"),
-            _said(chat, message),
+            _messages_of(chat, message),
             created_at=message.instant("inserted_at", "created_at"),
             children=[one for one in node.values("children") if isinstance(one, str)],
         )
     return chat
 
 
-def _said(chat: ForeignChat, message: Loose) -> list[Message]:
+def _messages_of(chat: ForeignChat, message: Loose) -> list[Message]:
     fragments = message.objects("fragments")
     role = _role(message, fragments)
     if role is None:
@@ -42,7 +42,7 @@ def _said(chat: ForeignChat, message: Loose) -> list[Message]:
         if isinstance(value, str):
             said.text(value)
         elif kind in _THINKING:
-            said.thinking(one.words("content"))
+            said.think(one.words("content"))
         elif kind in _WORDS or not kind:
             said.text(one.words("content"))
         else:

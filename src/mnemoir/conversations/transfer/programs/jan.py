@@ -21,14 +21,14 @@ def read_jan(thread: Loose) -> ForeignChat:
     for one in chat.objects(thread, "messages"):
         chat.id = chat.id or one.name("thread_id")
         is_broken = one.text("status") in ("error", "stopped", "pending")
-        messages = _said(chat, one)
+        messages = _messages_of(chat, one)
         chat.add_in_a_row(
             messages, created_at=one.instant("created_at"), finish_reason=INCOMPLETE if is_broken else None
         )
     return chat
 
 
-def _said(chat: ForeignChat, one: Loose) -> list[Message]:
+def _messages_of(chat: ForeignChat, one: Loose) -> list[Message]:
     role = role_of(one.raw("role"))
     if role is None:
         chat.leave_out(one.words("content"))

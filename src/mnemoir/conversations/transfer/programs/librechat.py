@@ -28,7 +28,7 @@ def read_librechat(item: Loose) -> ForeignChat:
         chat.add(
             name,
             parent,
-            _said(chat, one, is_broken=is_broken),
+            _messages_of(chat, one, is_broken=is_broken),
             created_at=one.instant("createdAt", "updatedAt"),
             finish_reason=INCOMPLETE if is_broken else None,
         )
@@ -46,7 +46,7 @@ def _with_children(chat: ForeignChat, item: Loose) -> Iterator[tuple[Loose, str 
         waiting += [(child, name) for child in reversed(list(chat.objects(one, "children")))]
 
 
-def _said(chat: ForeignChat, one: Loose, *, is_broken: bool) -> list[Message]:
+def _messages_of(chat: ForeignChat, one: Loose, *, is_broken: bool) -> list[Message]:
     role = role_of(one.raw("role"))
     if role is None and isinstance(one.raw("isCreatedByUser"), bool):
         role = "user" if one.flag("isCreatedByUser") else "assistant"

@@ -24,13 +24,13 @@ def read_lm_studio(item: Loose) -> ForeignChat:
         chosen = message.number("currentlySelected") or 0
         names = [f"{number}.{at}" for at in range(len(versions))]
         for name, version in zip(names, versions, strict=True):
-            chat.add(name, above, _said(chat, version), created_at=version.instant("createdAt"))
+            chat.add(name, above, _messages_of(chat, version), created_at=version.instant("createdAt"))
         above = names[chosen] if 0 <= chosen < len(names) else names[-1]
     chat.head = above
     return chat
 
 
-def _said(chat: ForeignChat, version: Loose) -> list[Message]:
+def _messages_of(chat: ForeignChat, version: Loose) -> list[Message]:
     role = role_of(version.raw("role"))
     if role is None:
         chat.leave_out(version.words("content", "steps"))
@@ -50,7 +50,7 @@ def _said(chat: ForeignChat, version: Loose) -> list[Message]:
 
 def _add_block(said: Said, block: Loose) -> None:
     if block.object("style").text("type") == "thinking":
-        said.thinking(block.words("content"))
+        said.think(block.words("content"))
         return
     for value in block.values("content") or [block.raw("content")]:
         part = Loose(value)

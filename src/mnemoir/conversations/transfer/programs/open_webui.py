@@ -53,14 +53,14 @@ def _add(chat: ForeignChat, name: str, one: Loose, parent: str | None, children:
     chat.add(
         name,
         parent,
-        _said(chat, one, has_error=has_error),
+        _messages_of(chat, one, has_error=has_error),
         created_at=one.instant("timestamp"),
         finish_reason=INCOMPLETE if is_broken else None,
         children=children,
     )
 
 
-def _said(chat: ForeignChat, one: Loose, *, has_error: bool) -> list[Message]:
+def _messages_of(chat: ForeignChat, one: Loose, *, has_error: bool) -> list[Message]:
     role = role_of(one.raw("role"))
     if role is None:
         chat.leave_out(one.words("content", "output"))
@@ -94,7 +94,7 @@ def _add_output(said: Said, one: Loose) -> bool:
                 has_text = has_text or bool(item.words("content"))
                 add_content(said, item.raw("content"))
             case "reasoning":
-                said.thinking(words_in([item.raw("content"), item.raw("summary")]))
+                said.think(words_in([item.raw("content"), item.raw("summary")]))
             case "function_call":
                 said.call(item.name("call_id", "id"), item.name("name"), item.raw("arguments"))
             case "function_call_output":
@@ -127,7 +127,7 @@ def _add_details(said: Said, kind: str, attributes: str, inner: str) -> None:
     told = {name: html.unescape(value) for name, value in _ATTRIBUTE.findall(attributes)}
     body = html.unescape(_SUMMARY.sub("", inner).strip())
     if kind == "reasoning":
-        said.thinking(body)
+        said.think(body)
     elif kind == "code_interpreter":
         id = said.call(told.get("id"), "code_interpreter", {"code": body})
         if output := told.get("output"):

@@ -19,7 +19,7 @@ def read_openai_messages(item: Loose) -> ForeignChat:
     )
     chat.model(item.text("model"))
     for one in chat.objects(item, "messages"):
-        messages = list(_said(chat, one))
+        messages = list(_messages_of(chat, one))
         leads = not chat.nodes and not chat.system_prompt
         if leads and messages and all(message.role == "system" for message in messages):
             chat.system_prompt = "\n".join(message.text for message in messages)
@@ -28,13 +28,13 @@ def read_openai_messages(item: Loose) -> ForeignChat:
     return chat
 
 
-def _said(chat: ForeignChat, one: Loose) -> Iterator[Message]:
+def _messages_of(chat: ForeignChat, one: Loose) -> Iterator[Message]:
     role = role_of(one.raw("role"))
     if role is None:
         chat.leave_out(one.words("content", "text"))
         return
     said = Said(role, chat.left_out, name=None if role == "tool" else one.name("name"))
-    said.thinking(one.words("reasoning_content") or one.words("reasoning") or one.words("thinking"))
+    said.think(one.words("reasoning_content") or one.words("reasoning") or one.words("thinking"))
     if role == "tool":
         said.result(one.name("tool_call_id"), text_of_content(one.raw("content")), one.name("name"))
     else:

@@ -51,13 +51,13 @@ class Said:
     def text(self, words: str) -> None:
         if self._role == "assistant" and not self._texts and (found := _THOUGHT.match(words)) is not None:
             self.see(found[0])
-            self.thinking(found[2])
+            self.think(found[2])
             words = words[found.end() :]
         if words:
             self._begin()
             self._texts.append(words)
 
-    def thinking(self, words: str) -> None:
+    def think(self, words: str) -> None:
         self._left_out.note("thinking", words)
 
     def see(self, words: str) -> None:
@@ -234,7 +234,7 @@ def _add_file(said: Said, part: Loose) -> None:
 
 
 def _add_thinking(said: Said, part: Loose) -> None:
-    said.thinking(part.words("thinking", "think", "reasoning", "text", "content", "summary"))
+    said.think(part.words("thinking", "think", "reasoning", "text", "content", "summary"))
 
 
 _Add = Callable[[Said, Loose], None]

@@ -50,7 +50,7 @@ class _Names:
         self.character = character if character not in ("", "unused") else next(iter(spoken), "Character")
         self._is_group = len(set(spoken)) > 1
 
-    def filled(self, text: str) -> str:
+    def fill_in(self, text: str) -> str:
         """The text with the names in place of the marks for them."""
         for mark, name in (("{{user}}", self.user), ("{{char}}", self.character)):
             text = re.sub(re.escape(mark), name.replace("\\", r"\\"), text, flags=re.IGNORECASE)
@@ -58,7 +58,7 @@ class _Names:
 
     def of(self, line: Loose, role: Role) -> str | None:
         """The name of who speaks a line, where it tells more than the role."""
-        name = self.filled(line.text("name"))
+        name = self.fill_in(line.text("name"))
         if role == "user":
             return name if name not in ("", self.user) else None
         return name if name and (self._is_group or name != self.character) else None
@@ -84,14 +84,14 @@ def _add_line(chat: ForeignChat, names: _Names, line: Loose, number: int, above:
         more = extra if is_chosen else info.object("extra") if info is not line else Loose(None)
         chat.model(more.text("model"))
         created_at = _instant(info.raw("send_date"))
-        messages = _said(chat, role, names.of(line, role), names.filled(words), more)
+        messages = _messages_of(chat, role, names.of(line, role), names.fill_in(words), more)
         chat.add(f"{number}.{at}", above, messages, created_at=created_at)
     return f"{number}.{chosen}" if f"{number}.{chosen}" in chat.nodes else f"{number}.{sorted(texts)[0][0]}"
 
 
-def _said(chat: ForeignChat, role: Role, name: str | None, words: str, extra: Loose) -> list[Message]:
+def _messages_of(chat: ForeignChat, role: Role, name: str | None, words: str, extra: Loose) -> list[Message]:
     said = Said(role, chat.left_out, name)
-    said.thinking(extra.words("reasoning"))
+    said.think(extra.words("reasoning"))
     for picture in _pictures(extra):
         said.picture(picture, extra.text("title"))
     if extra.text("file"):
