@@ -134,7 +134,7 @@ def test_all_conversations_are_exported_and_imported(conversations, tmp_path):
     assert conversations.json("export", "--output", str(file)) == {"bytes": file.stat().st_size}
     again = conversations("import", str(file))
     assert again.returncode == 0
-    assert "Left out tea/1: " in again.stderr
+    assert "Skipped Tea: " in again.stderr
     planned = conversations.json("import", str(file), "--on-conflict", "rename", "--dry-run")
     assert planned["conversations"] == 2
     assert sorted(conversations.ids()) == ["search", "tea/1"]

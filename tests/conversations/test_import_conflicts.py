@@ -18,9 +18,7 @@ def test_an_existing_session_is_skipped_by_default(store):
     store.save_message("s", Message("user", "mine"))
     report = import_sessions(store, lines(*HELLO) + lines(*HELLO, id="t"))
     assert report.ids == ["t"]
-    assert report.skipped == [
-        SkippedSession(id="s", reason="a session with that id exists; rename, replace or merge it")
-    ]
+    assert report.skipped == [SkippedSession(id="s", title="", why="exists")]
     assert (texts(store), texts(store, "t")) == (["mine"], ["hi", "hello"])
 
 

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import pytest
 
-from mnemoir.conversations import MediaPart, MemoryManager, Message, TextPart
+from mnemoir.conversations import MediaPart, MemoryManager, Message, TextPart, ToolCall
 from mnemoir.conversations.transfer import import_sessions
 from mnemoir.conversations.transfer.copies import InvalidImport, MessageCopy
 from mnemoir.conversations.transfer.foreign_trees import ForeignNode, in_order
@@ -77,9 +77,9 @@ def test_branches_and_the_head_survive(store, current):
 
 def test_no_message_is_older_than_the_one_it_follows():
     def at(minute: int | None, name: str, parent: str | None) -> ForeignNode:
-        copy = MessageCopy(message=Message("user", name), parent=0, place=name)
+        copies = [MessageCopy(message=Message("user", name), parent=0, place=name)]
         created_at = None if minute is None else datetime(2026, 3, 4, 12, minute)
-        return ForeignNode(parent=parent, copy=copy, created_at=created_at)
+        return ForeignNode(parent=parent, copies=copies, created_at=created_at)
 
     nodes = {
         "c": at(9, "c", "b"),
@@ -88,9 +88,7 @@ def test_no_message_is_older_than_the_one_it_follows():
         "d": at(None, "d", "a"),
         "e": at(None, "e", None),
     }
-    ordered = [
-        (copy.message.text, present(copy.created_at).minute) for copy in in_order(nodes, "d", "Conversation 1")
-    ]
+    ordered = [(copy.message.text, present(copy.created_at).minute) for copy in in_order(nodes, "d")]
     assert ordered == [("e", 1), ("a", 5), ("b", 5), ("d", 5), ("c", 9)]
 
 
@@ -103,7 +101,10 @@ def test_times_titles_tags_and_the_prompt_are_imported(store):
         "Lisbon",
         ["travel"],
     )
-    assert (session.metadata.user, session.metadata.custom) == (None, {"imported_from": "open-webui"})
+    assert (session.metadata.user, session.metadata.custom) == (
+        None,
+        {"imported_from": "open-webui", "models": ["llama3", "mistral"]},
+    )
     stored = store.storage.message_tree("chat-1", 10)
     assert stored[3].created_at == datetime(2026, 3, 4, 12, 0, 30)
     assert [each.finish_reason for each in stored] == [None, None, None, None, "incomplete", None]
@@ -169,29 +170,66 @@ def test_pictures_are_kept_and_other_files_are_named(store):
 
 
 @pytest.mark.parametrize(
-    ("broken", "cause"),
+    ("broken", "told"),
     [
-        (chat(node("a", "b", "user", "x"), node("b", "a", "user", "y")), "Conversation 2: 2 messages .*circle"),
-        (chat(node("a", "a", "user", "x")), "Conversation 2: 1 messages .*circle"),
-        (
-            chat(node("a", "gone", "user", "x")),
-            "Conversation 2: the message 'a' has a parent that is not in the file",
-        ),
-        (chat(node("a", None, "user", "x"), current="gone"), "Conversation 2: its newest message 'gone' is not"),
-        (chat(node("a", None, "narrator", "x")), "Conversation 2, chat, history, messages, a: the member role"),
-        (chat(node("a", None, "user", 7)), "the member content must be a text, not 7"),
-        (chat(node("a", None, "user", "x", timestamp=-1e18)), "the member timestamp must be a time"),
-        (chat(node("a", None, "user", "x", timestamp=True)), "the member timestamp must be a time"),
-        (chat(updated_at=10**30), "Conversation 2: the member updated_at must be a time"),
-        (chat() | {"chat": []}, "Conversation 2, chat must be an object"),
-        ([], "Conversation 2 is not an object"),
-        ("x", "Conversation 2 is not an object"),
+        (chat(node("a", "b", "user", "x"), node("b", "a", "user", "y")), ["x", "y"]),
+        (chat(node("a", "a", "user", "x")), ["x"]),
+        (chat(node("a", "gone", "user", "x")), ["x"]),
+        (chat(node("a", None, "user", "x", childrenIds=["b"]), node("b", "gone", "assistant", "y")), ["x", "y"]),
+        (chat(node("a", None, "user", "x"), current="gone"), ["x"]),
+        (chat(node("a", None, "user", "x"), node("b", "a", "narrator", ""), node("c", "b", "user", "z")), ["x", "z"]),
+        (chat(node("a", None, "user", 7)), ["7"]),
+        (chat(node("a", None, "user", {"said": ["x", {"too": "y"}]})), ["x\ny"]),
+        (chat(node("a", None, "user", "x", timestamp=-1e18)), ["x"]),
+        (chat(node("a", None, "user", "x"), updated_at=10**30), ["x"]),
     ],
 )
-def test_a_broken_chat_is_named_and_nothing_is_stored(store, broken, cause):
-    with pytest.raises(InvalidImport, match=cause):
-        take(store, [chat(*BRANCHED), broken, chat(*BRANCHED, id="third")])
-    assert store.list_sessions() == []
+def test_a_chat_that_was_written_broken_is_mended(store, broken, told):
+    report = take(store, [chat(*BRANCHED), broken | {"id": "broken"}, chat(*BRANCHED, id="third")])
+    assert (report.ids, report.skipped) == (["chat-1", "broken", "third"], [])
+    assert texts(store, "broken") == told
+
+
+@pytest.mark.parametrize(
+    ("broken", "named", "why"),
+    [
+        (chat(id="e", title="Empty"), ("e", "Empty"), "It has no messages."),
+        (chat(node("a", None, "narrator", "x"), id="n", title="N"), ("n", "N"), "No message in it can be read."),
+        (chat(id="l", title="L") | {"chat": []}, ("l", "L"), "It has no messages."),
+        ("x", ("", "Conversation 2"), "It is no conversation."),
+        (None, ("", "Conversation 2"), "It is no conversation."),
+        (7.5, ("", "Conversation 2"), "It is no conversation."),
+    ],
+)
+def test_a_chat_that_cannot_be_read_is_named_and_keeps_no_other_out(store, broken, named, why):
+    report = take(store, [chat(*BRANCHED), broken, chat(*BRANCHED, id="third")])
+    assert report.ids == ["chat-1", "third"]
+    assert [((one.id, one.title), one.why) for one in report.skipped] == [(named, why)]
+    with pytest.raises(InvalidImport, match=f"No conversation in the file can be read. .*{why}"):
+        take(store, [broken])
+
+
+def test_thinking_and_calls_of_tools_in_a_text_are_no_words_of_the_assistant(store):
+    call = (
+        '<details type="tool_calls" done="true" id="c1" name="weather" arguments="&quot;{\\&quot;city\\&quot;: '
+        '\\&quot;Graz\\&quot;}&quot;" result="&quot;sunny&quot;">\n<summary>Tool Executed</summary>\n</details>\n'
+    )
+    thought = '<details type="reasoning" done="true">\n<summary>Thought for 3 seconds</summary>\n> Hm.\n</details>\n'
+    talk = [
+        node("q", None, "user", "Weather?"),
+        node("a", "q", "assistant", f"{thought}Let me look.\n{call}It is sunny.", error=None),
+        node("f", "a", "assistant", None, error={"content": "Model not found"}),
+    ]
+    report = take(store, [chat(*talk, current="f")])
+    assert report.left_out == {"thinking": 1, "errors": 1}
+    assert store.load_session("chat-1") == [
+        Message("user", "Weather?"),
+        Message("assistant", "Let me look.", [ToolCall("c1", "weather", {"city": "Graz"})]),
+        Message("tool", "sunny", tool_call_id="c1", name="weather"),
+        Message("assistant", "It is sunny."),
+        Message("assistant", ""),
+    ]
+    assert store.storage.message_tree("chat-1", 10)[-1].finish_reason == "incomplete"
 
 
 def test_a_file_that_is_cut_off_is_refused(store):

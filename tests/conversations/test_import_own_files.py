@@ -202,7 +202,7 @@ def test_a_session_of_a_killed_import_is_marked_as_unfinished(tmp_path, on_confl
         assert [one.metadata.custom[UNFINISHED] for one in unfinished] == ["s"]
         if on_conflict == "skip":
             [left_out] = import_sessions(store, file).skipped
-            assert "interrupted" in left_out.reason
+            assert left_out.why == "unfinished"
         assert import_sessions(store, file, on_conflict="replace").messages == 7
         assert texts(store)[-1] == "the last"
         assert UNFINISHED not in present(store.get_session("s")).metadata.custom

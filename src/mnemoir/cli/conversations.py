@@ -12,6 +12,7 @@ from mnemoir.cli.groups import group
 from mnemoir.cli.output import LESS_LIKELY, count_with_noun, likely_and_others, note, print_row
 from mnemoir.cli.session import Session, asking, run
 from mnemoir.cli.transfer import output, read_file
+from mnemoir.core.conversations import ImportFormat
 
 commands = group("List, search, export, import and delete conversations.")
 asks = asking(commands, projects=True)
@@ -22,6 +23,10 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask first.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print what would be done.")]
 
 _HEADER = b'{"format":"mnemoir-conversation",'
+_WHY = {
+    "exists": "it is there; rename, replace or merge it with --on-conflict.",
+    "unfinished": "it is there from an import that was cut; use --on-conflict replace.",
+}
 _CLIPPED = 200  # characters of a message in a list
 
 
@@ -150,7 +155,7 @@ def import_conversations(
         Path, typer.Argument(help="A file of export, or of another program.", exists=True, dir_okay=False)
     ],
     format: Annotated[
-        Literal["auto", "jsonl", "open-webui", "chatgpt"],
+        ImportFormat,
         typer.Option(help="The program that wrote it; auto detects it."),
     ] = "auto",
     on_conflict: Annotated[
@@ -166,7 +171,9 @@ def import_conversations(
     if session.printed_as_json(answer):
         return
     for one in answer["skipped"]:
-        note(f"Left out {one['id']}: {one['reason']}.")
+        note(f"Skipped {one['title'] or one['id']}: {_WHY.get(one['why'], one['why'])}")
+    if left_out := ", ".join(f"{count} of {kind}" for kind, count in answer["left_out"].items()):
+        note(f"Left out, as conversations have no place for it: {left_out}.")
     note(f"{answer['message']}.")
 
 

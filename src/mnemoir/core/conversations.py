@@ -20,6 +20,10 @@ from mnemoir.core.errors import StorageBusyError as StorageBusyError
 
 Role = Literal["system", "user", "assistant", "tool"]
 MediaType = Literal["image", "audio", "video", "document"]
+ImportFormat = Literal[
+    "auto", "jsonl", "json", "open-webui", "chatgpt", "claude", "deepseek", "librechat", "big-agi", "lm-studio",
+    "jan", "sillytavern", "openai", "harombe",
+]  # fmt: skip  # of files that conversations are imported from
 _LONGEST_ID = 512
 ROOT = 0  # the parent of a message that begins a thread
 HEAD = -1  # in place of a message's id: the last message of the thread

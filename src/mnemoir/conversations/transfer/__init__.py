@@ -3,10 +3,11 @@
 An export is generated while it is read. An import is checked completely before its first message is stored.
 """
 
+from mnemoir.conversations.transfer.copies import SkippedSession
 from mnemoir.conversations.transfer.exporting import ExportFormat, export_all, export_session
 from mnemoir.conversations.transfer.files import write_export
-from mnemoir.conversations.transfer.importing import ImportReport, OnConflict, SkippedSession, import_sessions
-from mnemoir.conversations.transfer.recognition import ImportFormat
+from mnemoir.conversations.transfer.importing import ImportReport, OnConflict, import_sessions
+from mnemoir.core.conversations import ImportFormat
 
 __all__ = [
     "ExportFormat",

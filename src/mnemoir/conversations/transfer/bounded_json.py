@@ -19,6 +19,7 @@ _MOST_DIGITS = 40
 _PIECE = 2**20
 # a whole string, or a structural byte outside of strings; a single quotation mark begins an unfinished string
 _TOKENS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["\[\]{},]', re.DOTALL)
+_SCALAR = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[-+.\w]++', re.DOTALL)
 _BLANKS = re.compile(rb"[ \t\r\n]*+")
 MARK = b"\xef\xbb\xbf"  # the byte order mark at the beginning of some UTF-8 files
 
@@ -41,7 +42,7 @@ def read_value(raw: bytes, place: str) -> Any:
 
 
 def array_items(file: IO[bytes], place: str) -> Iterator[bytes]:
-    """The objects of an array that is the whole file, one after another, each as bytes.
+    """The values of an array that is the whole file, one after another, each as bytes.
 
     `place` is the noun for items in errors: "Conversation" for "Conversation 3 is …".
     """
@@ -53,7 +54,7 @@ def array_items(file: IO[bytes], place: str) -> Iterator[bytes]:
     else:
         while True:
             number += 1
-            yield window.take_object(f"{place} {number}")
+            yield window.take_value(f"{place} {number}")
             if window.next() == b"]":
                 window.take(b"]", "")
                 break
@@ -91,9 +92,9 @@ class _Window:
             raise InvalidImport(otherwise)
         self._at += 1
 
-    def take_object(self, place: str) -> bytes:
-        if self.next() != b"{":
-            raise InvalidImport(f"{place} is not an object, or the file ends in front of it.")
+    def take_value(self, place: str) -> bytes:
+        if self.next() not in (b"{", b"["):
+            return self._take_scalar(place)
         while (end := _end_of(self._seen, self._at, place)) is None:
             if len(self._seen) - self._at > MOST_BYTES:
                 raise _too_long(place)
@@ -101,6 +102,17 @@ class _Window:
                 raise InvalidImport(f"{place} has no end: the file is cut off. Export it again.")
         taken = bytes(self._seen[self._at : end])
         self._at = end
+        return taken
+
+    def _take_scalar(self, place: str) -> bytes:
+        """A text, number or name: programs put them where an object has been lost."""
+        while (found := _SCALAR.match(self._seen, self._at)) is None or found.end() == len(self._seen):
+            if len(self._seen) - self._at > MOST_BYTES:
+                raise _too_long(place)
+            if (found is None and self.next() != b'"') or not self._more():
+                raise InvalidImport(f"{place} is no value, or the file ends in it.")
+        taken = bytes(found[0])
+        self._at = found.end()
         return taken
 
     def _more(self) -> bool:

@@ -4,7 +4,7 @@ Messages have numbers instead of storage ids: the first of a session is 1, the n
 equal sessions give equal files in every store, and every parent has a lower number than its children.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -20,6 +20,12 @@ class InvalidImport(InvalidRequest):
     """A file cannot be imported; the message names the position in it."""
 
     code = "invalid_import"
+
+
+class WrongKind(InvalidImport):
+    """A file holds something else than conversations; the message names the way that takes it."""
+
+    code = "wrong_kind"
 
 
 class ImportTooLarge(InvalidImport):
@@ -52,6 +58,7 @@ class MessageCopy:
     pinned: bool = False
     uid: str | None = None
     is_head: bool = False  # the thread ends here; without such a message, at the last one
+    is_foreign: bool = False  # of another program, whose odd files keep no chat out
     ends_context: bool = False  # windows begin after it
 
 
@@ -66,6 +73,19 @@ class SessionCopy:
     metadata: SessionMetadata = field(default_factory=SessionMetadata)
     created_at: datetime | None = None
     updated_at: datetime | None = None
+    left_out: Mapping[str, int] = field(default_factory=dict)  # what of it has no place here, by kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkippedSession:
+    """A session of the file that was not imported; `why` is `exists`, `unfinished` or a sentence.
+
+    `exists` means that there is one of that id, `unfinished` that this one is from an import that was cut.
+    """
+
+    id: str
+    title: str
+    why: str
 
 
 class SessionHolder(Protocol):

@@ -4,12 +4,12 @@ Reading an archive's directory costs memory per entry, so its size is first read
 file. Only the conversations in the archive are read, in pieces; no name in it becomes a path to write to.
 """
 
-import re
 import stat
 import struct
 import tempfile
 import zipfile
 import zlib
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE, getreader
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
@@ -44,6 +44,25 @@ def readable(data: bytes | BinaryIO | str | Path) -> Iterator[BinaryIO]:
         with tempfile.SpooledTemporaryFile(_IN_MEMORY) as copied:
             _copy(data, copied)
             yield copied  # type: ignore[misc]  # its stub lacks what typing.BinaryIO only names
+
+
+@contextmanager
+def in_utf8(file: BinaryIO) -> Iterator[BinaryIO]:
+    """The file, or a copy of it in UTF-8 where its mark tells of UTF-16. Raises InvalidImport for a broken one."""
+    beginning = file.read(2)
+    file.seek(0)
+    if beginning not in (BOM_UTF16_LE, BOM_UTF16_BE):
+        yield file
+        return
+    reader = getreader("utf-16")(file)
+    with tempfile.SpooledTemporaryFile(_IN_MEMORY) as copied:
+        try:
+            while piece := reader.read(_COPIED):
+                copied.write(piece.encode("utf-8", "replace"))
+        except UnicodeError:
+            raise InvalidImport("The file begins as UTF-16 and is not. Save it as UTF-8.") from None
+        copied.seek(0)
+        yield copied  # type: ignore[misc]  # as above
 
 
 def write_export(pieces: Iterable[bytes], file: str | Path | BinaryIO) -> int:
@@ -88,7 +107,7 @@ _MOST_DIRECTORY_BYTES = 2 * 2**20  # 20,000 entries with typical names of export
 _MOST_SWOLLEN, _SMALL = 200, 2**20  # conversations shrink to a tenth, only crafted data to a thousandth
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _IS_ENCRYPTED = 1
-_CONVERSATIONS = re.compile(r"conversations(?:-\d{1,6})?\.json")
+_DATA = (".json", ".jsonl")
 
 
 def is_archive(file: BinaryIO) -> bool:
@@ -115,21 +134,17 @@ def opened_archive(file: BinaryIO) -> Iterator[zipfile.ZipFile]:
             raise _damaged_archive(exc) from None
 
 
-def conversation_entries(archive: zipfile.ZipFile) -> Sequence[zipfile.ZipInfo]:
-    """The files with conversations, by name: one, or `conversations-000.json` and so on.
-
-    Raises InvalidImport when there are none, and when they are suspiciously large.
-    """
-    found = [entry for entry in archive.infolist() if _CONVERSATIONS.fullmatch(PurePosixPath(entry.filename).name)]
-    if not found:
-        raise InvalidImport("The archive has no conversations.json in it. Import the export as it was downloaded.")
-    size_bytes = sum(entry.file_size for entry in found)
-    is_swollen = any(entry.file_size > _SMALL + _MOST_SWOLLEN * entry.compress_size for entry in found)
+def archive_entries(archive: zipfile.ZipFile) -> Sequence[zipfile.ZipInfo]:
+    """The files in the archive, in its order. Raises ImportTooLarge when those with data are suspiciously large."""
+    found = [entry for entry in archive.infolist() if not entry.is_dir()]
+    data = [entry for entry in found if PurePosixPath(entry.filename).suffix in _DATA]
+    size_bytes = sum(entry.file_size for entry in data)
+    is_swollen = any(entry.file_size > _SMALL + _MOST_SWOLLEN * entry.compress_size for entry in data)
     if size_bytes > MOST_FILE_BYTES or is_swollen:
         raise ImportTooLarge(
             f"The conversations in the archive have {size_bytes} bytes. Unpack it, and import them in parts."
         )
-    return sorted(found, key=lambda entry: entry.filename)
+    return found
 
 
 def _refuse_large(file: BinaryIO) -> None:

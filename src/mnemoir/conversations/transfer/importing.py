@@ -5,9 +5,10 @@ sessions are deleted again.
 """
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, Literal, get_args
 
@@ -15,37 +16,32 @@ import structlog
 
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.log.message_rows import record_of
-from mnemoir.conversations.transfer.copies import InvalidImport, SessionCopy, SessionHolder
-from mnemoir.conversations.transfer.files import readable
-from mnemoir.conversations.transfer.recognition import ImportFormat, reader_of
+from mnemoir.conversations.transfer.copies import InvalidImport, SessionCopy, SessionHolder, SkippedSession
+from mnemoir.conversations.transfer.files import in_utf8, readable
+from mnemoir.conversations.transfer.recognition import Item, reader_of
 from mnemoir.conversations.transfer.restoring import UNFINISHED, SessionRestorer, count_new, merge
-from mnemoir.core.conversations import Message, SessionRecord, checked_session_id
+from mnemoir.core.conversations import ImportFormat, Message, SessionRecord, checked_session_id
 from mnemoir.core.errors import InvalidRequest, MnemoirError
 from mnemoir.ports.log import Log
 
 OnConflict = Literal["skip", "rename", "replace", "merge"]
 
-_IS_THERE = "a session with that id exists; rename, replace or merge it"
-_IS_UNFINISHED = "a session with that id exists from an interrupted import; replace it"
+EXISTS_WHY, UNFINISHED_WHY = "exists", "unfinished"  # of sessions that are there
 _LONGEST_STEM, _MOST_NAMESAKES = 500, 1000
 _log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SkippedSession:
-    """A session of the file that was not imported."""
-
-    id: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport:
-    """The result of an import, or of a dry run as if it had stored; existing messages are not counted."""
+    """The result of an import, or of a dry run as if it had stored; existing messages are not counted.
+
+    `left_out` counts what the imported sessions held and conversations have no place for, by kind.
+    """
 
     ids: list[str]  # of the imported sessions, in the store
     messages: int
     skipped: list[SkippedSession]
+    left_out: Mapping[str, int] = field(default_factory=Counter)
 
     @property
     def sessions(self) -> int:
@@ -74,11 +70,10 @@ def import_sessions(
     """
     if on_conflict not in get_args(OnConflict):
         raise InvalidRequest(f"on_conflict is one of {', '.join(get_args(OnConflict))}.", field="on_conflict")
-    with readable(data) as file:
+    with readable(data) as told, in_utf8(told) as file:
         read = reader_of(file, format)
         file.seek(0)
-        for copy in read(file):
-            _check(copy)
+        _check_all(read(file))
         file.seek(0)
         if dry_run:
             return _Trial(manager.storage, on_conflict).report(_copies_to_store(read(file), change))
@@ -88,19 +83,33 @@ def import_sessions(
         return report
 
 
-def _copies_to_store(
-    copies: Iterator[SessionCopy], change: Callable[[str, Message], Message] | None
-) -> Iterator[SessionCopy]:
+def _copies_to_store(copies: Iterator[Item], change: Callable[[str, Message], Message] | None) -> Iterator[Item]:
     """The sessions with their messages changed for storing; a session without an id gets one."""
     if change is None:
         return copies
 
-    def copy_to_store(copy: SessionCopy) -> SessionCopy:
+    def copy_to_store(copy: Item) -> Item:
+        if isinstance(copy, SkippedSession):
+            return copy
         id = copy.id or str(uuid.uuid4())
         messages = (replace(one, message=change(id, one.message)) for one in copy.messages)
         return replace(copy, id=id, messages=messages)
 
     return map(copy_to_store, copies)
+
+
+def _check_all(copies: Iterator[Item]) -> None:
+    """Read all sessions. Raises InvalidImport for one that cannot be stored, and where none can be read."""
+    first: SkippedSession | None = None
+    has_any = False
+    for copy in copies:
+        if isinstance(copy, SessionCopy):
+            has_any = True
+            _check(copy)
+        else:
+            first = first or copy
+    if first is not None and not has_any:
+        raise InvalidImport(f"No conversation in the file can be read. {first.title}: {first.why}")
 
 
 def _check(copy: SessionCopy) -> None:
@@ -128,8 +137,9 @@ class _Import:
         self._user = user
         self._aside: list[tuple[str, str]] = []  # (temporary id, final id) of sessions that replace existing ones
         self._report = ImportReport(ids=[], messages=0, skipped=[])
+        self._left_out = Counter[str]()
 
-    def report(self, copies: Iterator[SessionCopy]) -> ImportReport:
+    def report(self, copies: Iterator[Item]) -> ImportReport:
         """Store the sessions and return the report. On an error, delete what was written."""
         try:
             messages = sum(self._take(copy) for copy in copies)
@@ -138,19 +148,23 @@ class _Import:
         except BaseException:
             self._take_back()
             raise
-        return replace(self._report, messages=messages)
+        return replace(self._report, messages=messages, left_out=self._left_out + self._restoring.left_out)
 
-    def _take(self, copy: SessionCopy) -> int:
+    def _take(self, copy: Item) -> int:
         """Store one session; the number of stored messages."""
+        if isinstance(copy, SkippedSession):
+            self._report.skipped.append(copy)
+            return 0
         session_id = copy.id or str(uuid.uuid4())
         there = self._restoring.storage.get_session(session_id)
         if there is not None and self._on_conflict == "skip":
-            self._report.skipped.append(_skipped_session(there))
+            self._report.skipped.append(_skipped_session(copy, session_id, there))
             return 0
         metadata = copy.metadata if self._user is None else replace(copy.metadata, user=self._user)
         if there is not None and self._on_conflict == "rename":
             session_id, there = _free_id(session_id, self._is_taken), None
         self._report.ids.append(session_id)
+        self._left_out.update(copy.left_out)
         if there is None:
             return self._restoring.add(copy, session_id, metadata)
         if self._on_conflict == "merge":
@@ -177,23 +191,27 @@ class _Trial:
         self._storage = storage
         self._on_conflict = on_conflict
         self._report = ImportReport(ids=[], messages=0, skipped=[])
+        self._left_out = Counter[str]()
 
-    def report(self, copies: Iterator[SessionCopy]) -> ImportReport:
+    def report(self, copies: Iterator[Item]) -> ImportReport:
         """The report of an import that stored these sessions."""
         messages = sum(self._take(copy) for copy in copies)
-        return replace(self._report, messages=messages)
+        return replace(self._report, messages=messages, left_out=self._left_out)
 
-    def _take(self, copy: SessionCopy) -> int:
+    def _take(self, copy: Item) -> int:
+        if isinstance(copy, SkippedSession):
+            self._report.skipped.append(copy)
+            return 0
         session_id = copy.id or str(uuid.uuid4())
         if not self._is_taken(session_id):
+            self._left_out.update(copy.left_out)
             self._report.ids.append(session_id)
             return _count(copy)
         there = self._storage.get_session(session_id)
         if self._on_conflict == "skip":
-            self._report.skipped.append(
-                _skipped_session(there) if there else SkippedSession(id=session_id, reason=_IS_THERE)
-            )
+            self._report.skipped.append(_skipped_session(copy, session_id, there))
             return 0
+        self._left_out.update(copy.left_out)
         self._report.ids.append(_free_id(session_id, self._is_taken) if self._on_conflict == "rename" else session_id)
         is_merged = self._on_conflict == "merge" and there is not None
         return count_new(self._storage, copy, session_id) if is_merged else _count(copy)
@@ -215,6 +233,8 @@ def _free_id(session_id: str, is_taken: Callable[[str], bool]) -> str:
     return str(uuid.uuid4())
 
 
-def _skipped_session(there: SessionRecord) -> SkippedSession:
-    reason = _IS_UNFINISHED if UNFINISHED in there.metadata.custom else _IS_THERE
-    return SkippedSession(id=there.id, reason=reason)
+def _skipped_session(copy: SessionCopy, session_id: str, there: SessionRecord | None) -> SkippedSession:
+    is_cut = there is not None and UNFINISHED in there.metadata.custom
+    return SkippedSession(
+        id=session_id, title=copy.metadata.title or "", why=UNFINISHED_WHY if is_cut else EXISTS_WHY
+    )

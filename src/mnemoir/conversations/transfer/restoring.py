@@ -8,7 +8,7 @@ regenerated, each matches only one.
 """
 
 import uuid
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -22,12 +22,14 @@ from mnemoir.conversations.transfer.exporting import copy_of
 from mnemoir.core.clock import utc_now
 from mnemoir.core.conversations import (
     ROOT,
+    MediaPart,
     Message,
     MessageRecord,
     SessionExistsError,
     SessionMetadata,
     SessionRecord,
 )
+from mnemoir.core.errors import InvalidRequest, TooLarge
 from mnemoir.ports.log import Log
 
 UNFINISHED = "import_unfinished"  # key in `metadata.custom` of an incomplete session; the value is its final id
@@ -40,6 +42,7 @@ class SessionRestorer:
 
     def __init__(self, manager: SessionHolder, attachments: Attachments | None) -> None:
         self.written: list[str] = []
+        self.left_out = Counter[str]()  # files that could not be saved
         self.storage: Log = manager.storage.with_clock(self._time)
         self._now: datetime | None = None
         self._manager = manager
@@ -87,7 +90,7 @@ class SessionRestorer:
         """The storage record of a message; its files are saved as attachments."""
         message = copy.message
         if self._attachments is not None:
-            message = self._attachments.put_away(message, session_id)
+            message = self._with_links(message, session_id, is_foreign=copy.is_foreign)
         return replace(
             record_of(session_id, message, run_id=copy.run_id, finish_reason=copy.finish_reason),
             created_at=copy.created_at,
@@ -97,6 +100,19 @@ class SessionRestorer:
             pinned=copy.pinned,
             uid=copy.uid,
         )
+
+    def _with_links(self, message: Message, session_id: str, *, is_foreign: bool) -> Message:
+        """The message with its files saved. One of another program that cannot be saved is named in its text."""
+        assert self._attachments is not None
+        try:
+            return self._attachments.put_away(message, session_id)
+        except (TooLarge, InvalidRequest) as exc:
+            if not is_foreign or not isinstance(message.content, list):
+                raise
+            files = [part for part in message.content if isinstance(part, MediaPart)]
+            self.left_out["pictures"] += len(files)
+            names = [f"[{part.type}: {part.filename or 'without a name'}, {exc.code}]" for part in files]
+            return replace(message, content="\n".join(filter(None, [*names, message.text])))
 
     def close(self) -> None:
         """Close the database connection."""

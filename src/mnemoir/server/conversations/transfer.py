@@ -18,11 +18,11 @@ from mnemoir.conversations.transfer import (
     ImportFormat,
     ImportReport,
     OnConflict,
+    SkippedSession,
     export_all,
     export_session,
     import_sessions,
 )
-from mnemoir.conversations.transfer.importing import SkippedSession
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.conversations import Message
 from mnemoir.core.scope import Scope as Owner
@@ -97,11 +97,16 @@ async def export_one(site: SiteHere, scope: OwnerHere, id: str, format: ExportFo
 
 
 class ConversationsImported(Done):
-    """The conversations an import stored, or would store; `skipped` gives the reason for each that was left out."""
+    """The conversations an import stored, or would store.
+
+    `skipped` tells why each other one was not: `exists`, `unfinished` (it is from an import that was cut), or a
+    sentence. `left_out` counts what the stored ones held and conversations have no place for, such as `thinking`.
+    """
 
     conversations: int
     messages: int
     skipped: list[SkippedSession]
+    left_out: dict[str, int]
 
 
 @router.post("/import", summary="Store conversations from a file, all of it or nothing", openapi_extra=_FILE)
@@ -150,6 +155,7 @@ async def import_file(
             "conversations": report.sessions,
             "messages": report.messages,
             "skipped": list(report.skipped),
+            "left_out": dict(report.left_out),
         }
     )
 

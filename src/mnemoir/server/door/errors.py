@@ -110,6 +110,7 @@ _BY_CODE = {
     "personal_data": 422,
     "changed_meanwhile": 412,
     "unsupported_encoding": 415,
+    "wrong_kind": 415,
     "method_not_allowed": 405,
     "llm_rate_limited": 429,
     "rate_limited": 429,

@@ -63,8 +63,9 @@ describe('the import', () => {
     server.use(
       http.post('*/api/conversations/import', ({ request }) => {
         asked.push(new URL(request.url).searchParams.get('dry_run'));
-        const skipped = [{ id: 'tea', reason: 'It is there already.' }];
-        return HttpResponse.json({ success: true, message: '', conversations: 2, messages: 31, skipped });
+        const skipped = [{ id: 'tea', title: 'Tea', why: 'exists' }];
+        const counts = { conversations: 2, messages: 31, left_out: { thinking: 3 } };
+        return HttpResponse.json({ success: true, message: '', ...counts, skipped });
       }),
     );
     renderAt('/conversations', <ConversationsPage />);
@@ -74,6 +75,8 @@ describe('the import', () => {
     if (picker) await userEvent.upload(picker, new File(['[]'], 'conversations.json', { type: 'application/json' }));
     expect(await screen.findByText(/2 conversations with 31 messages; 1 skipped/)).toBeInTheDocument();
     expect(screen.getByText('In this file')).toBeInTheDocument();
+    expect(screen.getByText(/you have it already/)).toBeInTheDocument();
+    expect(screen.getByText(/no place for it: 3 of thinking/)).toBeInTheDocument();
     await userEvent.click(screen.getByRole('button', { name: 'Import' }));
     expect(await screen.findByText('Imported')).toBeInTheDocument();
     expect(asked).toEqual(['true', 'false']);

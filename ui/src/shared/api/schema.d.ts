@@ -3466,7 +3466,10 @@ export interface components {
         };
         /**
          * ConversationsImported
-         * @description The conversations an import stored, or would store; `skipped` gives the reason for each that was left out.
+         * @description The conversations an import stored, or would store.
+         *
+         *     `skipped` tells why each other one was not: `exists`, `unfinished` (it is from an import that was cut), or a
+         *     sentence. `left_out` counts what the stored ones held and conversations have no place for, such as `thinking`.
          */
         ConversationsImported: {
             /** Success */
@@ -3479,6 +3482,10 @@ export interface components {
             messages: number;
             /** Skipped */
             skipped: components["schemas"]["SkippedSession"][];
+            /** Left Out */
+            left_out: {
+                [key: string]: number;
+            };
         };
         /**
          * Counts
@@ -6334,13 +6341,17 @@ export interface components {
         };
         /**
          * SkippedSession
-         * @description A session of the file that was not imported.
+         * @description A session of the file that was not imported; `why` is `exists`, `unfinished` or a sentence.
+         *
+         *     `exists` means that there is one of that id, `unfinished` that this one is from an import that was cut.
          */
         SkippedSession: {
             /** Id */
             id: string;
-            /** Reason */
-            reason: string;
+            /** Title */
+            title: string;
+            /** Why */
+            why: string;
         };
         /**
          * Source
@@ -12992,7 +13003,7 @@ export interface operations {
     import_file_api_conversations_import_post: {
         parameters: {
             query?: {
-                format?: "auto" | "jsonl" | "json" | "open-webui" | "chatgpt" | "harombe";
+                format?: "auto" | "jsonl" | "json" | "open-webui" | "chatgpt" | "claude" | "deepseek" | "librechat" | "big-agi" | "lm-studio" | "jan" | "sillytavern" | "openai" | "harombe";
                 on_conflict?: "skip" | "rename" | "replace" | "merge";
                 /** @description only check it */
                 dry_run?: boolean;

@@ -5,6 +5,10 @@ import { ErrorState } from './states';
 import { Words } from './Words';
 
 const MOST_NAMED = 5;
+const WHY: Record<string, string> = {
+  exists: 'you have it already',
+  unfinished: 'it is there from an import that was cut',
+};
 
 /** Brings chats of other programs in: what a file holds is told first, then it is stored. */
 export function ImportConversations({ onClose }: { onClose: () => void }) {
@@ -21,8 +25,9 @@ export function ImportConversations({ onClose }: { onClose: () => void }) {
     <Modal opened onClose={onClose} title="Import conversations" closeButtonProps={{ 'aria-label': 'Close' }}>
       <Stack gap="md">
         <Text size="sm">
-          From ChatGPT (<code>conversations.json</code> from its data export, or the whole zip), Open WebUI (Settings,
-          Chats, Export) or Mnemoir. Conversations you already have are skipped.
+          An export of ChatGPT or Claude (the whole zip, or its <code>conversations.json</code>), DeepSeek, Open
+          WebUI, LibreChat, Big-AGI, LM Studio, Jan, SillyTavern (<code>.jsonl</code>) or Mnemoir, or a list of
+          messages as OpenAI has them. Conversations you already have are skipped.
         </Text>
         <FileInput
           label="File"
@@ -66,7 +71,8 @@ interface ReportProps {
 }
 
 function Report({ title, report, color = 'gray' }: ReportProps) {
-  const { conversations, messages, skipped } = report;
+  const { conversations, messages, skipped, left_out } = report;
+  const others = Object.entries(left_out).map(([kind, count]) => `${count.toLocaleString()} of ${kind}`);
   return (
     <Alert color={color} variant="light" title={title} role="status">
       {conversations.toLocaleString()} {conversations === 1 ? 'conversation' : 'conversations'} with{' '}
@@ -74,13 +80,18 @@ function Report({ title, report, color = 'gray' }: ReportProps) {
       {skipped.length > 0 && `; ${skipped.length.toLocaleString()} skipped:`}
       {skipped.length > 0 && (
         <List size="xs" mt={4}>
-          {skipped.slice(0, MOST_NAMED).map(({ id, reason }) => (
-            <List.Item key={id}>
-              <Words limit={80}>{id}</Words>: <Words limit={200}>{reason}</Words>
+          {skipped.slice(0, MOST_NAMED).map(({ id, title, why }) => (
+            <List.Item key={`${id} ${title}`}>
+              <Words limit={80}>{title || id}</Words>: <Words limit={200}>{WHY[why] ?? why}</Words>
             </List.Item>
           ))}
           {skipped.length > MOST_NAMED && <List.Item>and {skipped.length - MOST_NAMED} more</List.Item>}
         </List>
+      )}
+      {others.length > 0 && (
+        <Text size="xs" mt={4}>
+          Left out, as conversations have no place for it: {others.join(', ')}.
+        </Text>
       )}
     </Alert>
   );

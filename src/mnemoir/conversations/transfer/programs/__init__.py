@@ -1,0 +1,1 @@
+"""Readers of other programs' chats, each with its table of shapes."""
