@@ -89,6 +89,22 @@ def test_versions_and_answers_in_the_place_of_another_are_branches(store):
     assert store.get_session(id).system_prompt == "wPrompt"
 
 
+def test_items_of_the_responses_api_are_messages(store):
+    items = [
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "run it"}]},
+        {"type": "function_call", "call_id": "c1", "name": "shell", "arguments": '{"cmd":"ls"}'},
+        {"type": "function_call_output", "call_id": "c1", "output": "a b"},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "done"}]},
+    ]
+    [id] = import_sessions(store, lines(*items)).ids
+    assert store.load_session(id) == [
+        Message("user", "run it"),
+        Message("assistant", None, [ToolCall("c1", "shell", {"cmd": "ls"})]),
+        Message("tool", "a b", tool_call_id="c1"),
+        Message("assistant", "done"),
+    ]
+
+
 def test_threads_of_jan_are_read_from_their_folder_with_their_titles(store):
     made = BytesIO()
     with zipfile.ZipFile(made, "w") as packed:
