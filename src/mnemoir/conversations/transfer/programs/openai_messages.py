@@ -7,6 +7,8 @@ from mnemoir.conversations.transfer.programs.loose import Loose
 from mnemoir.conversations.transfer.programs.said import Said, add_content, calls_beside, role_of, text_of_content
 from mnemoir.core.conversations import Message
 
+_ITEMS = ("function_call", "function_call_output", "reasoning")  # of the Responses API, which have no role
+
 
 def read_openai_messages(item: Loose) -> ForeignChat:
     about = item.object("metadata")
@@ -30,6 +32,11 @@ def read_openai_messages(item: Loose) -> ForeignChat:
 
 def _messages_of(chat: ForeignChat, one: Loose) -> Iterator[Message]:
     role = role_of(one.raw("role"))
+    if role is None and one.text("type") in _ITEMS:
+        said = Said("assistant", chat.left_out)
+        add_content(said, [{name: one.raw(name) for name in one}])
+        yield from said.messages()
+        return
     if role is None:
         chat.leave_out(one.words("content", "text"))
         return

@@ -7,7 +7,7 @@ from datetime import datetime
 from mnemoir.conversations.transfer.members import read_text
 from mnemoir.conversations.transfer.programs.chats import ForeignChat
 from mnemoir.conversations.transfer.programs.loose import Loose, instant_of
-from mnemoir.conversations.transfer.programs.said import Said
+from mnemoir.conversations.transfer.programs.said import Said, role_of
 from mnemoir.core.conversations import Message, Role
 
 _NARRATORS = ("narrator", "comment")
@@ -71,13 +71,14 @@ def _add_line(chat: ForeignChat, names: _Names, line: Loose, number: int, above:
     if line.text("name") == _PROGRAM or kind in _NOTICES:
         chat.left_out.note("notices", line.words("mes"))
         return above
-    role: Role = "system" if kind in _NARRATORS else "user" if line.flag("is_user") else "assistant"
+    told = role_of(line.raw("role")) or ("user" if line.flag("is_user") else "assistant")
+    role: Role = "system" if kind in _NARRATORS else told
     texts = [(at, words) for at, words in enumerate(line.values("swipes")) if isinstance(words, str) and words]
     chosen = line.number("swipe_id") or 0
     infos = line.objects("swipe_info")
-    told = line.words("mes")
-    if told.strip() or not texts:
-        texts = [(chosen, told), *(one for one in texts if one[0] != chosen and one[1] != told)]
+    shown = line.words("mes")
+    if shown.strip() or not texts:
+        texts = [(chosen, shown), *(one for one in texts if one[0] != chosen and one[1] != shown)]
     for at, words in sorted(texts):
         is_chosen = at == chosen
         info = line if is_chosen or at >= len(infos) else infos[at]
