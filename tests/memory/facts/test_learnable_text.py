@@ -45,6 +45,8 @@ def test_a_persons_message_stays_as_it_is(text):
     assert learnable(text) == text
 
 
-@pytest.mark.parametrize("piece", ["<memory>", "about the user: ", "title conversation ", "- a\n", "user:\n"])
+@pytest.mark.parametrize(
+    "piece", ["<memory>", "about the user: ", "title conversation ", "- a\n", "user:\n", "-", "* - "]
+)
 def test_nonsense_of_any_kind_is_read_in_bounded_time(piece):
     learnable(piece * 10_000)

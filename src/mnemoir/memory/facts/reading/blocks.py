@@ -21,7 +21,7 @@ _BELOW = (
     r"(?:\n[^\S\n]*\S[^\n]*|\n[^\S\n]*(?=\n[^\S\n]*(?:[-*•]|\d+[.)])\s))*"  # to a blank line with no list behind it
 )
 _HEADED = re.compile(  # a line that ends in a colon or goes on behind it, and the lines below it
-    rf"^[^\S\n]*(?:[-*#•>]+[^\S\n]*)*(?P<heading>[^\n:]{{1,160}}):[^\n]*(?P<lines>{_BELOW})"
+    rf"^(?:[-*#•>]|[^\S\n])*+(?P<heading>[^\n:]{{1,160}}):[^\n]*(?P<lines>{_BELOW})"
     rf"|^#{{1,6}}[^\S\n]+(?P<title>[^\n:]{{1,160}})(?P<below>{_BELOW})",
     re.MULTILINE,
 )
