@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mnemoir.conversations.transfer.copies import WrongKind
+from mnemoir.conversations.transfer.copies import InvalidImport, WrongKind
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.memory.foreign import foreign_memories
 from tests.conversations.foreign_files import FILES, lines, written
@@ -81,6 +81,15 @@ def test_the_day_in_front_of_a_line_is_the_day_of_the_memory():
 def test_conversations_are_refused_by_the_way_that_takes_them(program):
     with pytest.raises(WrongKind, match="mnemoir conversations import"):
         foreign_memories(written(program, FILES[program]), "auto")
+
+
+def test_bytes_that_are_no_text_are_no_memories():
+    with pytest.raises(WrongKind):
+        foreign_memories(b"PK\x03\x04 an archive", "text")
+    for file in (b"\x89PNG\r\n\x1a\n\0\0", b"a\0b", b"\xff\xfe\x00\xd8"):
+        with pytest.raises(InvalidImport, match="no plain text"):
+            foreign_memories(file, "text")
+    assert texts("Name is Mira.".encode("utf-16"), "text") == ["Name is Mira."]
 
 
 def test_text_is_never_recognised_by_itself():

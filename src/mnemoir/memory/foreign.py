@@ -4,6 +4,7 @@ An import of them adds and closes nothing. Each statement is a memory of its own
 """
 
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, get_args
 
@@ -41,15 +42,27 @@ def foreign_memories(file: bytes, format: MemoryFormat) -> list[Told] | None:
     text = file.removeprefix(MARK)
     if format == "mnemoir" or not text.strip():
         return None
-    if format == "text":
-        return list(_of_text(text.decode("utf-8", "replace")))
     if text.startswith((_ARCHIVE, _DATABASE)):
         raise WrongKind(_CHATS.format("an archive or a database"))
+    if format == "text":
+        return list(_of_text(_plain_text(text)))
     values = _values(text)
     program = _program_of(values) if format == "auto" else format
     if program == "mnemoir":
         return None
     return [told for told in _READERS[program](values) if told["memory"].strip()]
+
+
+def _plain_text(file: bytes) -> str:
+    """The text of a file. Raises InvalidImport for bytes that are none."""
+    encoding = "utf-16" if file.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8"
+    try:
+        text = file.decode(encoding)
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        raise InvalidImport("The file is no plain text. Save it as UTF-8.")
+    return text
 
 
 def _values(text: bytes) -> list[Any]:
