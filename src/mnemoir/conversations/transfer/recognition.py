@@ -46,8 +46,8 @@ _CLAUDE_OTHERS = {
 }
 _UNKNOWN = (
     "The file cannot be imported. It is not an export of Mnemoir, ChatGPT, Claude, DeepSeek, Open WebUI, LibreChat, "
-    "Big-AGI, LM Studio, Jan or SillyTavern, nor a list of messages as OpenAI has them, nor the database of harombe. A list of memories in plain text is brought "
-    "in by `mnemoir import FILE --as memories`."
+    "Big-AGI, LM Studio, Jan or SillyTavern, nor a list of messages as OpenAI has them, nor the database of harombe. "
+    "A list of memories in plain text is brought in by `mnemoir import FILE --as memories`."
 )
 _NOT_READ = "The file is of {}, whose chats are not read. Export them as a list of messages with role and content."
 _MEMORIES = (
