@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 from mnemoir.core.text import content_hash, normalise
+from mnemoir.memory.facts.decide.denials import denies_whole
 from mnemoir.memory.facts.decide.predicates import (
     move_pattern,
     person_pattern,
@@ -51,6 +52,7 @@ _CLAUSE = re.compile(
 _PREPOSITION = re.compile(r"\s(?:on|in|at|with|for|to|of|by|from|during|about|since|over|than)\s", re.IGNORECASE)
 _COUNT = "number of "
 _NAMING = re.compile(r"\bnam|\bheiß|appelle|\bllam|\bchiam|\bcham|\bheet", re.IGNORECASE)
+_STATES = frozenset({"relationship", "pregnancy"})  # "not married to Ida" leaves nothing of "married"
 WORK = frozenset({"employer", "job"})
 
 
@@ -271,13 +273,17 @@ def _are_opposite(said: Matter, held: Matter, fact: str, stored: str) -> bool:
         return not other.ends and (_died(ending, text) if ending.slot.endswith(" life") else _is_work(other))
     if said.denies == held.denies:
         return False
-    denied, affirmed, text = (said, held, stored) if said.denies else (held, said, fact)
+    denied, affirmed, text, denial = (said, held, stored, fact) if said.denies else (held, said, fact, stored)
     if affirmed.slot and not denied.slot:
         return 1 < len(_stems(denied)) == len(_stems(denied) & words_of(text).known)
     if denied.slot:
-        return denied.slot == affirmed.slot and _same_value(denied, affirmed)
-    return overlap(denied.value, text) >= _OPPOSITE and not (
-        _is_of_another(fact, stored) or _is_of_another(stored, fact)
+        if denied.slot != affirmed.slot or denied.slot in _STATES:
+            return denied.slot == affirmed.slot and _same_value(denied, affirmed)
+        return denies_whole(denied.value + denied.more, text, denial)
+    return (
+        overlap(denied.value, text) >= _OPPOSITE
+        and denies_whole(denied.value, text, denial)
+        and not (_is_of_another(fact, stored) or _is_of_another(stored, fact))
     )
 
 
