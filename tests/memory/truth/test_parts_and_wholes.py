@@ -1,4 +1,4 @@
-"""A denial of a part leaves what was told of the whole; a denial of the same whole closes it."""
+"""What narrows, or tells something beside, leaves what was told; a denial of the whole and another value close it."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,8 +11,15 @@ from mnemoir.providers.llm.offline.decide import decide
 from mnemoir.providers.llm.offline.extract import extract
 from tests.each_case import check_each
 
-_BLOCKS = (Path(__file__).parent / "parts_and_wholes.txt").read_text(encoding="utf-8").split("\n\n")
-OF_A_PART, OF_THE_WHOLE = ([tuple(line.split(" + ")) for line in block.splitlines()[1:]] for block in _BLOCKS)
+
+def blocks_of(name: str) -> list[list[tuple[str, ...]]]:
+    """The pairs of each block of a file."""
+    blocks = (Path(__file__).parent / name).read_text(encoding="utf-8").split("\n\n")
+    return [[tuple(line.split(" + ")) for line in block.splitlines()[1:]] for block in blocks]
+
+
+OF_A_PART, OF_THE_WHOLE = blocks_of("parts_and_wholes.txt")
+BESIDE, INSTEAD = blocks_of("places_and_names.txt")
 
 
 def facts_in(text: str) -> Sequence[str]:
@@ -42,7 +49,22 @@ def test_a_denial_of_the_same_whole_closes_it():
     check_each(OF_THE_WHOLE, is_closed)
 
 
-@pytest.mark.parametrize(("pairs", "left"), [(OF_A_PART, 2), (OF_THE_WHOLE, 1)])
+def test_what_is_no_place_no_employer_and_no_name_replaces_none():
+    def is_kept(first, then):
+        assert len(facts_in(first)) == 1
+        assert events(first, then) in (["ADD"], [])
+
+    check_each(BESIDE, is_kept)
+
+
+def test_another_place_employer_or_name_takes_the_place_of_the_first():
+    def is_replaced(first, then):
+        assert events(first, then) == ["UPDATE"]
+
+    check_each(INSTEAD, is_replaced)
+
+
+@pytest.mark.parametrize(("pairs", "left"), [(INSTEAD, 1), (OF_A_PART, 2), (OF_THE_WHOLE, 1)])
 async def test_a_list_shows_what_still_holds(live, pairs, left):
     life = live()
     for number, pair in enumerate(pairs[::6]):

@@ -24,6 +24,7 @@ from mnemoir.memory.facts.decide.predicates import (
 )
 from mnemoir.memory.facts.decide.resemblance import is_part_of, overlap, stem, words_of
 from mnemoir.memory.facts.decide.shapes import reading_of
+from mnemoir.memory.facts.decide.values import is_of_kind
 from mnemoir.memory.facts.reading.own_name import as_of_user
 from mnemoir.memory.facts.reading.persons import about, people_in, statement_behind
 
@@ -208,7 +209,11 @@ def _read(text: str) -> Matter:
 
 
 def _matter_in(text: str) -> Matter:
-    return next((found for read in _READERS if (found := read(text))), Matter(slot="", value=text))
+    """The matter of a statement; what gives an attribute no value of its kind is about no attribute."""
+    found = next((found for read in _READERS if (found := read(text))), Matter(slot="", value=text))
+    if is_of_kind(found.slot, found.value, found.more, text):
+        return found
+    return Matter(slot="", value=found.value if found.denies else text, denies=found.denies)
 
 
 def _from_table(text: str) -> Matter | None:
@@ -238,7 +243,7 @@ def _from_denial(text: str) -> Matter | None:
     if match is None:
         return None
     inner = _from_table(match["v"]) or _from_table(_third_person(match["v"]))
-    if inner is None or inner.ends:
+    if inner is None or inner.ends or not is_of_kind(inner.slot, inner.value, inner.more, match["v"]):
         return Matter(slot="", value=match["v"], denies=True)
     return replace(inner, denies=not inner.denies)
 

@@ -81,7 +81,8 @@ def _decide_one(fact: str, memories: Mapping[str, str]) -> list[Entry]:
 
 def _sharpens(fact: str, text: str) -> bool:
     """True when the fact begins like `text`, contains all of it, and says more."""
-    if matter_of(text).denies != matter_of(fact).denies or has("ends", text) != has("ends", fact):
+    said, held = matter_of(fact), matter_of(text)
+    if (said.slot, said.denies, has("ends", fact)) != (held.slot, held.denies, has("ends", text)):
         return False
     if normal_form(fact).startswith(f"{normal_form(text)} "):
         return True
