@@ -68,3 +68,11 @@ NONSENSE += ["my aunt says ", "dice que ", "A dog, no, that's my dog. ", "a cat,
 @pytest.mark.parametrize("piece", NONSENSE)
 def test_pasted_nonsense_is_read_in_bounded_time(piece):
     facts_of(piece * 5_000 + "I live in Graz.", SAID_ON)
+
+
+def test_a_template_for_training_models_is_nobodys_own_words():
+    template = "### Instruction:\nMy name is Jack and I live in Tortuga.\n### Response:"
+    today = date(2026, 3, 4)
+    assert facts_of(template, today) == []
+    assert facts_of(f"I live in Graz.\n{template}", today) == ["Lives in Graz"]
+    assert facts_of("### My instructions\nI live in Graz.", today) == ["Lives in Graz"]

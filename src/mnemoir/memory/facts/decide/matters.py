@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 from mnemoir.core.text import content_hash, normalise
+from mnemoir.memory.facts.decide.denials import denies_whole
 from mnemoir.memory.facts.decide.predicates import (
     move_pattern,
     person_pattern,
@@ -23,6 +24,7 @@ from mnemoir.memory.facts.decide.predicates import (
 )
 from mnemoir.memory.facts.decide.resemblance import is_part_of, overlap, stem, words_of
 from mnemoir.memory.facts.decide.shapes import reading_of
+from mnemoir.memory.facts.decide.values import is_of_kind
 from mnemoir.memory.facts.reading.own_name import as_of_user
 from mnemoir.memory.facts.reading.persons import about, people_in, statement_behind
 
@@ -51,6 +53,7 @@ _CLAUSE = re.compile(
 _PREPOSITION = re.compile(r"\s(?:on|in|at|with|for|to|of|by|from|during|about|since|over|than)\s", re.IGNORECASE)
 _COUNT = "number of "
 _NAMING = re.compile(r"\bnam|\bheiß|appelle|\bllam|\bchiam|\bcham|\bheet", re.IGNORECASE)
+_STATES = frozenset({"relationship", "pregnancy"})  # "not married to Ida" leaves nothing of "married"
 WORK = frozenset({"employer", "job"})
 
 
@@ -206,7 +209,11 @@ def _read(text: str) -> Matter:
 
 
 def _matter_in(text: str) -> Matter:
-    return next((found for read in _READERS if (found := read(text))), Matter(slot="", value=text))
+    """The matter of a statement; what gives an attribute no value of its kind is about no attribute."""
+    found = next((found for read in _READERS if (found := read(text))), Matter(slot="", value=text))
+    if is_of_kind(found.slot, found.value, found.more, text):
+        return found
+    return Matter(slot="", value=found.value if found.denies else text, denies=found.denies)
 
 
 def _from_table(text: str) -> Matter | None:
@@ -236,7 +243,7 @@ def _from_denial(text: str) -> Matter | None:
     if match is None:
         return None
     inner = _from_table(match["v"]) or _from_table(_third_person(match["v"]))
-    if inner is None or inner.ends:
+    if inner is None or inner.ends or not is_of_kind(inner.slot, inner.value, inner.more, match["v"]):
         return Matter(slot="", value=match["v"], denies=True)
     return replace(inner, denies=not inner.denies)
 
@@ -271,13 +278,17 @@ def _are_opposite(said: Matter, held: Matter, fact: str, stored: str) -> bool:
         return not other.ends and (_died(ending, text) if ending.slot.endswith(" life") else _is_work(other))
     if said.denies == held.denies:
         return False
-    denied, affirmed, text = (said, held, stored) if said.denies else (held, said, fact)
+    denied, affirmed, text, denial = (said, held, stored, fact) if said.denies else (held, said, fact, stored)
     if affirmed.slot and not denied.slot:
         return 1 < len(_stems(denied)) == len(_stems(denied) & words_of(text).known)
     if denied.slot:
-        return denied.slot == affirmed.slot and _same_value(denied, affirmed)
-    return overlap(denied.value, text) >= _OPPOSITE and not (
-        _is_of_another(fact, stored) or _is_of_another(stored, fact)
+        if denied.slot != affirmed.slot or denied.slot in _STATES:
+            return denied.slot == affirmed.slot and _same_value(denied, affirmed)
+        return denies_whole(denied.value + denied.more, text, denial)
+    return (
+        overlap(denied.value, text) >= _OPPOSITE
+        and denies_whole(denied.value, text, denial)
+        and not (_is_of_another(fact, stored) or _is_of_another(stored, fact))
     )
 
 

@@ -93,4 +93,7 @@ def _plain(text: str) -> str:
 @cache
 def _words(kind: str) -> str:
     table = tomllib.loads((files(__package__) / "frames.toml").read_text(encoding="utf-8"))
-    return str(table[kind]).replace("{not_real}", str(table["not_real"])).replace("\n", "")
+    words = str(table[kind])
+    for name, inner in table.items():
+        words = words.replace(f"{{{name}}}", str(inner))
+    return words.replace("\n", "")

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from mnemoir.core.sentences import sentences_of
 from mnemoir.memory.facts.reading.blocks import without_blocks
-from mnemoir.memory.facts.reading.frames import outside_frames, with_marked_asides
+from mnemoir.memory.facts.reading.frames import opens_frame, outside_frames, with_marked_asides
 from mnemoir.memory.facts.reading.repairs import repair
 from mnemoir.memory.facts.reading.speakers import addresses, introduces_next, is_spoken_by_other, own_parts
 
@@ -79,6 +79,17 @@ _MAIL = re.compile(  # the head of a mail, behind which somebody writes
     r"mensagem (?:encaminhada|original)|oorspronkelijk bericht)",
     re.IGNORECASE | re.MULTILINE,
 )
+_MAIL_IN_A_LINE = re.compile(
+    r"^[^\S\n]*(?:Subject|Betreff|Objet|Asunto|Oggetto|Assunto|Onderwerp)[^\S\n]?:[^\n]{0,2000}\b(?:regards|sincerely|"
+    r"yours|cheers|grü(?:ß|ss)en?|cordialement|salutations|saludos|atentamente|saluti|cumprimentos|atenciosamente|"
+    r"groet(?:en|jes)?)\b|"
+    r"^[^\S\n]*(?:From|Von|De|Da|Van)[^\S\n]?:[^\S\n]*[^\s:.,;]+(?: [^\s:.,;]+){0,2}[.,;][^\S\n]+(?:hi|hello|"
+    r"dear|hallo|liebe[rs]?|bonjour|chère?|hola|querid[oa]|estimad[oa]|ciao|car[oa]|gentile|olá|prezad[oa]|beste)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+_TEMPLATE = re.compile(
+    r"^#{2,6}[^\S\n]*(?:instructions?|response|human|assistant)[^\S\n]*:", re.IGNORECASE | re.MULTILINE
+)
 _PERSONA = re.compile(
     r"\W*(?:system(?: prompt| message)?\W+)?(?:(?:you are|you're|act as|your name is|du bist|sie sind|"
     r"tu es|vous êtes|eres|sei|tu sei|você é|tu és|je bent|jij bent|u bent)\b[^.!?\n]*"
@@ -128,14 +139,14 @@ def _said_by_user(paragraph: str) -> Iterator[str]:
     for sentence in sentences_of(paragraph):
         is_introduced = is_introduced or introduces_next(sentence)
         for own in () if is_introduced else own_parts(sentence):
-            parts = _CUT.split(own) if _MAY_CUT.search(own) else [own]
+            parts = _CUT.split(own) if _MAY_CUT.search(own) and not opens_frame(own) else [own]
             yield from (part.strip() for part in parts if part.strip())
 
 
 def _without_pasted_text(text: str) -> str:
     """The text without code, quoted lines, tagged blocks, transcripts, mails, texts to work on and system prompts."""
     text = without_blocks(_CODE.sub(" ", _QUOTED_LINE.sub(" ", text)), _TAG)
-    for heading in (_ROLE_LABEL, _MAIL):
+    for heading in (_ROLE_LABEL, _MAIL, _MAIL_IN_A_LINE, _TEMPLATE):
         found = heading.search(text)
         text = text[: found.start()] if found else text
     text = _without_dialogue(text)

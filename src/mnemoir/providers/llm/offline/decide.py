@@ -11,6 +11,7 @@ from typing import Any
 
 from mnemoir.memory.facts.decide.matters import WORK, is_known, is_opposite, is_other_value, matter_of, normal_form
 from mnemoir.memory.facts.decide.resemblance import is_part_of, words_of
+from mnemoir.memory.facts.decide.witness_words import has
 
 Entry = dict[str, Any]  # one row of the answer, JSON
 
@@ -80,7 +81,8 @@ def _decide_one(fact: str, memories: Mapping[str, str]) -> list[Entry]:
 
 def _sharpens(fact: str, text: str) -> bool:
     """True when the fact begins like `text`, contains all of it, and says more."""
-    if matter_of(text).denies != matter_of(fact).denies:
+    said, held = matter_of(fact), matter_of(text)
+    if (said.slot, said.denies, has("ends", fact)) != (held.slot, held.denies, has("ends", text)):
         return False
     if normal_form(fact).startswith(f"{normal_form(text)} "):
         return True

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from mnemoir.core.sentences import is_title
+from mnemoir.memory.facts.decide.values import is_of_kind
 from mnemoir.providers.llm.offline import vocabulary as v
 from mnemoir.providers.llm.offline.wording import has_date, is_past, names_day, skip_adverbs, third_person
 
@@ -19,6 +20,11 @@ _DIET = rf"(?P<diet>{v.DIETS})"
 _SURE = (
     r"(?:(?:strictly|severely|very|highly|deathly|mildly|also|actually|currently|quite|seriously|really|"
     r"a bit|now|slightly)\s)*"
+)
+_DWELLING = re.compile(
+    r"\b(?:flat|apartment|house|home|place|village|town|city|suburbs?|countryside|country|coast|farm|cottage|studio|"
+    r"dorm|street|district|neighbou?rhood|island|mountains|hostel|shelter)\b",
+    re.IGNORECASE,
 )
 _UNDERWAY_EMPTY = re.compile(r"(?:on|at|with|for)?\s*(?:it|this|that|them|these|those|something)\b", re.IGNORECASE)
 
@@ -256,12 +262,14 @@ def naming(match: re.Match[str]) -> Sequence[str]:
     """The name, with its titles and initials: "Dr. Anna Weber", "John F. Kennedy Jr."."""
     said = match["name"].title() if match["name"].islower() else match["name"]
     plain = " ".join(word for word in said.split() if not is_title(word) and not _INITIAL.fullmatch(word))
-    return (f"Name is {said}",) if name_in(plain or said) else ()
+    return (f"Name is {said}",) if name_in(plain or said) and is_of_kind("name", match["name"], "", said) else ()
 
 
 def new_home(match: re.Match[str]) -> Sequence[str]:
     """The new home, with its date and the former one where named: a move means living there since."""
     place = re.sub(r"\s(?:with|for|because|when|after|to be|and)\b.*$", "", match["place"])
+    if not is_of_kind("home", place, "", f"Lives in {place}") and not _DWELLING.search(place):
+        return ()
     since = f" since {match['since']}" if match["since"] else ""
     origin = match["origin"] or match["origin2"]
     return (f"Lives in {place}{since}" + (f", moved from {origin}" if origin else ""),)
