@@ -95,6 +95,7 @@ class Facts:
         self.personal = FactPolicy(personal, store)
         self.text_bound = defaults.text_bound
         self.review = Review(store, proposals, indexing, self.personal, self.text_bound, clock)
+        self._same_user = KeyedLock()
         self._remembering = Remembering(
             store=store,
             review=self.review,
@@ -113,10 +114,9 @@ class Facts:
         self._used = used
         self._clock = clock
         self.curation = Curation(store, indexing, self.personal, self.text_bound)
-        self.plans = Plans(store, clock)
+        self.plans = Plans(store, self._same_user, clock)
         self.undoing = Undoing(store, indexing)
         self._same_request = KeyedLock()
-        self._same_user = KeyedLock()
 
     async def add(self, scope: Scope, request: AddRequest) -> AddResult:
         """Remember the turns of a request. Durable on return; all of it or, when an error is raised, nothing.
@@ -137,7 +137,7 @@ class Facts:
 
         Nothing of it is proposed: to apply the plan is a review.
         """
-        rehearsal = self.plans.rehearsal()
+        rehearsal = await self.plans.rehearsal(scope)
         result = await self._add(scope, replace(request, receipt=None), rehearsal)
         return result, self.plans.keep(rehearsal).plan_id
 
