@@ -94,8 +94,17 @@ class Facts:
         """`used` gets each answer of the model, and whose facts it is about, also when the add then fails."""
         self.personal = FactPolicy(personal, store)
         self.text_bound = defaults.text_bound
-        self.review = Review(store, proposals, indexing, self.personal, self.text_bound, clock)
         self._same_user = KeyedLock()
+        self.review = Review(
+            store=store,
+            queue=proposals,
+            recall=recall,
+            indexing=indexing,
+            personal=self.personal,
+            bound=self.text_bound,
+            same_user=self._same_user,
+            clock=clock,
+        )
         self._remembering = Remembering(
             store=store,
             review=self.review,
