@@ -143,7 +143,7 @@ def test_files_with_a_mark_are_read_in_its_encoding(store, encoding):
     ],
 )
 def test_memories_are_refused_by_the_way_that_takes_them(store, value, told):
-    with pytest.raises(WrongKind, match=f"{told}.*mnemoir memories import"):
+    with pytest.raises(WrongKind, match=f"{told}.*`mnemoir import`"):
         import_sessions(store, json.dumps(value).encode())
 
 

@@ -17,6 +17,7 @@ from mnemoir.cli.discussions import commands as discussions
 from mnemoir.cli.encryption import commands as encryption
 from mnemoir.cli.groups import group
 from mnemoir.cli.hold import commands as hold
+from mnemoir.cli.import_command import import_file
 from mnemoir.cli.keys import commands as keys
 from mnemoir.cli.login import login, logout
 from mnemoir.cli.mcp import mcp
@@ -27,6 +28,7 @@ from mnemoir.cli.pii import commands as pii
 from mnemoir.cli.retention import commands as retention
 from mnemoir.cli.runs import commands as runs
 from mnemoir.cli.serve import serve
+from mnemoir.cli.session import asking
 from mnemoir.cli.start_line import ServeCommand
 from mnemoir.cli.subject import commands as subject
 from mnemoir.cli.trees import check, init, schema
@@ -56,6 +58,7 @@ app.add_typer(conversations, name="conversations")
 app.add_typer(discussions, name="discussions")
 app.command(cls=ServeCommand)(serve)
 app.command()(chat)
+asking(app, projects=True)("import")(import_file)
 app.command()(mcp)
 app.command()(init)
 app.command()(check)

@@ -167,7 +167,11 @@ def import_conversations(
 ) -> None:
     """Import the conversations of a file, completely or not at all."""
     query = {"user_id": user, "format": format, "on_conflict": on_conflict, "dry_run": "true" if dry_run else None}
-    answer = session.ask("POST", f"{CONVERSATIONS}/import", query=query, body=read_file(file))
+    print_imported(session, session.ask("POST", f"{CONVERSATIONS}/import", query=query, body=read_file(file)))
+
+
+def print_imported(session: Session, answer: Mapping[str, Any]) -> None:
+    """Print what an import of conversations did, and what it left out."""
     if session.printed_as_json(answer):
         return
     for one in answer["skipped"]:

@@ -42,7 +42,7 @@ _MOST_PICTURE_BYTES = 20 * 2**20
 _CLAUDE_OTHERS = {
     "projects.json": "Projects are not read; their documents and instructions stay in the file.",
     "users.json": "Accounts are not read.",
-    "memories.json": "It holds memories, no conversations. Import it by itself, with `mnemoir memories import`.",
+    "memories.json": "It holds memories, no conversations. Import it by itself, with `mnemoir import`.",
 }
 _UNKNOWN = (
     "The file cannot be imported. It is not an export of Mnemoir, ChatGPT, Claude, DeepSeek, Open WebUI, LibreChat, "
@@ -50,8 +50,7 @@ _UNKNOWN = (
 )
 _NOT_READ = "The file is of {}, whose chats are not read. Export them as a list of messages with role and content."
 _MEMORIES = (
-    "The file holds memories ({}), no conversations. Import it with `mnemoir memories import`, or send it to "
-    "POST /api/import."
+    "The file holds memories ({}), no conversations. Import it with `mnemoir import`, or send it to POST /api/import."
 )
 
 
@@ -118,13 +117,18 @@ def _by_members(value: Any, *, is_line: bool = False) -> str:
     told = Loose(value)
     if (kind := next((kind for kind, has in _MEMORY_SHAPES.items() if has(told)), None)) is not None:
         raise WrongKind(_MEMORIES.format(kind))
-    found = next((program for program, has in _SHAPES.items() if has(told)), None)
+    found = chat_program(told)
     if found is None and (is_line or "role" in told) and _is_message(told):
         found = "openai"
     if found is None:
         program = next((name for name, has in _UNREAD_SHAPES.items() if has(told)), None)
         raise InvalidImport(_UNKNOWN if program is None else _NOT_READ.format(program))
     return found
+
+
+def chat_program(told: Loose) -> str | None:
+    """The program whose conversation this is, by its members; None for none."""
+    return next((program for program, has in _SHAPES.items() if has(told)), None)
 
 
 def _is_message(told: Loose) -> bool:
@@ -169,6 +173,7 @@ _UNREAD_SHAPES: Mapping[str, Callable[[Loose], bool]] = {
 _MEMORY_SHAPES: Mapping[str, Callable[[Loose], bool]] = {
     "mem0": lambda told: "memory" in told or any("memory" in one for one in told.objects("results")),
     "the MCP server memory": lambda told: told.text("type") in ("entity", "relation"),
+    "Claude": lambda told: "conversations_memory" in told,
     "Letta": lambda told: "blocks" in told and "agents" in told,
     "Open WebUI": lambda told: "content" in told and "user_id" in told and "role" not in told,
 }

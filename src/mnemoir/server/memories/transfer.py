@@ -22,6 +22,7 @@ from mnemoir.core.text import size_of
 from mnemoir.memory.facts.extract.requests import TextBound
 from mnemoir.memory.facts.holding import FACT, ToldMemory
 from mnemoir.memory.facts.review.proposal_holding import PROPOSAL
+from mnemoir.memory.foreign import MemoryFormat, Told, foreign_memories
 from mnemoir.ports.holdings import Exchange
 from mnemoir.ports.memory_store import Project
 from mnemoir.server.door.errors import Invalid
@@ -112,7 +113,7 @@ async def export(site: SiteHere, project: ProjectHere, part: NarrowingHere, user
 
 @router.post(
     "/import",
-    summary="Add memories from JSON lines; every line is checked before the first is added",
+    summary="Add memories from JSON lines, or of another program; all are checked before the first is added",
     openapi_extra={
         "requestBody": {"required": True, "content": {"application/x-ndjson": {"schema": {"type": "string"}}}}
     },
@@ -122,10 +123,13 @@ async def import_lines(
     request: Request,
     site: SiteHere,
     project: ProjectHere,
+    user: UserQuery = None,
+    format: MemoryFormat = "auto",
     dry_run: Annotated[bool, Query(description="say what would be added, and add nothing")] = False,
 ) -> Answer[ImportAnswer]:
     body = await read_body(request.scope, request.receive, site.options.max_body_bytes)
     exchanges, lines = _exchanges(site), defaultdict[tuple[str, str], list[Any]](list)
+    body = _of_user(body, foreign_memories(body, format), user)
     read, too_long = _without_long(_read(body, exchanges), site.parts.memory.facts.text_bound)
     for kind, user, record in read:
         lines[kind, user].append(record)
@@ -202,6 +206,27 @@ def _line(kind: str, record: Any) -> Mapping[str, Any]:
     if isinstance(record, ToldMemory):
         return {**memory_json(record.memory), "origin": record.memory.origin, "history": history_json(record.history)}
     return {**(exported_json(record) if isinstance(record, Proposal) else record), "kind": kind}
+
+
+def _of_user(body: bytes, foreign: list[Told] | None, user: str | None) -> bytes:
+    """The lines of an import, of this user if named. Files of other programs name none that is known here."""
+    if foreign is None and user is None:
+        return body
+    if foreign is not None and user is None:
+        raise InvalidRequest(
+            "The file does not say whose these memories are. Name the user as user_id.", code="missing_user_id"
+        )
+    if foreign is None:
+        return b"\n".join(_with_user(line, user) for line in body.splitlines())
+    return b"\n".join(orjson.dumps({**told, "user_id": user}) for told in foreign)
+
+
+def _with_user(line: bytes, user: str | None) -> bytes:
+    try:
+        told = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return line  # the reader of lines says what is wrong with it
+    return orjson.dumps({**told, "user_id": user}) if isinstance(told, dict) else line
 
 
 def _read(body: bytes, exchanges: dict[str, Exchange]) -> list[_NumberedLine]:

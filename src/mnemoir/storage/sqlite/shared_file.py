@@ -142,6 +142,7 @@ class SharedFile:
         self.writes = 0  # by this object so far, never less
         self._closed = False
         self._busy_ms = 0
+        self._owes_log = False  # deleted text may be in it, which a reader kept there
         if self._file is not None:
             _EVERY.add(self)
         self._run(lambda connection: None)
@@ -162,9 +163,10 @@ class SharedFile:
     def empty_log(self) -> None:
         """Write the log back and truncate it: deleted content is then nowhere on disk.
 
-        While others read, the log stays; the next call, or the last close of the file, empties it.
+        While others read, the log stays. The first of this object's readers and writers that ends behind them empties
+        it, or the last close of the file.
         """
-        self._run(self._checkpoint)
+        self._run(partial(self._checkpoint, patience_ms=_LOG_BUSY_MS))
 
     def rewrite(self) -> None:
         """Write the file anew, as other programs may have deleted from it without overwriting; then empty the log."""
@@ -187,18 +189,23 @@ class SharedFile:
         """Replace the lock in a forked process: the thread that may have held it does not exist there."""
         self._lock = threading.Lock()
 
-    def _checkpoint(self, connection: apsw.Connection) -> None:
-        connection.set_busy_timeout(_LOG_BUSY_MS)
+    def _checkpoint(self, connection: apsw.Connection, patience_ms: int) -> None:
+        connection.set_busy_timeout(patience_ms)
         try:
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            ((is_held, *_),) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            self._owes_log = bool(is_held)
         finally:
             connection.set_busy_timeout(self._busy_ms)
 
     def _run(self, work: Callable[[apsw.Connection], T]) -> T:
         try:
-            return self._run_and_mend(work)
+            outcome = self._run_and_mend(work)
         except _FOREIGN as exc:
             raise unavailable(self.path, exc) from exc
+        if self._owes_log:
+            with suppress(Exception):  # the work is done; the log is emptied behind another
+                self._once(partial(self._checkpoint, patience_ms=0))
+        return outcome
 
     def _run_and_mend(self, work: Callable[[apsw.Connection], T]) -> T:
         try:

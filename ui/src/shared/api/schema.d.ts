@@ -1083,7 +1083,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Add memories from JSON lines; every line is checked before the first is added */
+        /** Add memories from JSON lines, or of another program; all are checked before the first is added */
         post: operations["import_lines_api_import_post"];
         delete?: never;
         options?: never;
@@ -11006,6 +11006,8 @@ export interface operations {
     import_lines_api_import_post: {
         parameters: {
             query?: {
+                user_id?: string | null;
+                format?: "auto" | "mnemoir" | "mem0" | "mcp" | "letta" | "open-webui" | "claude" | "text";
                 /** @description say what would be added, and add nothing */
                 dry_run?: boolean;
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */

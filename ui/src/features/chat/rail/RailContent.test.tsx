@@ -148,7 +148,7 @@ test('the menu opens the import, and the list shows what came in', async () => {
   const dialog = within(await screen.findByRole('dialog', { name: 'Import conversations' }));
   server.use(
     http.post('*/api/conversations/import', () =>
-      HttpResponse.json({ conversations: 1, messages: 2, ids: ['cake'], skipped: [] }),
+      HttpResponse.json({ conversations: 1, messages: 2, ids: ['cake'], skipped: [], left_out: {} }),
     ),
   );
   await userEvent.upload(
