@@ -45,7 +45,8 @@ class Approval:
         if not stating:
             return {}
         texts = [one.memory.text for one in stating]
-        near = await neighbours_of(self._recall, scope, texts, visible)
+        with speaking_as([scope.user]):
+            near = await neighbours_of(self._recall, scope, texts, visible)
         stored = {hit.memory.id: hit.memory for hits in near for hit in hits}
         own = await own_names(self._store, scope, [*texts, *(memory.text for memory in stored.values())], visible)
         added = {one.memory.id for one in stating}
