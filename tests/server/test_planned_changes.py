@@ -8,6 +8,7 @@ import pytest
 
 from mnemoir.core.errors import NotFound
 from mnemoir.core.ids import PlanId
+from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.scope import Scope
 from mnemoir.memory.facts.write.plans import MOST_PLANS, Plans
 from mnemoir.ports.memory_store import Project
@@ -98,6 +99,54 @@ async def test_a_plan_is_refused_when_a_memory_that_it_adds_was_added_meanwhile(
     assert await told(server) == before
 
 
+@pytest.mark.parametrize(
+    ("planned", "meanwhile"),
+    [
+        ("I live in Bern.", "I live in Basel."),
+        ("I am vegan.", "I am not vegan."),
+        ("I like tea.", "I do not like tea."),
+        ("My name is Bob.", "My name is Al."),
+    ],
+)
+async def test_a_plan_is_refused_when_what_was_added_meanwhile_settles_its_fact(server, planned, meanwhile):
+    said = {"messages": [{"role": "user", "content": planned}], "user_id": "mira"}
+    plan = await server.post(MEMORIES, said | {"dry_run": True})
+    await server.post(MEMORIES, said | {"messages": [{"role": "user", "content": meanwhile}]})
+    before = await told(server)
+    assert error_of(await apply(server, plan["plan_id"])) == (409, "plan_outdated")
+    assert await told(server) == before
+    succeeded(await apply(server, (await server.post(MEMORIES, said | {"dry_run": True}))["plan_id"]))
+    assert len(await told(server)) == 1
+
+
+@pytest.mark.parametrize("text", ["Lives in Basel", "Resides in Bern"])
+async def test_a_plan_is_refused_when_its_fact_was_settled_by_hand_meanwhile(server, text):
+    (home,) = await remember(server, "Likes tea")
+    said = {"messages": [{"role": "user", "content": "I live in Bern."}], "user_id": "mira", "dry_run": True}
+    plan = await server.post(MEMORIES, said)
+    succeeded(await edit(server, home, {"memory": text}))
+    assert error_of(await apply(server, plan["plan_id"])) == (409, "plan_outdated")
+    assert await told(server) == [text]
+
+
+async def test_a_plan_stands_beside_other_facts_and_what_is_gone_again(server):
+    said = {"messages": [{"role": "user", "content": "I live in Bern."}], "user_id": "mira"}
+    plan = await server.post(MEMORIES, said | {"dry_run": True})
+    await server.post(MEMORIES, SAID)
+    succeeded(await server.ask("POST", f"{MEMORIES}/changes/{(await log(server))[0]['id']}/undo"))
+    await remember(server, "Likes Bern", "Works in Basel", "Sister lives in Basel")
+    await server.post(MEMORIES, said | {"messages": [{"role": "user", "content": "I live in Rome."}], "infer": False})
+    succeeded(await apply(server, plan["plan_id"]))
+    assert "Lives in Bern" in await told(server)
+
+
+async def test_an_import_that_was_planned_is_refused_when_a_newer_fact_contradicts_it(server):
+    planned = await plan_import(server, {"memory": "Lives in Bern"})
+    await server.post(MEMORIES, {"messages": [{"role": "user", "content": "I live in Basel."}], "user_id": "mira"})
+    assert error_of(await apply(server, planned["plans"][0]["plan_id"])) == (409, "plan_outdated")
+    assert await told(server) == ["Lives in Basel"]
+
+
 async def test_words_are_planned_to_be_kept_as_they_are(server):
     planned = await server.post(MEMORIES, SAID | {"dry_run": True, "infer": False})
     assert [one["reason"] for one in planned["results"]] == ["verbatim"]
@@ -145,9 +194,9 @@ async def test_a_dry_run_answers_at_once_or_not_at_all(server):
 async def test_plans_are_dropped_after_ten_minutes_and_beyond_their_bound(server):
     clock, mira = SetClock(), Scope(project="default", user="mira")
     kept: list[PlanId] = []
-    plans = Plans(server.parts.memory.store, clock)
+    plans = Plans(server.parts.memory.store, KeyedLock(), clock)
     for number in range(MOST_PLANS + 1):
-        rehearsal = plans.rehearsal()
+        rehearsal = await plans.rehearsal(mira)
         await rehearsal.commit(mira, [fact(f"Likes number {number}", scope=mira)], ASKED)
         kept.append(present(plans.keep(rehearsal).plan_id))
     here = Project(tenant="default", project="default")

@@ -138,6 +138,88 @@ async def test_of_two_changes_of_one_memory_the_second_is_a_conflict(server):
     assert await told(server) == ["Lives in Graz"]
 
 
+CONTRADICTING = [
+    ("I live in Graz.", "I live in Linz."),
+    ("My name is Bob.", "My name is Al."),
+    ("I am allergic to nuts.", "I am not allergic to nuts."),
+    ("I am vegan.", "I am not vegan."),
+    ("I like tea.", "I do not like tea."),
+]
+
+
+@pytest.mark.parametrize("said", CONTRADICTING)
+async def test_an_approval_closes_what_an_earlier_one_stored_and_cannot_hold_beside_it(server, said):
+    for text in said:
+        await say(server, text)
+    (first, second) = await waiting(server)
+    succeeded(await approve(server, first))
+    answer = succeeded(await approve(server, second))
+    assert [(one["event"], one["memory"]) for one in answer["results"]] == [
+        ("ADD", second["memory"]),
+        ("DELETE", first["memory"]),
+    ]
+    assert await told(server) == [second["memory"]]
+    succeeded(await undo(server, answer["id"]))
+    assert await told(server) == [first["memory"]]
+
+
+async def test_all_are_decided_in_the_order_in_which_they_were_proposed(server):
+    for pair in CONTRADICTING:
+        for text in pair:
+            await say(server, text)
+    last = [one["memory"] for one in await waiting(server)][1::2]
+    answer = await server.post(f"{QUEUE}/approve", {"user_id": "mira", "all": True})
+    assert (sorted(await told(server)), answer["failed"]) == (sorted(last), [])
+    done = [one["event"] for change in answer["changes"] for one in change["results"]]
+    assert (done.count("ADD"), done.count("DELETE")) == (10, 5)
+    assert await waiting(server) == []
+
+
+async def test_an_approval_closes_what_was_stored_by_hand(server):
+    await say(server, "I live in Graz.")
+    await remember(server, "Lives in Linz", "Sister lives in Linz", "Works in Linz")
+    answer = succeeded(await approve(server, (await waiting(server))[0]))
+    assert [(one["event"], one["memory"]) for one in answer["results"]] == [
+        ("ADD", "Lives in Graz"),
+        ("DELETE", "Lives in Linz"),
+    ]
+    assert sorted(await told(server)) == ["Lives in Graz", "Sister lives in Linz", "Works in Linz"]
+
+
+async def test_what_was_said_before_what_contradicts_it_does_not_become_current_by_an_approval(server):
+    for text in CONTRADICTING[0]:
+        await say(server, text)
+    (first, second) = await waiting(server)
+    succeeded(await approve(server, second))
+    late = await approve(server, first)
+    if late.status == 200:
+        (made,) = succeeded(late)["results"]
+        assert (made["memory"], "valid_to" in made) == ("Lives in Graz", True)
+    else:  # project files keep no past
+        assert error_of(late) == (409, "proposal_outdated")
+    assert await told(server) == ["Lives in Linz"]
+
+
+async def test_a_proposed_text_that_was_edited_holds_from_now(server):
+    for text in CONTRADICTING[0]:
+        await say(server, text)
+    (first, second) = await waiting(server)
+    succeeded(await approve(server, second))
+    succeeded(await server.ask("PATCH", f"{QUEUE}/{first['id']}", {"memory": "Lives in Wels"}))
+    succeeded(await approve(server, first))
+    assert await told(server) == ["Lives in Wels"]
+
+
+async def test_an_end_that_waits_beside_its_fact_is_approved_or_refused_by_itself(server):
+    await remember(server, "Is allergic to nuts")
+    await say(server, "I am not allergic to nuts.")
+    (denial, end) = await waiting(server)
+    succeeded(await approve(server, denial))
+    assert len(await told(server)) == 2
+    succeeded(await approve(server, end))
+    assert await told(server) == ["Is not allergic to nuts"]
+
+
 async def test_a_text_that_is_remembered_by_now_is_a_conflict(server):
     await say(server, "I live in Graz.")
     await remember(server, "Lives in Graz")

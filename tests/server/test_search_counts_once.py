@@ -46,3 +46,29 @@ async def test_memories_named_one_by_one_or_hidden_ones_are_all_given(server: Se
     ids = await remember_all(server)
     conditions = {"hidden": hidden} if hidden else {"id": ids[:3]}
     assert {*SAME} <= {*await found(server, limit=5, **conditions)}
+
+
+PARAPHRASES = {
+    "dog": ["Has a dog named Rex", "Dog is called Rex", "Dog is named Rex", "Name of the dog is Rex"],
+    "sister": ["Sister Anna works at Norlin", "Anna, the sister, works at Norlin"],
+    "engineer": ["Works at Bosch as an engineer", "Is an engineer at Bosch", "Works as an engineer at Bosch"],
+    "allergies": ["Has a nut allergy", "Is allergic to nuts", "Has an allergy to nuts"],
+}
+
+
+@pytest.mark.parametrize("query", PARAPHRASES)
+async def test_what_duplicates_offers_as_one_fact_takes_one_place(server: Server, query: str) -> None:
+    same, made = PARAPHRASES[query], "2026-03-01T09:15:00.000Z"
+    for text in [
+        *same,
+        "Plays chess",
+        "Has a son named Tim",
+        "Brother Tom works at Norlin",
+        "Is at Bosch on Mondays",
+    ]:
+        record = {"memory": text, "user_id": "mira", "created_at": made}
+        assert (await server.ask("POST", "/api/import", record)).status == 200
+    groups = (await server.get("/api/memories/duplicates?user_id=mira"))["results"]
+    assert [sorted(one["memory"] for one in group["memories"]) for group in groups] == [sorted(same)]
+    texts = await found(server, query=query, limit=20)
+    assert (len(texts), len([text for text in texts if text in same])) == (5, 1)

@@ -103,7 +103,7 @@ async def test_what_the_assistant_says_waits_for_a_person(open_server, llm, scri
     assert (proposal["event"], proposal["memory"], proposal["reason"]) == ("ADD", "Lives in Oslo", "unconfirmed")
     assert await stored(server) == ["Lives in Graz"]
     succeeded(await server.ask("POST", f"{MEMORIES}/proposals/{proposal['id']}/approve"))
-    assert await stored(server) == ["Lives in Graz", "Lives in Oslo"]
+    assert await stored(server) == ["Lives in Oslo"]
 
 
 async def test_what_was_refused_beside_own_words_is_unsure_and_offered_under_duplicates(open_server, llm, script):

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from mnemoir.core.ids import MemoryId, ProposalId
 from mnemoir.core.memories import ChangeEvent, Memory
 
+BY_HAND = "edit"
+"""The reason of a text that a person gave."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:

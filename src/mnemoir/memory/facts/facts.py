@@ -94,7 +94,17 @@ class Facts:
         """`used` gets each answer of the model, and whose facts it is about, also when the add then fails."""
         self.personal = FactPolicy(personal, store)
         self.text_bound = defaults.text_bound
-        self.review = Review(store, proposals, indexing, self.personal, self.text_bound, clock)
+        self._same_user = KeyedLock()
+        self.review = Review(
+            store=store,
+            queue=proposals,
+            recall=recall,
+            indexing=indexing,
+            personal=self.personal,
+            bound=self.text_bound,
+            same_user=self._same_user,
+            clock=clock,
+        )
         self._remembering = Remembering(
             store=store,
             review=self.review,
@@ -113,10 +123,9 @@ class Facts:
         self._used = used
         self._clock = clock
         self.curation = Curation(store, indexing, self.personal, self.text_bound)
-        self.plans = Plans(store, clock)
+        self.plans = Plans(store, self._same_user, clock)
         self.undoing = Undoing(store, indexing)
         self._same_request = KeyedLock()
-        self._same_user = KeyedLock()
 
     async def add(self, scope: Scope, request: AddRequest) -> AddResult:
         """Remember the turns of a request. Durable on return; all of it or, when an error is raised, nothing.
@@ -137,7 +146,7 @@ class Facts:
 
         Nothing of it is proposed: to apply the plan is a review.
         """
-        rehearsal = self.plans.rehearsal()
+        rehearsal = await self.plans.rehearsal(scope)
         result = await self._add(scope, replace(request, receipt=None), rehearsal)
         return result, self.plans.keep(rehearsal).plan_id
 

@@ -154,7 +154,7 @@ class FactExchange:
 
     async def rehearse(self, owner: Scope, records: Sequence[Memory]) -> Rehearsed:
         """What `add` would do; writes nothing."""
-        rehearsal = self._plans.rehearsal()
+        rehearsal = await self._plans.rehearsal(owner)
         await self._add(rehearsal, owner, records)
         return self._plans.keep(rehearsal)
 

@@ -11,7 +11,7 @@ from typing import Any
 from mnemoir.core.clock import Clock, from_text, to_text, utc_now
 from mnemoir.core.ids import MemoryId, ProposalId
 from mnemoir.core.memories import Memory
-from mnemoir.core.proposals import Proposal
+from mnemoir.core.proposals import BY_HAND, Proposal
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.ports.memory_store import Project, StaleChange
@@ -21,7 +21,6 @@ from mnemoir.storage.sql.rows import before_of, narrowing, state_as_json
 
 _QUERIES = queries("proposals")
 _NEWEST = 2**62
-_BY_HAND = "edit"  # the reason of a text that a person gave
 
 
 def put_proposals(sql: Sql, scope: Scope, proposals: Sequence[Proposal], source_id: int | None = None) -> int:
@@ -105,7 +104,7 @@ class SqlProposals:
             "content_hash": content_hash(text),
             "known_hash": content_hash(proposal.memory.text),
         }
-        values: dict[str, Value] = {"id": proposal.id, "text": text, "reason": _BY_HAND, **hashes}
+        values: dict[str, Value] = {"id": proposal.id, "text": text, "reason": BY_HAND, **hashes}
         return bool(await self._db.write(scope, lambda sql: sql.run(_QUERIES["rewrite_proposal"], **values)))
 
     async def drop(self, scope: Scope, ids: Sequence[ProposalId]) -> int:

@@ -24,7 +24,7 @@ def conflicts(memories: Sequence[Memory], offered: Sequence[Duplicates]) -> list
         one, other = memories[first], memories[second]
         if second in taken or (first in taken and first not in around):
             continue
-        if contradicts(one.text, other.text) and not any({one.id, other.id} <= group for group in together):
+        if _clash(one, other) and not any({one.id, other.id} <= group for group in together):
             around[first][second] = overlap(one.text, other.text)
             taken |= {first, second}
     return [
@@ -32,6 +32,15 @@ def conflicts(memories: Sequence[Memory], offered: Sequence[Duplicates]) -> list
         for first, others in around.items()
         if len(others) > 1 or all(has_one_value(memories[place].text) for place in (first, *others))
     ]
+
+
+def contradictions(memories: Sequence[Memory]) -> list[tuple[int, int]]:
+    """The pairs of facts that cannot hold at a time, by their places, in order."""
+    return [(one, other) for one, other in sorted(set(_pairs(memories))) if _clash(memories[one], memories[other])]
+
+
+def _clash(one: Memory, other: Memory) -> bool:
+    return contradicts(one.text, other.text)
 
 
 def _pairs(memories: Sequence[Memory]) -> Iterator[tuple[int, int]]:

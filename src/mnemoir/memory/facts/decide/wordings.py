@@ -1,8 +1,8 @@
 """Recognises one fact in other words, by rule: "Resides in Graz" says what "Lives in Graz" says.
 
-Phrases that say one thing are read as one word, by the lists of `predicates.toml`. Two facts are the same when all
-other words are, with the numbers, the negation and whose fact it is. So facts that differ in a word that tells
-something stay apart, however near their vectors are.
+Statements are read as those that they paraphrase, and phrases that say one thing as one word, by the lists of
+`predicates.toml`. Two facts are the same when all other words are, with the numbers, the negation and whose fact it
+is. So facts that differ in a word that tells something stay apart, however near their vectors are.
 """
 
 import re
@@ -13,7 +13,7 @@ from functools import cache, cached_property, lru_cache
 from mnemoir.core.memories import Hit, Memory
 from mnemoir.core.text import content_hash, normalise
 from mnemoir.memory.facts.decide.matters import has_same_subject, is_known, is_same, matter_of
-from mnemoir.memory.facts.decide.predicates import predicate_table
+from mnemoir.memory.facts.decide.predicates import predicate_table, predicate_words
 from mnemoir.memory.facts.decide.resemblance import CERTAIN, words_of
 from mnemoir.memory.facts.reading.own_name import as_of_user
 from mnemoir.search.scores import Pair
@@ -26,7 +26,9 @@ def says_same(one: str, other: str) -> bool:
     if content_hash(one) == content_hash(other) or is_same(one, other):
         return True
     first, second = words_of(one), words_of(other)
-    if (first.numbers, first.denies) != (second.numbers, second.denies) or not has_same_subject(one, other):
+    if (first.numbers, first.denies) != (second.numbers, second.denies):
+        return False
+    if not has_same_subject(_plain(as_of_user(one)), _plain(as_of_user(other))):
         return False
     return bool(_essence(one)[1]) and _essence(one) == _essence(other)
 
@@ -117,7 +119,7 @@ def _sense_of(statement: str) -> _Sense:
 @lru_cache(maxsize=4096)
 def _essence(statement: str) -> tuple[frozenset[str], frozenset[str]]:
     """The names of the phrases that a statement uses, and the stems of its other words."""
-    text = normalise(statement).replace("\u2019", "'")
+    text = normalise(_plain(statement)).replace("\u2019", "'")
     found = set()
     for name, pattern in _phrases():
         text, count = pattern.subn("", text)
@@ -125,6 +127,28 @@ def _essence(statement: str) -> tuple[frozenset[str], frozenset[str]]:
             found.add(name)
             text = " ".join(text.split())
     return frozenset(found - _UNSAID), words_of(text or statement).known
+
+
+@lru_cache(maxsize=4096)
+def _plain(statement: str) -> str:
+    """The statement that this one paraphrases, or itself."""
+    text = " ".join(statement.replace("\u2019", "'").split()).rstrip(".!")
+    for pattern, plain in _paraphrases():
+        if match := pattern.fullmatch(text):
+            said = match.expand(plain)
+            return said[:1].upper() + said[1:]
+    return statement
+
+
+@cache
+def _paraphrases() -> Sequence[tuple[re.Pattern[str], str]]:
+    lists = {f"{{{name}}}": predicate_words()[name] for name in ("people", "pets")}
+    found = []
+    for pattern, plain in predicate_table()["paraphrases"]["of"]:
+        for name, words in lists.items():
+            pattern = pattern.replace(name, f"(?:{words})")
+        found.append((re.compile(pattern, re.IGNORECASE), plain))
+    return found
 
 
 @cache

@@ -1,32 +1,37 @@
 """The review queue of a user: proposals are listed, edited, approved and refused.
 
-An approval is planned anew on what is stored now, and made only if it does to its memory what was proposed. It is one
-commit, so it is in the log of changes and can be undone. Many are approved in one commit too; where some of them do
-not fit any more, the others are approved in as few as possible, and those are named.
+An approval is decided on what is stored now, as an add is, and made only if it does to its memory what was proposed.
+It is one commit, so it is in the log of changes and can be undone. Many are approved in one commit too; where some
+contradict each other or do not fit any more, in as few as possible, and those that do not fit are named.
 """
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from mnemoir.core.clock import Clock
+from mnemoir.core.clock import Clock, to_text
 from mnemoir.core.errors import Conflict, InvalidRequest, NotFound
 from mnemoir.core.ids import ChangeId, MemoryId, ProposalId, new_change_id
+from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.memories import Add, Applied, Change, IndexEntry, Memory, Provenance, Remove, Update
 from mnemoir.core.proposals import Proposal, QueueStep
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.decide.decay import is_expired
 from mnemoir.memory.facts.decide.personal import FactPolicy
+from mnemoir.memory.facts.decide.timeline import State
 from mnemoir.memory.facts.extract.requests import TextBound
+from mnemoir.memory.facts.review.approval import Approval, successor_of
 from mnemoir.memory.facts.review.gate import Gate
 from mnemoir.ports.embedding import Passage
 from mnemoir.ports.memory_store import MemoryStore, Project, StaleChange
 from mnemoir.ports.project_settings import Reviewed
 from mnemoir.ports.proposals import ProposalPage, ProposalStore
 from mnemoir.search.indexing import Indexing, fact_passage
+from mnemoir.search.recall import Recall
 
 MOST_AT_ONCE = 1000
 _APPROVED = "approved"
+_SUPERSEDED = "superseded"  # the reason for the end of what an approved fact closes
 _NO_WORDS = IndexEntry(terms=b"")  # for a deletion
 _Place = tuple[str | None, str | None, str | None]
 
@@ -52,14 +57,20 @@ class Review:
 
     def __init__(
         self,
+        *,
         store: MemoryStore,
         queue: ProposalStore,
+        recall: Recall,
         indexing: Indexing,
         personal: FactPolicy,
         bound: TextBound,
+        same_user: KeyedLock,
         clock: Clock,
     ) -> None:
+        """`same_user` is held by every add of a user."""
         self.personal = personal
+        self._approval = Approval(store, recall)
+        self._same_user = same_user
         self._bound = bound
         self._store = store
         self._queue = queue
@@ -111,7 +122,9 @@ class Review:
     async def approve(self, project: Project, proposal_id: ProposalId, user: str | None = None) -> Approved:
         """Make the proposed change. Conflict (`proposal_outdated`, `memory_exists`) when it does not fit any more."""
         scope, proposal = await self._find_proposal(project, proposal_id, user)
-        return await self._approve_group(scope, [proposal], await self._entries([proposal]))
+        entries = await self._entries([proposal])
+        async with self._same_user.hold(scope.owner):
+            return await self._approve_group(scope, [proposal], entries)
 
     async def approve_many(self, scope: Scope, ids: Sequence[ProposalId] | None = None) -> Outcome:
         """Make all proposed changes of the user that fit, without `ids` all, in the order in which they were made."""
@@ -121,8 +134,11 @@ class Review:
         known = {one.id for one in found}
         outcome = Outcome(failed=[(each, _unknown(each)) for each in ids or () if each not in known])
         entries = await self._entries(found)
-        for place in dict.fromkeys(_place(one) for one in found):
-            await self._approve_each(scope.owner, [one for one in found if _place(one) == place], entries, outcome)
+        async with self._same_user.hold(scope.owner):
+            for run in await self._approval.runs(scope.owner, found, self._clock()):
+                for place in dict.fromkeys(map(_place, run)):
+                    group = [one for one in run if _place(one) == place]
+                    await self._approve_each(scope.owner, group, entries, outcome)
         return outcome
 
     async def forget(self, scope: Scope) -> int:
@@ -185,6 +201,7 @@ class Review:
     ) -> list[Change]:
         texts = {content_hash(one.memory.text): one for one in proposals if one.event != "DELETE"}
         said = await self._store.same_text(scope, list(texts))
+        states = await self._approval.states(scope, proposals, await self._queue.all(scope.owner), self._clock())
         added = {one.memory.id for one in proposals if one.event == "ADD"}
         ended = {one.target for one in proposals if one.event == "DELETE"}
         changes: list[Change] = []
@@ -192,14 +209,16 @@ class Review:
             entry = entries.get(one.id, _NO_WORDS)
             same = said.get(content_hash(one.memory.text)) if one.event != "DELETE" else None
             if one.event == "ADD":
-                changes += await self._addition(scope, one, entry, None if same and same.id in ended else same, added)
+                placed = _in_time(one, states, proposals)
+                same = None if same and same.id in ended else same
+                changes += await self._addition(scope, placed, entry, same, added)
             elif one.event == "UPDATE":
                 if same is not None and same.id != one.target:
                     raise _exists(one, same)
-                changes.append(_update(one, entry))
+                changes.append(_update(_in_time(one, states, proposals), entry))
             else:
                 changes.append(await self._removal(scope, one, added))
-        return changes
+        return [*changes, *_ends(proposals, states)]
 
     async def _addition(
         self, scope: Scope, proposal: Proposal, entry: IndexEntry, same: Memory | None, added: Container[MemoryId]
@@ -251,6 +270,38 @@ class Review:
 
 def _passage(memory: Memory) -> Passage:
     return fact_passage(memory.text) if memory.kind == "fact" else Passage(text=memory.text)
+
+
+def _in_time(proposal: Proposal, states: Mapping[ProposalId, State], proposals: Sequence[Proposal]) -> Proposal:
+    """The proposal; as a past state where what was said later contradicts it. Raises Conflict for an UPDATE."""
+    state = states.get(proposal.id)
+    if state is None or state.past_of is None:
+        return proposal
+    if proposal.event == "UPDATE":
+        raise _outdated_conflict([proposal], f"What was said later contradicts it: {state.past_of.text[:200]!r}.")
+    until = state.until
+    past = replace(
+        proposal.memory,
+        valid_to=proposal.memory.created_at if until is None else to_text(until),
+        replaced_by=successor_of(state, proposals),
+    )
+    return replace(proposal, memory=past)
+
+
+def _ends(proposals: Sequence[Proposal], states: Mapping[ProposalId, State]) -> list[Remove]:
+    """The ends of the memories that the approved facts close."""
+    return [
+        Remove(
+            target=memory.id,
+            expected=memory.text,
+            reason=_SUPERSEDED,
+            at=None if state.said_at is None else to_text(state.said_at),
+            successor=one.memory.id,
+        )
+        for one in proposals
+        if (state := states.get(one.id)) is not None
+        for memory in state.removes
+    ]
 
 
 def _update(proposal: Proposal, entry: IndexEntry) -> Update:

@@ -18,7 +18,6 @@ from mnemoir.core.memories import (
     Add,
     Applied,
     Change,
-    Hit,
     IndexEntry,
     Memory,
     Origin,
@@ -32,7 +31,7 @@ from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.decide.decay import is_expired, visible_now
 from mnemoir.memory.facts.decide.defences import Plan, defend
 from mnemoir.memory.facts.decide.grounds import touched_by
-from mnemoir.memory.facts.decide.matters import contradicts, stated_names, statements_like
+from mnemoir.memory.facts.decide.neighbours import neighbours_of, own_names
 from mnemoir.memory.facts.decide.personal import FactPolicy
 from mnemoir.memory.facts.decide.reconciliation import (
     Candidate,
@@ -46,13 +45,12 @@ from mnemoir.memory.facts.decide.timeline import State, in_time, latest_of
 from mnemoir.memory.facts.decide.witness import Witnesses
 from mnemoir.memory.facts.extract.extraction import Exchange
 from mnemoir.memory.facts.extract.requests import AddRequest, AddResult, FactSettings, Statement, Turn
-from mnemoir.memory.facts.reading.own_name import name_in_front, speaking_as
-from mnemoir.memory.facts.reading.persons import about
+from mnemoir.memory.facts.reading.own_name import speaking_as
 from mnemoir.memory.facts.review.gate import UNCONFIRMED, is_waiting, texts_of
 from mnemoir.memory.facts.review.instructions import SUSPECTED
 from mnemoir.memory.facts.review.queue import Review
 from mnemoir.ports.embedding import Passage
-from mnemoir.ports.memory_store import Committer, ListFilter, MemoryStore, StaleChange, Visible
+from mnemoir.ports.memory_store import Committer, MemoryStore, StaleChange, Visible
 from mnemoir.ports.project_settings import ProjectSettings
 from mnemoir.privacy.secrets import without_secret
 from mnemoir.search.indexing import Indexing, fact_passage
@@ -60,9 +58,6 @@ from mnemoir.search.recall import Recall
 
 _log = structlog.get_logger(__name__)
 _UNSURE = "unsure"  # the reason of a fact that may come from code, a quote or irony
-_NEAREST = 10  # memories looked at beside each new fact
-_MOST_NAMES = 5  # that are looked up, and memories with one of them
-_MOST_NAMING = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,10 +242,10 @@ class Remembering:
         waiting = texts_of(await self._review.waiting(learned.scope))
         texts = [fact.text for fact in learned.facts if not is_waiting(fact.text, waiting)]
         exact = sort_exact(texts, await self._store.same_text(learned.scope, list(map(content_hash, texts))), visible)
-        named.enter_context(speaking_as(await self._own_names(learned.scope, texts, visible)))
-        near = await self._nearest(learned.scope, exact.fresh, visible)
+        named.enter_context(speaking_as(await own_names(self._store, learned.scope, texts, visible)))
+        near = await neighbours_of(self._recall, learned.scope, exact.fresh, visible)
         stored = [hit.memory.text for hits in near for hit in hits]
-        named.enter_context(speaking_as(await self._own_names(learned.scope, stored, visible)))
+        named.enter_context(speaking_as(await own_names(self._store, learned.scope, stored, visible)))
         told = sort_near(exact.fresh, near)
         candidates = candidates_of(told.fresh, told.near, self._defaults.alike_floor)
         proposals = await propose(learned.exchange, told.fresh, candidates, self._defaults.answer_tokens)
@@ -266,29 +261,6 @@ class Remembering:
             touched=[(memory, said_at.get(content_hash(memory.text), latest)) for memory in touched],
             renewed=[(memory, said_at.get(content_hash(memory.text), latest)) for memory in exact.hidden],
         )
-
-    async def _nearest(self, scope: Scope, facts: Sequence[str], visible: Visible) -> list[list[Hit]]:
-        """The memories nearest to each fact, and those with another value of its attribute in other words."""
-        if not facts:
-            return []
-        alike = [(at, text) for at, fact in enumerate(facts) for text in statements_like(fact)]
-        found = await self._recall.nearest(scope, [*facts, *(text for _, text in alike)], visible, k=_NEAREST)
-        near = [list(hits) for hits in found[: len(facts)]]
-        for (at, _), hits in zip(alike, found[len(facts) :], strict=True):
-            seen = {hit.memory.id for hit in near[at]}
-            against = (hit for hit in hits if hit.memory.id not in seen and contradicts(facts[at], hit.memory.text))
-            near[at] += [replace(hit, signals={}) for hit in against]
-        return near
-
-    async def _own_names(self, scope: Scope, texts: Sequence[str], visible: Visible) -> list[str]:
-        """The names that the user told, of those with which the texts begin; few texts begin with one."""
-        fronts = list(dict.fromkeys(front for text in texts if (front := name_in_front(text)) and _is_person(text)))
-        found: list[str] = list(stated_names(texts))
-        for front in fronts[:_MOST_NAMES]:
-            wanted = ListFilter(visible=visible, words=front, kind="fact")
-            held = await self._store.select(scope.owner, wanted, limit=_MOST_NAMING)
-            found += stated_names(memory.text for memory in held)
-        return found
 
     async def _witnesses(
         self, learned: Learned, facts: Sequence[str], candidates: Sequence[Candidate], proposals: Sequence[Proposal]
@@ -323,10 +295,6 @@ class Remembering:
         if refused:
             _log.info("proposals refused", **refused)
         return plan
-
-
-def _is_person(text: str) -> bool:
-    return about(text.replace("'s ", " is ", 1)).who == "person"
 
 
 def _state_beside(fact: Statement) -> State:
