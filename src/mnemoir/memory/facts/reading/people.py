@@ -33,6 +33,8 @@ _MOST_LEAD = 4  # words in which a possessive stands
 _LONGEST = 300  # characters of a sentence that is read
 _LONGEST_TURN = 600  # characters of a turn in which a bare name is one of the user's people
 
+_PLURAL = re.compile(r"(?:sie|zij|ze) (?:\w+en|sind|zijn)\b", re.IGNORECASE)  # of two people, with their verb
+
 
 @dataclass(frozen=True, slots=True)
 class OfPeople:
@@ -159,7 +161,8 @@ def _subjects(text: str, plain: str, code: str, last: _Person | None) -> Iterato
     ):
         yield _Person(f"{text[:1].upper()}{text[1 : found.end()]}", code, is_bare=not found["kin"]), found.end()
     if last and last.code == code and (found := _pattern(code, "pronoun").match(plain)):
-        yield last, found.end()
+        are_several = re.search(rf"\s(?:{_list(code, 'joins')})\s", last.subject, re.IGNORECASE)
+        yield from [(last, found.end())] if _PLURAL.match(plain) or not are_several else []
 
 
 def _is_ordinary(name: str, code: str) -> bool:

@@ -7,6 +7,7 @@ my neighbour's" leaves nothing of the statement.
 
 import re
 import tomllib
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
@@ -27,6 +28,7 @@ _NUMBER = (
 
 def repair(text: str) -> str:
     """The text with each repair made."""
+    text = _with_right_name(text)
     plain = aligned_text(text)
     if _first_words().isdisjoint(word.strip(_EDGES) for word in plain.lower().split()) or not _mark().search(plain):
         return text
@@ -39,6 +41,25 @@ def repair(text: str) -> str:
         kept.append(text[slice(*noun)] if kind == "number" and noun[0] >= 0 else "")
         at = match.end()
     return "".join((*kept, text[at:]))
+
+
+def _with_right_name(text: str) -> str:
+    """The text with "My name is Paul" in place of "My name is not Peter, it's Paul"."""
+    plain = aligned_text(text)
+    for denied, told in _denied_names():
+        if found := denied.search(plain):
+            return f"{text[: found.start()]}{told} {text[slice(*found.span('new'))]}{text[found.end() :]}"
+    return text
+
+
+@cache
+def _denied_names() -> Sequence[tuple[re.Pattern[str], str]]:
+    """For each language a denied name with the right one behind it, and the words that tell a name."""
+    table = tomllib.loads((files(__package__) / "repairs.toml").read_text(encoding="utf-8"))["names"]
+    return [
+        (re.compile(rf"(?<!\w)(?:{no}) {_NAME}[,;.]? (?:{joins}) (?P<new>{_NAME})(?!\w)", re.IGNORECASE), told)
+        for no, joins, told in table.values()
+    ]
 
 
 def is_repair(text: str) -> bool:

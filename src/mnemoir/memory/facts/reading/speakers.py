@@ -51,7 +51,9 @@ def own_parts(sentence: str) -> Iterator[str]:
         sentence = said.strip()
     plain = aligned_text(sentence)
     words, codes = plain.split(), languages_of(sentence)
-    if any(map(_says, plain.replace("-", " ").split())) and any(_tail(code).search(plain) for code in codes):
+    if any(map(_says, plain.replace("-", " ").split())) and (tail := _saying_tail(plain, codes)):
+        if _is_expert(tail[0], codes) and not any(_list("life", code).match(plain) for code in codes):
+            yield sentence[: tail.start()]
         return
     found = _COLON.search(plain, 0, _LONGEST_HEADING + 1)
     begin = announcement(sentence[: found.start()], codes) if found else None
@@ -66,6 +68,11 @@ def own_parts(sentence: str) -> Iterator[str]:
             yield sentence[source.end() :]
     else:
         yield sentence
+
+
+def _saying_tail(plain: str, codes: Sequence[str]) -> re.Match[str] | None:
+    """What stands at the end of a sentence that somebody else says: ", said my grandma"."""
+    return next((found for code in codes if (found := _tail(code).search(plain))), None)
 
 
 def addresses(said: str) -> bool:
