@@ -33,7 +33,9 @@ def rest_of(whole: str, pieces: Iterable[str], *, is_all: bool = True) -> str:
     if whole.strip() in told:
         return ""
     if not is_all and _UNKNOWN not in told:
-        behind = [rest for end in (told, told.strip() or told) for _, found, rest in (whole.rpartition(end),) if found]
+        behind = [
+            rest for end in (told, told.strip() or told) for _, found, rest in (whole.rpartition(end),) if found
+        ]
         rest = behind[0] if behind else None
     else:
         texts = ToldTexts()
