@@ -114,6 +114,21 @@ async def test_a_head_that_comes_whole_is_measured_without_the_body_behind_it(li
     assert (status == 431, b"larger than 65536 bytes" in body) == (not is_taken, not is_taken)
 
 
+@pytest.mark.parametrize("size", [65_000, 65_536, 90_000, 200_000])
+@pytest.mark.parametrize(("place", "before"), [("address", 0), ("header", 0), ("header", 1)])
+async def test_a_head_is_measured_wherever_it_is_long_and_behind_whatever_request(listen, size, place, before):
+    server = await listen()
+    long = b"x" * size
+    head = b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-Long: " + long + b"\r\n\r\n"
+    if place == "address":
+        head = b"GET /health?_=" + long + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    async with connected(server.url) as (reader, writer):
+        writer.write(request("GET", "/health") * before + head)
+        answers = [await response(reader) for _ in range(before + 1)]
+    assert [status for status, *_ in answers] == [200] * before + [431 if size > 65_000 else 200]
+    assert (b"larger than 65536 bytes" in answers[-1][2]) == (size > 65_000)
+
+
 async def test_a_refused_client_that_never_ends_is_let_go_at_its_deadline(listen):
     server = await listen(request_deadline_s=0.5)
     async with connected(server.url) as (reader, writer):

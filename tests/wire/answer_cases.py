@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from tests.wire.answer_kit import Case
+from tests.wire.answers_of_attacks import attacks
 from tests.wire.answers_of_calls import CALLS, HALVES
 from tests.wire.answers_of_chat import STREAMS, WHOLE
 from tests.wire.answers_of_choices import by_index, by_place, further_choices
@@ -50,5 +51,6 @@ CASES: Sequence[Case] = (
     *odd_frames(),
     *odd_parts(),
     *odd_lines(),
+    *attacks(),
     *REPORTED,
 )

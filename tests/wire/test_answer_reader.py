@@ -85,7 +85,7 @@ def test_what_is_unreadable_behind_the_reason_is_noted_and_a_flood_of_it_is_not(
 
 
 def test_an_unknown_part_is_named_in_a_note() -> None:
-    part = {"type": "hologram", "text": "x"}
+    part = {"type": "hologram", "hue": 3}
     for body in (sse(chunk({"content": [part]}), END), as_json(whole({"content": [part]}))):
         (note,) = (event for event in events_of(body) if isinstance(event, Note))
         assert "hologram" in note.text

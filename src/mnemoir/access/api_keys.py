@@ -140,9 +140,15 @@ class ApiKeys:
 
     def live_keys_of(self, person: User) -> Sequence[ApiKey]:
         """The valid keys that a person made, also by keys made so, or that are bound to their memory user."""
+        return self._live_keys(person.principal.key, person.grant.tenant, person.grant.memory_user or "")
+
+    def live_keys_made_by(self, maker: str) -> Sequence[ApiKey]:
+        """The valid keys that a caller made, also by keys made so."""
+        return self._live_keys(maker, "", "")
+
+    def _live_keys(self, maker: str, tenant: str, memory_user: str) -> Sequence[ApiKey]:
         keys, now = self._existing_rows(), self._clock()
-        owned = (person.principal.key, person.grant.tenant, person.grant.memory_user or "")
-        return [] if keys is None else [key for key in keys.left_by(*owned) if key.is_valid(now)]
+        return [] if keys is None else [one for one in keys.left_by(maker, tenant, memory_user) if one.is_valid(now)]
 
     def users(self) -> Sequence[tuple[str, str]]:
         """The tenants and users that keys are bound to, each once."""

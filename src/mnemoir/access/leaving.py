@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from mnemoir.access.api_keys import ApiKeys
 from mnemoir.access.sign_in.users import Users
@@ -17,15 +18,20 @@ class Left:
     invitations: Sequence[Invitation]
 
 
-def left_by(people: Iterable[User], users: Users, api_keys: ApiKeys) -> Left:
+def left_by(people: Iterable[User], users: Users, api_keys: ApiKeys, removed: Sequence[str] = ()) -> Left:
     """What people have left: keys that they made, also by keys made so, or that are bound to them. Blocks.
 
-    For somebody who was removed the `User` of before does.
+    For somebody who was removed the `User` of before does, or for what they made their name as a caller, `removed`.
     """
     keys = {key.id: key for person in people for key in api_keys.live_keys_of(person)}
-    makers = {person.principal.key for person in people} | keys.keys()
+    keys |= {key.id: key for maker in removed for key in api_keys.live_keys_made_by(maker)}
+    makers = {person.principal.key for person in people} | {*removed} | keys.keys()
     invited = [one for one in users.invitations(None) if one.created_by in makers]
-    return Left(keys=sorted(keys.values(), key=lambda key: (key.created_at, key.id)), invitations=invited)
+    return Left(keys=sorted(keys.values(), key=_age), invitations=invited)
+
+
+def _age(key: ApiKey) -> tuple[datetime, str]:
+    return key.created_at, key.id
 
 
 def remove(user: User, users: Users, api_keys: ApiKeys) -> tuple[Sequence[ApiKey], Left]:

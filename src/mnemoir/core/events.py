@@ -187,8 +187,8 @@ class Reply:
 
     @property
     def words(self) -> str:
-        """The text, or the refusal when there is no text."""
-        return self.text or self.refusal
+        """The text and the refusal, of which an answer nearly always has one."""
+        return "\n\n".join(filter(None, (self.text, self.refusal)))
 
 
 def as_events(reply: Reply) -> list[ModelEvent]:

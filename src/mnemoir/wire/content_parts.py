@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from mnemoir.core.events import ModelEvent, Note, Refusal, Text, Thinking
 from mnemoir.wire import upstream
+from mnemoir.wire.answers.error_shapes import raise_words_in
 
 _TEXTS = (None, "text", "output_text")
 _OF_PARTS = frozenset({"type", "text", "value", "content", "annotations", "logprobs"})
@@ -13,9 +14,10 @@ _DEEPEST = 4  # a list of parts within a part
 
 
 def read_content(content: object) -> Iterator[ModelEvent]:
-    """The events of content: of a text or null, of a part, or of a list of parts. A Note names an unknown part.
+    """The events of content: of a text or null, of a part, or of a list of parts. A Note names an unknown part
+    without words.
 
-    Raises ProviderInvalidOutput for anything else.
+    Raises ProviderInvalidOutput for an unknown part with words, and for anything else.
     """
     if isinstance(content, str):
         if content:
@@ -50,6 +52,7 @@ def _part(part: object) -> Iterator[ModelEvent]:
         refusal = upstream.text_or_none(part.get("refusal"), "a refusal")
         yield from (Refusal(refusal),) if refusal else ()
     else:
+        raise_words_in(part, str(kind), "a part")
         yield Note(f"A part of the answer is of the type {str(kind)[:40]!r}, which is not known; it was left out.")
 
 

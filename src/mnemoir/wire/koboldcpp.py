@@ -12,11 +12,13 @@ from mnemoir.core.messages import ImagePart, ModelRequest
 from mnemoir.wire import upstream
 from mnemoir.wire.answers import answer_reader
 from mnemoir.wire.answers.end_reasons import finish_reason, read_reason
-from mnemoir.wire.answers.error_shapes import raise_error_in_place, raise_error_of
-from mnemoir.wire.members import Json
+from mnemoir.wire.answers.error_shapes import is_error, raise_error_in_place, raise_error_of, raise_words_beside
+from mnemoir.wire.members import Json, unread
 from mnemoir.wire.pictures import write_base64
 from mnemoir.wire.stream_readers import NamedEvent
 from mnemoir.wire.text_completion import prompt_of
+
+_OF_ANSWERS, _OF_RESULTS = frozenset({"results"}), frozenset({"text", "finish_reason"})
 
 
 def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
@@ -34,15 +36,22 @@ def read_reply(body: Json) -> Reply:
     raise_error_of(body)
     results = body.get("results")
     result = results[0] if isinstance(results, list) and results else None
+    for further in results[1:] if isinstance(results, list) else ():
+        raise_error_of(further)
+        read_reason(upstream.member(further, "finish_reason"))
     if not isinstance(result, Mapping):
         raise_error_in_place(body)
         raise upstream.no_answer("no text", body)
+    raise_error_of(result)
+    text = upstream.text_or_none(result.get("text"), "text") or ""
+    if not text:
+        raise_words_beside(unread(result, _OF_RESULTS), unread(body, _OF_ANSWERS))
     usage = Usage(
         input_tokens=upstream.count(result.get("prompt_tokens")),
         output_tokens=upstream.count(result.get("completion_tokens")),
     )
     return Reply(
-        text=upstream.text_or_none(result.get("text"), "text") or "",
+        text=text,
         reason=finish_reason(result.get("finish_reason"), has_calls=False),
         usage=usage,
     )
@@ -69,7 +78,7 @@ class AnswerReader(answer_reader.AnswerReader):
 
     def read_frame(self, body: dict[str, Any], events: list[ModelEvent]) -> None:
         """See the base class."""
-        if body.get("error") or "token" not in body:
+        if is_error(body.get("error")) or "token" not in body:
             raise_error_in_place(body)
         self._has_answer = True
         text = upstream.text_or_none(body.get("token"), "a token")

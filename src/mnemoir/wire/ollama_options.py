@@ -14,7 +14,7 @@ from mnemoir.core.messages import Extra, JsonSchema, Loading, ModelRequest, Rout
 from mnemoir.wire import members, upstream
 from mnemoir.wire.answers.call_ids import CallIds
 from mnemoir.wire.answers.end_reasons import finish_reason, is_end, is_unknown, read_reason
-from mnemoir.wire.answers.error_shapes import raise_error_in_place
+from mnemoir.wire.answers.error_shapes import is_error, raise_error_in_place, raise_words_beside
 from mnemoir.wire.content_parts import read_content
 from mnemoir.wire.json_output import ANY_OBJECT, is_closed
 from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, members_for, merged_members, unread, within
@@ -218,7 +218,7 @@ def read_reply_body(body: Json, parts: Parts | None, *, is_loading: bool = False
 
     With `is_loading` the request had no question. Raises the error the body holds, or ProviderInvalidOutput.
     """
-    if body.get("error"):
+    if is_error(body.get("error")):
         raise upstream.error_in_body(body)
     if parts is None:
         raise_error_in_place(body)
@@ -232,6 +232,8 @@ def read_reply_body(body: Json, parts: Parts | None, *, is_loading: bool = False
     thought = upstream.text_or_none(thinking or None, "thinking") or ""
     if not (said or thought or calls or is_loading):
         raise_no_question(body.get("done_reason"))
+    if not (said or thought or calls):
+        raise_words_beside(body, body.get("message"))
     reason = finish_reason(body.get("done_reason"), has_calls=bool(calls))
     return Reply(
         text="".join(event.text for event in said if isinstance(event, Text)),

@@ -29,7 +29,7 @@ from mnemoir.wire import upstream
 from mnemoir.wire.answers.answer_reader import AnswerReader
 from mnemoir.wire.answers.call_ids import CallIds
 from mnemoir.wire.answers.end_reasons import finish_reason, is_end, read_reason
-from mnemoir.wire.answers.error_shapes import raise_error_in_place
+from mnemoir.wire.answers.error_shapes import is_error, raise_error_in_place, raise_words_beside
 from mnemoir.wire.content_parts import read_content
 from mnemoir.wire.members import Json
 from mnemoir.wire.ollama_options import (
@@ -158,7 +158,7 @@ class LineReader(AnswerReader):
 
     def read_frame(self, body: dict[str, Any], events: list[ModelEvent]) -> None:
         """See the base class."""
-        if body.get("error"):
+        if body.get("error") and is_error(body["error"]):
             raise upstream.error_in_body(body)
         parts = self.parts_of(body)
         calls: Sequence[ToolCall] = ()
@@ -172,6 +172,8 @@ class LineReader(AnswerReader):
         if parts is not None:
             self._has_answer = True
             self._read_parts(parts, calls, events)
+            if not any(parts):
+                self._check_beside(body, is_last=done is True)
         else:
             raise_error_in_place(body)
             if done is None:
@@ -206,6 +208,11 @@ class LineReader(AnswerReader):
         if self._line_count != 1 or self._tells_done or upstream.is_stream_label(self.media_type):
             raise upstream.ended_early()
         self._finish({}, events)
+
+    def _check_beside(self, body: Json, *, is_last: bool) -> None:
+        """Raise for words beside an empty piece; the last line may repeat what was said."""
+        if not (is_last and (self._has_words or self._call_count)):
+            raise_words_beside(body, body.get("message"))
 
     def _read_parts(self, parts: Parts, calls: Sequence[ToolCall], events: list[ModelEvent]) -> None:
         text, thinking, _ = parts

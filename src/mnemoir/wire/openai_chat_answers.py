@@ -23,9 +23,9 @@ from mnemoir.core.events import (
 )
 from mnemoir.wire import upstream
 from mnemoir.wire.answers.call_pieces import CallPieces
-from mnemoir.wire.answers.choices import read_choices_of, reason_of, usage_behind
+from mnemoir.wire.answers.choices import NATIVE_REASON, read_choices_of, reason_of, usage_behind, with_reason
 from mnemoir.wire.answers.end_reasons import finish_reason, read_reason
-from mnemoir.wire.answers.error_shapes import raise_error_of, raise_lost_words
+from mnemoir.wire.answers.error_shapes import raise_error_of, raise_lost_words, raise_words_beside
 from mnemoir.wire.answers.openai_chunks import ChunkReader, passed_of
 from mnemoir.wire.content_parts import read_content
 from mnemoir.wire.members import Json, members_for, merged_members, unread
@@ -80,6 +80,7 @@ def read_reply(body: Json) -> Reply:
     choice = choices[0]
     message = _said_in_place(choice) or choice.get("delta")  # which is an only piece in place of a whole answer
     raise_error_of(choice, message)
+    read_reason(choice.get(NATIVE_REASON))
     ended = read_reason(reason_of(choice)) is not None  # asked first, for half an answer may be unusable too
     if message is None and (choice.get("message") == {} or ended):
         message = {}  # of a filter, for example
@@ -103,9 +104,18 @@ def read_reply(body: Json) -> Reply:
         alternatives=tuple(map(_read_further, choices[1:])) if len(choices) > 1 else (),
         notes=tuple(event.text for event in said if isinstance(event, Note)) if said else (),
     )
-    if passed is not None and not (reply.text or calls or reply.thinking or reply.refusal or reply.notes):
-        raise_lost_words(passed.choice, passed.message)
+    if not (reply.text or calls or reply.thinking or reply.refusal):
+        if passed is not None and not reply.notes:
+            raise_lost_words(passed.choice, passed.message)
+            raise_words_beside(passed.answer)
+        _check_calls(read_reason(reason_of(choice)))
     return reply
+
+
+def _check_calls(reason: FinishReason | None) -> None:
+    """Raise ProviderInvalidOutput where this is the reason of an answer that says nothing and calls no tool."""
+    if reason == "tool_calls":
+        raise upstream.unusable("neither words nor the tool calls that its reason tells of")
 
 
 def _text_of(said: Sequence[Event], kind: type[Text | Thinking | Refusal]) -> str:
@@ -114,7 +124,7 @@ def _text_of(said: Sequence[Event], kind: type[Text | Thinking | Refusal]) -> st
 
 def _read_further(choice: Json) -> Json:
     """A choice beside the answer, read as strictly, with its words where clients look for them."""
-    return _in_place(choice, "message", as_events(read_reply({"choices": [{**choice, "index": 0}]})))
+    return _in_place(with_reason(choice), "message", as_events(read_reply({"choices": [{**choice, "index": 0}]})))
 
 
 def _in_place(choice: Json, place: str, said: Sequence[ModelEvent]) -> Json:
@@ -128,6 +138,8 @@ def _in_place(choice: Json, place: str, said: Sequence[ModelEvent]) -> Json:
     message["content"] = _text_of(said, Text)
     if thinking := _text_of(said, Thinking):
         message["reasoning_content"] = thinking
+    if refusal := _text_of(said, Refusal):
+        message["refusal"] = refusal
     return {**{name: value for name, value in choice.items() if name not in others}, place: message}
 
 
@@ -227,9 +239,13 @@ class AnswerReader(ChunkReader):
     def __init__(self, media_type: str = "") -> None:
         super().__init__(media_type)
         self._calls = CallPieces()
-        self._has_said = self._by_messages = False
+        self._by_messages = self._has_thought = False
         self._told: str | None = ""  # by messages that hold all so far; None once they do not
         self._grows = False
+
+    @property
+    def _has_words(self) -> bool:
+        return bool(self._pieces) or self._has_thought or self._by_messages or self._has_calls
 
     @property
     def _has_calls(self) -> bool:
@@ -254,9 +270,9 @@ class AnswerReader(ChunkReader):
     def _read_content(self, choice: dict[str, Any], events: list[ModelEvent]) -> Json | None:
         delta: Any = choice.get("delta")
         content = delta.get("content") if delta.__class__ is dict else None
-        if content:
-            self._has_said = True
-        else:
+        if content.__class__ is str and content:
+            self._pieces.append(content)
+        elif not content:
             delta = self._beside_delta(choice, delta)
             if delta is None:
                 return None
@@ -265,7 +281,11 @@ class AnswerReader(ChunkReader):
             if content.__class__ is str:
                 events.append(Text(content))
             else:
-                events += read_content(content)
+                said = list(read_content(content))
+                if text := _text_of(said, Text):
+                    self._pieces.append(text)
+                self._has_thought = self._has_thought or any(not isinstance(one, Text | Note) for one in said)
+                events += said
         if content and len(delta) == 1:
             return None
         self._rest_of_delta(delta, events)
@@ -274,17 +294,35 @@ class AnswerReader(ChunkReader):
     def _beside_delta(self, choice: dict[str, Any], delta: Any) -> Any:
         """A delta without content, with the message or the text beside it; None where there is nothing of it.
 
-        Behind deltas that said something a message repeats them.
+        Behind deltas that said something a message repeats them, and may say more.
         """
         if not isinstance(delta, dict | None):
             raise upstream.unusable("a delta that is not an object")
         message = _said_in_place(choice) if "message" in choice or "text" in choice else None
-        if not message or self._has_said or (self._has_calls and not self._by_messages):
+        if message and self._pieces:
+            return self._behind_pieces(delta, message)
+        if not message or (self._has_calls and not self._by_messages):
             return delta
         if not isinstance(message, dict):
             raise upstream.unusable("a message that is not an object")
         self._by_messages = self._by_messages or bool(message.get("content") or _calls_of(message))
         return {**(delta or {}), **message, "content": self._new_content(message.get("content"))}
+
+    def _behind_pieces(self, delta: Json | None, message: object) -> Any:
+        """A delta with what a message behind the pieces says beyond them."""
+        if not isinstance(message, dict):
+            return delta
+        rest = self._rest_of(_text_of(tuple(read_content(message.get("content"))), Text))
+        more: dict[str, Any] = {"content": rest} if rest else {}
+        if not self._has_calls:
+            more |= {name: message[name] for name in ("tool_calls", FUNCTION_CALL) if message.get(name)}
+        return {**(delta or {}), **more} if more else delta
+
+    def _read_last(self, choice: dict[str, Any], events: list[ModelEvent]) -> None:
+        more = self._behind_pieces(None, _said_in_place(choice))
+        if more:
+            events += read_content(more.get("content"))
+            self._rest_of_delta(more, events)
 
     def _new_content(self, content: object) -> object:
         """What is new of the content of a message: some servers send all so far in each, others its pieces."""
@@ -302,15 +340,19 @@ class AnswerReader(ChunkReader):
     def _rest_of_delta(self, delta: dict[str, Any], events: list[ModelEvent]) -> None:
         thinking = _thinking(delta)
         if thinking:
+            self._has_thought = True
             events.append(Thinking(thinking))
         refusal = upstream.text_or_none(delta.get("refusal"), "a refusal")
         if refusal:
+            self._has_thought = True
             events.append(Refusal(refusal))
         if delta.get("tool_calls") or FUNCTION_CALL in delta:
             events += self._calls.read_pieces(_calls_of(delta))
 
     def _finish(self, events: list[ModelEvent]) -> None:
         self._calls.check()
+        if not self._has_words:
+            _check_calls(self._reason)
         super()._finish(events)
 
 

@@ -12,9 +12,9 @@ import orjson
 from mnemoir.core.events import Event, FinishReason, ModelEvent, Refusal, Reply, Text
 from mnemoir.core.messages import ChatRequest, ModelRequest, Route, text_message
 from mnemoir.wire import members, upstream
-from mnemoir.wire.answers.choices import read_choices_of, reason_of
+from mnemoir.wire.answers.choices import read_choices_of, reason_of, with_reason
 from mnemoir.wire.answers.end_reasons import finish_reason, read_reason
-from mnemoir.wire.answers.error_shapes import raise_error_of, raise_lost_words
+from mnemoir.wire.answers.error_shapes import raise_error_of, raise_lost_words, raise_words_beside
 from mnemoir.wire.answers.openai_chunks import ChunkReader, passed_of
 from mnemoir.wire.content_parts import read_content
 from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, members_for, merged_members, unread, within
@@ -177,6 +177,7 @@ def read_reply(body: Json) -> Reply:
     passed = passed_of(body, choice, {}, frozenset(), ROUTE)
     if passed is not None and not text:
         raise_lost_words(passed.choice)
+        raise_words_beside(passed.answer)
     return Reply(
         text=text or "",
         reason=finish_reason(reason_of(choice), has_calls=False),
@@ -188,7 +189,7 @@ def read_reply(body: Json) -> Reply:
 
 def _read_further(choice: Json) -> Json:
     """A choice beside the answer, read as strictly, with its text where clients look for it."""
-    return _in_place(choice, read_reply({"choices": [{**choice, "index": 0}]}).text)
+    return _in_place(with_reason(choice), read_reply({"choices": [{**choice, "index": 0}]}).text)
 
 
 def _in_place(choice: Json, text: str) -> Json:
@@ -242,10 +243,6 @@ class AnswerReader(ChunkReader):
 
     route = ROUTE
 
-    def __init__(self, media_type: str = "") -> None:
-        super().__init__(media_type)
-        self._has_said = False
-
     @classmethod
     def read_whole(cls, body: dict[str, Any]) -> Reply:
         """See the base class."""
@@ -261,8 +258,13 @@ class AnswerReader(ChunkReader):
     def _read_content(self, choice: dict[str, Any], events: list[ModelEvent]) -> None:
         text = _text_of(choice, "delta")
         if text:
-            self._has_said = True
-        elif not self._has_said:  # a message behind the pieces repeats them
-            text = _text_of(choice, "message")
+            self._pieces.append(text)
+        elif whole := _text_of(choice, "message"):  # behind the pieces it repeats them, and may say more
+            text = self._rest_of(whole)
         if text:
             events.append(Text(text))
+
+    def _read_last(self, choice: dict[str, Any], events: list[ModelEvent]) -> None:
+        rest = self._rest_of(_text_of({"message": choice["message"]}, "message") or "")
+        if rest:
+            events.append(Text(rest))

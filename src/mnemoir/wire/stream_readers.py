@@ -2,11 +2,13 @@
 
 Source of server-sent events: WHATWG HTML, "server-sent events". Lines end in CR, LF or CRLF: a CR ends its line at
 once, and an LF behind it is swallowed, so that no event waits for it. Unlike in the standard, the name of an event
-holds until the next name, and a line that is no field is an event of its own, for it may be an answer or an error
-that a server or proxy wrote without the framing.
+holds until the next name, and a line that is no field, or one of a name such as `ValueError`, is an event of its own,
+for it may be an answer or an error that a server or proxy wrote without the framing. Other fields that the standard
+does not know are ignored, as it says.
 """
 
 import json
+import re
 from dataclasses import dataclass
 
 import orjson
@@ -19,6 +21,9 @@ _MOST_OF_LAST_LINE = 64 * 1024
 _ORDINARY = (b"", b"message")
 _ERROR = b"error"
 _PINGS = frozenset({b"ping", b"pong", b"heartbeat", b"keepalive", b"keep-alive", b"keep_alive"})
+_UNKNOWN_FIELD = re.compile(
+    rb"(?!.{0,60}(?:error|exception|traceback|fatal|panic):)[a-z][\w.-]{0,60}:", re.IGNORECASE
+)
 _WITHOUT_DATA = (b"id", b"retry", b"data")
 
 
@@ -128,7 +133,7 @@ class SseReader:
         elif name == _ERROR:
             self._close_event(events)
             events.append(NamedEvent(name, value.strip()))
-        elif name not in _WITHOUT_DATA:
+        elif name not in _WITHOUT_DATA and not _UNKNOWN_FIELD.match(line):
             self._close_event(events)
             events.append(line)
 

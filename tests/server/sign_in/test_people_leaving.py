@@ -87,6 +87,15 @@ async def test_an_erasure_names_the_keys_that_the_person_made_for_others(house):
     assert (await opens(server, own), await opens(server, made)) == (False, True)
 
 
+async def test_an_erasure_names_the_keys_of_somebody_who_was_removed_before(house):
+    server, anna, eve = house
+    made, made_id = await make(eve, "admin")
+    told(await anna.ask("DELETE", f"/api/users/{id_of(server, 'eve')}"))
+    report = told(await anna.ask("POST", "/api/subjects/eve/erase"))
+    assert [key["id"] for key in report["live_keys"]] == [made_id]
+    assert await opens(server, made)
+
+
 async def test_an_admin_sees_no_key_of_another_tenant(house):
     server, _, eve = house
     await make(eve, "admin")

@@ -111,6 +111,14 @@ class Users:
         """The users of a tenant whose memories are those of a memory user, oldest first."""
         return [user for user in self.users_page(tenant, limit=_MOST_USERS) if user.grant.memory_user == memory_user]
 
+    def removed_from(self, tenant: str, memory_user: str) -> Sequence[str]:
+        """The names, as callers, of those with a memory user who were removed, as the audit log tells. Blocks."""
+        if not self._file.version:
+            return []
+        log, key = self._file.audit_log()
+        entries = log.about(tenant, memory_user, key)
+        return [f"{PERSON_KEY}{one.target}" for one in entries if one.action == "users.remove" and one.target]
+
     def memory_users(self) -> set[tuple[str, str]]:
         """The tenants and memory users of all users, and of open invitations."""
         invited = [(one.grant.tenant, _memory_user_of(one)) for one in self.invitations(None)]

@@ -99,9 +99,12 @@ def _check_escapes(scope: Scope) -> None:
 
 
 def _check_versions(scope: Scope) -> None:
-    """Raise Conflict for a header that names the version to be deleted: nothing that is deleted has one."""
-    for name in (b"if-match", b"if-unmodified-since"):
-        if header(scope, name) not in (None, "*"):
+    """Raise Conflict for a header that names the version to be deleted: nothing that is deleted has one.
+
+    `If-Match: *` names any, as the standard has it.
+    """
+    for name, any_version in ((b"if-match", "*"), (b"if-unmodified-since", None)):
+        if header(scope, name) not in (None, any_version):
             raise Conflict(
                 f"The header {name.decode('ascii').title()} names a version, and what this request deletes has none, "
                 "so nothing was done. Leave the header out.",

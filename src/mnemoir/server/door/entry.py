@@ -65,6 +65,7 @@ class BoundedConnection(HttpToolsProtocol):
         super().__init__(config, server_state, app_state, _loop)
         self._deadline: TimerHandle | None = None
         self._head_bytes = 0
+        self._read_bytes = self._carried_bytes = 0  # of the last read, and of the one that the last request ended in
         self._in_head = True
         self._is_over = False  # nothing that still comes is read
 
@@ -90,6 +91,7 @@ class BoundedConnection(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self._is_over or self._lingering.is_lingering:
             return
+        self._read_bytes = len(data)
         if self._in_head:
             self._head_bytes += len(data)
         super().data_received(data)
@@ -105,8 +107,9 @@ class BoundedConnection(HttpToolsProtocol):
         self._in_head = False
         if ambiguity := _ambiguity(self.url, self.headers):
             self.app = _refusal(400, InvalidRequest(ambiguity, code="invalid_http"))
-        if self._head_bytes > MOST_HEAD_BYTES and _head_bytes(self.url, self.headers) > MOST_HEAD_BYTES:
-            self.app = _refusal(431, _HEAD_TOO_LARGE)  # it came in one piece, maybe with a body behind it
+        came = self._head_bytes + self._carried_bytes
+        if came > MOST_HEAD_BYTES and _head_bytes(self.url, self.headers) > MOST_HEAD_BYTES:
+            self.app = _refusal(431, _HEAD_TOO_LARGE)  # it came in one piece, maybe with a request around it
         if not self.crowd.has_sent_head(self):
             self.app = _NO_ROOM
             self._stop_deadline()
@@ -120,9 +123,12 @@ class BoundedConnection(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         super().on_message_complete()
         self._stop_deadline()
-        self._in_head, self._head_bytes = True, 0
+        self._in_head, self._head_bytes, self._carried_bytes = True, 0, self._read_bytes
 
     def send_400_response(self, msg: str) -> None:
+        if len(self.url or b"") >= MOST_HEAD_BYTES:  # which the parser of addresses refuses
+            self._refuse(431, _HEAD_TOO_LARGE)
+            return
         self._refuse(400, InvalidRequest(msg.rstrip(".") + ".", code="invalid_http"))
 
     def _start_deadline(self, seconds: float) -> None:

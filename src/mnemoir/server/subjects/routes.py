@@ -68,8 +68,10 @@ async def export(site: SiteHere, person: PersonHere) -> Response:
 async def erase(request: Request, site: SiteHere, person: PersonHere) -> Answer[Erasure]:
     caller, access = principal_of(request.scope), site.parts.access
     people = await asyncio.to_thread(access.users.of_memory, person.tenant, person.user)
+    removed = await asyncio.to_thread(access.users.removed_from, person.tenant, person.user)
     erased = await site.parts.upkeep.subjects.erase(person)
-    left = await asyncio.to_thread(left_by, people if person.projects is None else (), access.users, access.api_keys)
+    owners = (people, removed) if person.projects is None else ((), ())
+    left = await asyncio.to_thread(left_by, owners[0], access.users, access.api_keys, owners[1])
     keys, _ = left_json(left, caller)
     backups: list[BackupHolding] = [
         {

@@ -19,6 +19,7 @@ import orjson
 from mnemoir.core.errors import ProviderError, ProviderInvalidOutput
 from mnemoir.core.events import Gathering, ModelEvent, Note, Passed, Reply, as_events
 from mnemoir.wire import upstream
+from mnemoir.wire.answers.error_shapes import is_error
 from mnemoir.wire.answers.exact_numbers import RoundedNumber, exact_arguments
 from mnemoir.wire.answers.joined_members import join_members
 from mnemoir.wire.second_reading import Mended, Seam, read_again
@@ -164,6 +165,8 @@ class AnswerReader(ABC):
     def read_named(self, event: NamedEvent, events: list[ModelEvent]) -> None:
         """Append what an event with a name of its own holds; one named `error` is an error."""
         if event.name == b"error":
+            if event.data.strip().lower() in (b"", _DONE):
+                raise upstream.FailedAnswer("The model's server broke off its answer with an error without words.")
             raise upstream.error_in_body(upstream.error_value(event.data))
         if not is_ping(event.name) or event.data.lstrip().startswith(b"{"):
             self._take_frames((event.data,), events)
@@ -363,7 +366,7 @@ class AnswerReader(ABC):
         if body.__class__ is dict:
             return body
         first = body[0] if isinstance(body, list) and body else None
-        if isinstance(first, dict) and first.get("error"):
+        if isinstance(first, dict) and is_error(first.get("error")):
             raise upstream.error_in_body(first)  # some servers put their error into a list
         raise upstream.not_an_object(data)
 

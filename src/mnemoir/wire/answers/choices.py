@@ -5,17 +5,18 @@ from operator import itemgetter
 from typing import Any
 
 from mnemoir.wire import upstream
-from mnemoir.wire.answers.error_shapes import OF_BEHIND, raise_error_in_place, raise_error_of
+from mnemoir.wire.answers.error_shapes import OF_BEHIND, raise_error_beside, raise_error_in_place
 from mnemoir.wire.members import Json
 
 OTHER_REASON = "finishReason"
+NATIVE_REASON = "native_finish_reason"  # of the server behind a router
 
 
 def read_choices_of(body: Json) -> list[Any]:
     """The choices of a whole answer by their indexes. Raises the error that it is, or ProviderInvalidOutput."""
     choices = body.get("choices")
     if choices:
-        raise_error_of(body)
+        raise_error_beside(body)
     else:
         raise_error_in_place(body)
     if not isinstance(choices, list) or not choices:
@@ -26,6 +27,11 @@ def read_choices_of(body: Json) -> list[Any]:
 def reason_of(choice: Json) -> object:
     """The server's value for the end of a choice."""
     return choice.get("finish_reason") or choice.get(OTHER_REASON)
+
+
+def with_reason(choice: Json) -> Json:
+    """A choice beside the answer; one without a reason of its end has stopped, as the answer would have."""
+    return choice if choice.get("finish_reason") else {**choice, "finish_reason": reason_of(choice) or "stop"}
 
 
 def by_index(choices: Sequence[object]) -> list[dict[str, Any]]:

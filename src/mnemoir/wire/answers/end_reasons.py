@@ -13,11 +13,16 @@ from typing import Literal
 from mnemoir.core.events import FinishReason
 from mnemoir.wire import upstream
 
-Meaning = FinishReason | Literal["broken", "none"]
-"""What a reason says: how the answer ended, that it broke off, or that it has not ended yet."""
+Meaning = FinishReason | Literal["broken", "none", "unended"]
+"""What a reason says: how the answer ended, that it broke off, nothing, or that it has not ended yet."""
 
 _STEMS: Sequence[tuple[Meaning, str]] = (
-    ("none", r"^$|^null$|^none$|unspecified|not_finished|unfinished|in_progress|queued|running|generating"),
+    ("none", r"^$|^null$|^none$|unspecified"),
+    (
+        "stop",
+        r"^(?:no|not|non|without)_(?:error|fail|abort|cancel|timeout|timed_out|exception|interrupt|trunc|limit)",
+    ),
+    ("unended", r"not_finished|unfinished|in_progress|queued|running|generating"),
     (
         "content_filter",
         "filter|safety|recitation|sensitive|moderat|blocked|blocklist|prohibited|spii|refus|guardrail|toxic|censor"
@@ -27,7 +32,8 @@ _STEMS: Sequence[tuple[Meaning, str]] = (
         "broken",
         "error|abort|cancel|fail|network|connection|insufficient|resource|time|rate_limit|too_many|disconnect"
         "|interrupt|incomplete|overload|unavailable|crash|exception|malformed|unexpected|unloaded|killed|terminated"
-        "|shut|closed|dropped|preempt|evict|quota|out_of_memory|(?:^|_)oom(?:_|$)|reject|denied|invalid|expired|partial|reset|lost|unauthori|forbidden|billing|died|dead|stall",
+        "|shut|closed|dropped|preempt|evict|quota|out_of_memory|(?:^|_)oom(?:_|$)|reject|denied|invalid|expired|partial|reset|lost|unauthori|forbidden|billing|died|dead|stall"
+        "|^internal(?:_server)?$|data_loss|unauthenticated|unimplemented",
     ),
     ("length", "length|max_|maxtokens|maximum|limit|truncat|context|budget|too_long|overflow|exceed"),
     ("tool_calls", "tool|function"),
@@ -49,16 +55,21 @@ def read_reason(value: object) -> FinishReason | None:
     meaning = _meaning(value)
     if meaning == "broken":
         raise upstream.FailedAnswer(f"The model's server broke off its answer with the reason {_word(value)!r}.")
-    return None if meaning == "none" else meaning
+    return None if meaning == "none" or meaning == "unended" else meaning
 
 
 def finish_reason(value: object, *, has_calls: bool) -> FinishReason:
-    """The reason of an answer that is complete; `stop` where the value says nothing. Raises as `read_reason` does.
+    """The reason of an answer that is complete; `stop` where the value says nothing. Raises as `read_reason` does,
+    and FailedAnswer where the value says that there is more to come.
 
-    `stop` after tool calls means that the calls are the answer.
+    `stop` after tool calls means that the calls are the answer; a client could do nothing upon `tool_calls` alone.
     """
+    if is_unended(value):
+        raise upstream.ended_early()
     reason = read_reason(value) or "stop"
-    return "tool_calls" if has_calls and reason == "stop" else reason
+    if reason in ("stop", "tool_calls"):
+        return "tool_calls" if has_calls else "stop"
+    return reason
 
 
 def is_unknown(value: object) -> bool:
@@ -68,7 +79,12 @@ def is_unknown(value: object) -> bool:
 
 def is_end(value: object) -> bool:
     """True for a value that says that the answer has ended, in whatever way."""
-    return _meaning(value) != "none"
+    return _meaning(value) not in ("none", "unended")
+
+
+def is_unended(value: object) -> bool:
+    """True for a value that says that the answer has not ended yet."""
+    return value != "stop" and _meaning(value) == "unended"
 
 
 def _word(value: object) -> str:

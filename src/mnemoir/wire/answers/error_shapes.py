@@ -4,6 +4,7 @@ Each protocol has an error of its own, but what stands before a server, such as 
 adds others. They are the same for all protocols.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -31,6 +32,19 @@ _PLACES = frozenset(
 """Members in which servers of any protocol put the words of an answer."""
 _WRAPPERS = frozenset({"data", "result", "body", "payload", "response", "output", "completion"})
 """Members in which gateways put a whole answer."""
+_HOLDERS = _PLACES | {"message", "value", "refusal", "markdown", "html"}
+"""Members of parts and items in which words stand."""
+_WITHOUT_WORDS = re.compile(
+    r"mcp_|compaction|item_reference|.*(?:_call|_output|_results?|tool_use|citations?|references?|sources?|annotations?)$"
+)
+"""Types of items and parts about what the server did or read: what stands in them are not the model's words."""
+_DEEPEST = 5  # a list of parts in the content of a message within a part
+_ERROR_CODES = ("error_code", "errorCode")
+_ERROR_WORDS = tuple(name for name in _WORDS if "err" in name or name in ("fault", "exception"))
+_FAILED = frozenset(
+    {"error", "errored", "fail", "failed", "failure", "cancelled", "canceled", "aborted", "timeout", "expired"}
+)
+"""Values of `status` that tell of an error."""
 _TOLD = frozenset({"error", "errors", OF_BEHIND, _STATUS_OF_BASE})
 
 
@@ -47,7 +61,7 @@ def raise_error_of(*holders: object) -> None:
             raise upstream.error_in_body(holder)
         if _TOLD.isdisjoint(holder):
             continue
-        if holder.get("error"):
+        if is_error(holder.get("error")):
             raise upstream.error_in_body(holder)
         errors, behind = holder.get("errors"), holder.get(OF_BEHIND)
         if errors and isinstance(errors, list):
@@ -57,6 +71,31 @@ def raise_error_of(*holders: object) -> None:
         base = holder.get(_STATUS_OF_BASE)
         if isinstance(base, Mapping) and base.get("status_code"):
             raise upstream.error_in_body({"message": base.get("status_msg"), "code": base["status_code"]})
+
+
+def is_error(value: object) -> bool:
+    """True for an `error` that is one: not null or empty, and no object that says nothing or that all is well."""
+    if isinstance(value, Mapping):
+        return any(is_error(inner) and not _is_well(inner) for inner in value.values())
+    return bool(value)
+
+
+def raise_error_beside(body: Json) -> None:
+    """Raise the error that an object with an answer holds: also one of a code, a status or a `success` of false."""
+    raise_error_of(body)
+    if _says_well(body):
+        return
+    codes = [body[name] for name in _CODES if body.get(name)]
+    has_words = any(_are_words(name, body.get(name)) and not _is_well(body[name]) for name in _WORDS)
+    if (
+        body.get("success") is False
+        or any(map(_is_refusal, codes))
+        or any(type(code) is int and has_words for code in codes)
+        or any(body.get(name) for name in _ERROR_CODES)
+        or any(_are_words(name, body.get(name)) and not _is_well(body[name]) for name in _ERROR_WORDS)
+        or (isinstance(status := body.get("status"), str) and status.lower() in _FAILED)
+    ):
+        raise upstream.error_in_body(body)
 
 
 def raise_error_in_place(body: Json) -> None:
@@ -77,6 +116,43 @@ def raise_lost_words(*holders: Json | None) -> None:
         place = _place_of_words(holder) if holder is not None else None
         if place:
             raise upstream.no_answer(f"words in a place that is not known, {place!r}", holder or {})
+
+
+def raise_words_beside(*holders: Json | None) -> None:
+    """Raise ProviderInvalidOutput where an object with an empty answer has words beside it."""
+    for holder in holders:
+        name = words_beside(holder)
+        if name is not None:
+            raise upstream.no_answer(f"an empty text and words in a place that is not known, {name!r}", holder or {})
+
+
+def words_beside(holder: Json | None) -> str | None:
+    """The member of an object in which there are words; None where there is none."""
+    names = sorted((_PLACES | _WRAPPERS).intersection(holder or ()))
+    return next((name for name in names if holder and _has_words_at(holder, name, _DEEPEST)), None)
+
+
+def raise_words_in(part: object, kind: str, what: str) -> None:
+    """Raise ProviderInvalidOutput for an item or a part, of a type that is not known, with words."""
+    if not _WITHOUT_WORDS.match(kind) and _has_words(part, _DEEPEST):
+        raise upstream.no_answer(f"words in {what} of the type {kind[:40]!r}, which is not known", {"part": part})
+
+
+def _has_words(value: object, depth: int) -> bool:
+    """True for a text, and for an object or a list with one in a place of words."""
+    if isinstance(value, str):
+        return bool(value.strip())
+    if isinstance(value, list) and depth:
+        return any(_has_words(inner, depth - 1) for inner in value)
+    if isinstance(value, Mapping) and depth:
+        return any(_has_words(value[name], depth - 1) for name in _HOLDERS.intersection(value))
+    return False
+
+
+def _has_words_at(holder: Json, name: str, depth: int) -> bool:
+    """True for words in a member; a bare text in a wrapping may be anything."""
+    value = holder[name]
+    return (name in _PLACES or not isinstance(value, str)) and _has_words(value, depth)
 
 
 def _place_of_words(holder: Json) -> str | None:

@@ -4,6 +4,7 @@ The two differ in the content of a choice: a delta or a text. Each event is deco
 """
 
 from abc import abstractmethod
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -22,14 +23,32 @@ from mnemoir.core.events import (
 from mnemoir.core.messages import Route
 from mnemoir.wire import upstream
 from mnemoir.wire.answers.answer_reader import AnswerReader
-from mnemoir.wire.answers.choices import OTHER_REASON, by_index, index_of, reason_of, says, usage_behind
-from mnemoir.wire.answers.end_reasons import finish_reason, read_reason
-from mnemoir.wire.answers.error_shapes import raise_error_in_place, raise_error_of, raise_lost_words
+from mnemoir.wire.answers.choices import (
+    NATIVE_REASON,
+    OTHER_REASON,
+    by_index,
+    index_of,
+    reason_of,
+    says,
+    usage_behind,
+)
+from mnemoir.wire.answers.end_reasons import finish_reason, is_unended, read_reason
+from mnemoir.wire.answers.error_shapes import (
+    is_error,
+    raise_error_beside,
+    raise_error_in_place,
+    raise_error_of,
+    raise_lost_words,
+    raise_words_beside,
+    words_beside,
+)
 from mnemoir.wire.answers.exact_numbers import RoundedNumber
+from mnemoir.wire.answers.told_texts import rest_of
 from mnemoir.wire.members import Json, unread
 from mnemoir.wire.openai_shapes import read_usage
 
 _MOST_HELD = 64  # choices of other indexes, before one of them is taken for the answer
+_MOST_PIECES = 256  # of the text that a whole one at its end is compared with
 _MOST_FURTHER = 4_096  # choices beside the answer
 _OF_ANSWERS = frozenset({"id", "object", "created", "model", "choices", "usage"})
 _OF_ANSWERS_AND_ERRORS = _OF_ANSWERS | {"error"}  # an error of null, which some servers write, is none
@@ -73,10 +92,13 @@ class ChunkReader(AnswerReader):
     def __init__(self, media_type: str = "") -> None:
         super().__init__(media_type)
         self._reason: FinishReason | None = None
+        self._is_unended = False  # the last reason said that the choice goes on
         self._goes_on = False  # words came behind the reason, which thus says nothing of the end
         self._usage: Usage | None = None
         self._answer: Json | None = None  # members of the last chunk that are not read
+        self._beside: Json | None = None  # members that are not read and hold words, from before the answer had any
         self._has_choice = False
+        self._pieces: deque[str] = deque(maxlen=_MOST_PIECES)  # the last of the text: an answer may be long
         self._held: list[dict[str, Any]] | None = []  # choices of other indexes before the first one has come
         self._answer_index = 0
         self._is_plain = False  # the first choice has begun, and is the answer
@@ -97,6 +119,11 @@ class ChunkReader(AnswerReader):
     def _has_unended(self) -> bool:
         """True when a further choice has begun and not ended."""
         return any(index and not one._has_end for index, one in self._further.items())
+
+    @property
+    def _has_words(self) -> bool:
+        """True when the answer says anything."""
+        return bool(self._pieces)
 
     @property
     def _has_calls(self) -> bool:
@@ -168,7 +195,8 @@ class ChunkReader(AnswerReader):
         if not self._has_choice:
             raise upstream.unusable("no choices")
         self._settle(events)
-        if any(not one._reason and not one._has_whole_calls for one in (self, *self._further.values())):
+        choices = (self, *(one for index, one in self._further.items() if index))
+        if any(not one._reason and (one._is_unended or not one._has_whole_calls) for one in choices):
             raise upstream.ended_early()
         self._finish(events)
 
@@ -180,12 +208,14 @@ class ChunkReader(AnswerReader):
         self._finish(events)
 
     def _take_answer(self, body: Json, events: list[ModelEvent]) -> None:
-        if body.get("error"):
+        if body.get("error") and is_error(body["error"]):
             raise upstream.error_in_body(body)
         answer = unread(body, _OF_ANSWERS_AND_ERRORS)
         if answer != self._answer:
-            raise_error_of(answer)
+            raise_error_beside(answer or {})
             self._answer = answer
+            if not self._has_words and words_beside(answer):
+                self._beside = answer
             if self._usage is None and (behind := usage_behind(body)) is not None:
                 self._usage = read_usage(behind)
             events.append(Passed(route=self.route, answer=answer or {}))
@@ -262,11 +292,25 @@ class ChunkReader(AnswerReader):
             if len(events) == place:
                 raise_lost_words(within, beside)
             events[place:] = self._passed_before(within, beside, events[place:])
-        if self._reason is not None:
-            self._go_on(events[place:], has_reason=bool(reason_of(choice)))
         reason = choice.get("finish_reason") or (beside and beside.get(OTHER_REASON))
         if reason:
+            read_reason(beside and beside.get(NATIVE_REASON))
+            if "message" in choice and self._pieces and read_reason(reason):
+                self._read_last(choice, events)
+        if self._reason is not None:
+            self._go_on(events[place:], has_reason=bool(reason))
+        if reason:
             self._take_reason(reason)
+
+    @abstractmethod
+    def _read_last(self, choice: dict[str, Any], events: list[ModelEvent]) -> None:
+        """Append what the message of the last piece of a choice says beyond the pieces."""
+
+    def _rest_of(self, whole: str) -> str:
+        """What a whole text says beyond the pieces, of which it becomes one. Raises ProviderInvalidOutput."""
+        rest = rest_of(whole, self._pieces, is_all=len(self._pieces) < _MOST_PIECES)
+        self._pieces.append(rest)
+        return rest
 
     def _go_on(self, events: Sequence[ModelEvent], *, has_reason: bool) -> None:
         """Take words behind a reason: that was no end, and what could not be read before them is a hole."""
@@ -279,6 +323,7 @@ class ChunkReader(AnswerReader):
     def _take_reason(self, reason: object) -> None:
         """Keep the reason of the end; one that says more replaces `stop`, which some servers write in each chunk."""
         told = read_reason(reason)
+        self._is_unended = is_unended(reason)
         if self._reason in (None, "stop"):
             self._reason = told or self._reason
 
@@ -289,6 +334,8 @@ class ChunkReader(AnswerReader):
         return events if passed.choice is passed.message is None else [passed, *events]
 
     def _finish(self, events: list[ModelEvent]) -> None:
+        if self._beside is not None and not self._has_words:
+            raise_words_beside(self._beside)
         for further in self._further.values():
             further._finish([])
         if self._usage is not None:

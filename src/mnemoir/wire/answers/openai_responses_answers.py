@@ -13,7 +13,7 @@ from mnemoir.wire import upstream
 from mnemoir.wire.answers import answer_reader
 from mnemoir.wire.answers.call_ids import read_arguments
 from mnemoir.wire.answers.error_shapes import raise_error_in_place, raise_error_of
-from mnemoir.wire.answers.openai_responses_calls import ItemCalls, Spot, contradiction
+from mnemoir.wire.answers.openai_responses_calls import ItemCalls, Spot
 from mnemoir.wire.answers.openai_responses_output import (
     CALLS,
     Place,
@@ -30,7 +30,7 @@ from mnemoir.wire.answers.openai_responses_output import (
     type_of,
     usage_of,
 )
-from mnemoir.wire.answers.told_texts import ToldTexts
+from mnemoir.wire.answers.told_texts import ToldTexts, contradiction
 from mnemoir.wire.members import Json
 from mnemoir.wire.stream_readers import NamedEvent
 
@@ -166,6 +166,7 @@ class AnswerReader(answer_reader.AnswerReader):
         for kind in (Thinking, Text, Refusal):
             rest = self._rest_of_all(said, kind)
             yield from (kind(rest),) if rest else ()
+        yield from self._rest_beside(said, response.get("output_text"))
         parts = list(self._calls.read_end(said.calls))
         if self._is_cut:
             response = dict(as_cut(response, self._calls.arguments))
@@ -183,6 +184,16 @@ class AnswerReader(answer_reader.AnswerReader):
         if rest is None and (kind is not Thinking or said.places_of(Thinking) <= self._thought):
             raise contradiction("text")
         return rest or ""
+
+    def _rest_beside(self, said: Said, whole: object) -> Iterator[ModelEvent]:
+        """Read the text beside the output, which is to be all of it."""
+        if not isinstance(whole, str) or not whole or whole.strip() in said.of(Text):
+            return
+        rest = self._told.rest_of_all(Text, (whole,))
+        if rest is None:
+            raise contradiction("text")
+        self._has_message = True
+        yield from (Text(rest),) if rest else ()
 
     def _failure(self, event: Json) -> Iterator[ModelEvent]:
         response = event.get("response")

@@ -9,20 +9,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from mnemoir.core.errors import ProviderInvalidOutput
 from mnemoir.core.events import ToolCallPart
 from mnemoir.wire import upstream
 from mnemoir.wire.answers.call_ids import MOST_CALLS, CallIds
 from mnemoir.wire.answers.openai_responses_output import Called
+from mnemoir.wire.answers.told_texts import contradiction
 
 Spot = tuple[int | None, str | None]
 """The index of an item in the output, and its id; None for what the server does not tell."""
 _UNKNOWN = "\ufffd"
-
-
-def contradiction(what: str) -> ProviderInvalidOutput:
-    """The error for pieces that are not what the stream says at its end."""
-    return upstream.unusable(f"pieces of a {what} that differ from the whole {what} at its end, so words are missing")
 
 
 @dataclass(slots=True, eq=False)

@@ -5,7 +5,6 @@ of the tools that the server calls itself, and others without words, are named i
 words is no answer that may be shown without them.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -14,7 +13,8 @@ from mnemoir.core.messages import ToolCall
 from mnemoir.wire import upstream
 from mnemoir.wire.answers.call_ids import CallIds, is_json, read_arguments, read_call_id
 from mnemoir.wire.answers.end_reasons import read_reason
-from mnemoir.wire.answers.error_shapes import raise_error_in_place, raise_error_of
+from mnemoir.wire.answers.error_shapes import raise_error_in_place, raise_error_of, raise_words_in
+from mnemoir.wire.answers.told_texts import rest_of
 from mnemoir.wire.members import Json
 from mnemoir.wire.openai_shapes import read_usage
 
@@ -35,10 +35,7 @@ _PARTS: Mapping[object, tuple[Speech, str]] = {
 """Parts of items, with what they become and the member that holds the text."""
 
 
-_OF_TOOLS = re.compile(r"mcp_|compaction|item_reference|.*(?:_call|_output|_results?)$")
-"""Types of items about tools that the server calls itself: what stands in them are not the model's words."""
 _COUNTS = frozenset({"input_tokens", "output_tokens"})
-_WORDS = ("text", "content", "output_text", "refusal", "value")
 
 
 def read_reply(body: Json) -> Reply:
@@ -49,15 +46,16 @@ def read_reply(body: Json) -> Reply:
         raise_error_in_place(body)
         raise upstream.unusable("no output")
     said, ids = said_in(output), CallIds()
+    text = said.of(Text) + said.rest_of(body.get("output_text"))
     for call in said.calls:
         call.check()
     if said.is_cut:
         body = as_cut(body, (call.arguments for call in said.calls if not call.custom))
     reason = reason_of(body, has_calls=bool(said.calls))
-    if not said.is_answer and reason == "stop":
+    if not (said.is_answer or text) and reason == "stop":
         raise upstream.unusable("no message in its output")
     return Reply(
-        text=said.of(Text),
+        text=text,
         reason=reason,
         tool_calls=tuple(call.with_id(ids.take(call.given_id)) for call in said.calls),
         thinking=said.of(Thinking),
@@ -107,6 +105,10 @@ class Said:
         """The text of one kind."""
         return "".join(self.texts_of(kind))
 
+    def rest_of(self, whole: object) -> str:
+        """What the text beside the output, which is to be all of it, says beyond. Raises for one that differs."""
+        return rest_of(whole, self.texts_of(Text)) if isinstance(whole, str) and whole else ""
+
     def texts_of(self, kind: Speech) -> list[str]:
         """The texts of one kind; each part of a summary begins a line."""
         return [begin_of(place) + text for of, place, text in self.pieces if of is kind]
@@ -128,7 +130,7 @@ def said_in(output: Sequence[object]) -> Said:
     for item in output:
         kind = _kind_of_item(item)
         if kind == "message" or kind in CALLS:
-            said.is_cut = said.is_cut or upstream.member(item, "status") == "incomplete"
+            said.is_cut = said.is_cut or _is_cut(item, kind)
         if kind in CALLS:
             said.calls.append(read_call(item))
         elif kind in _PARTS:
@@ -145,31 +147,23 @@ def said_in(output: Sequence[object]) -> Said:
                     if part is not None and not _is_known(part):
                         said.notes.append(_left_out("A part", type_of(part)))
         elif item is not None:
-            _check_words(item, kind)
+            raise_words_in(item, kind, "an item")
             said.notes.append(_left_out("An item", kind))
     return said
 
 
-def _check_words(item: object, kind: str) -> None:
-    """Raise ProviderInvalidOutput for an item of an unknown type that holds words."""
-    if isinstance(item, Mapping) and (
-        _OF_TOOLS.match(kind) or not any(_has_words(item.get(name)) for name in _WORDS)
-    ):
-        return
-    raise upstream.no_answer(f"words in an item of the type {kind[:40]!r}, which is not known", {"output": item})
+def _is_cut(item: object, kind: str) -> bool:
+    """True for a message or a call that its status tells to be a part. Raises FailedAnswer for one that failed.
 
-
-def _has_words(value: object) -> bool:
-    """True for a text, and for an object with one, or a list of these."""
-    if isinstance(value, list):
-        return any(map(_has_words_in_part, value))
-    return _has_words_in_part(value)
-
-
-def _has_words_in_part(part: object) -> bool:
-    if isinstance(part, str):
-        return bool(part.strip())
-    return isinstance(part, Mapping) and any(isinstance(part.get(name), str) and part[name] for name in _WORDS)
+    Some servers leave whole calls `in_progress`; a message has no other sign of its end.
+    """
+    status = upstream.member(item, "status")
+    if status in (None, "completed", "incomplete"):
+        return bool(status == "incomplete")
+    if read_reason(status) is not None:
+        return False
+    arguments = read_call(item).arguments if kind in CALLS else ""
+    return not arguments or (kind == "function_call" and not is_json(arguments))
 
 
 def _left_out(what: str, kind: str) -> str:
@@ -197,9 +191,14 @@ def _object_of(part: object) -> Json:
 
 
 def read_part(part: object, otherwise: Speech = Text) -> Iterator[tuple[Speech, str]]:
-    """The text of a part, and what it becomes, `otherwise` without a type; nothing for one of an unknown type."""
+    """The text of a part, and what it becomes, `otherwise` without a type; nothing for one of an unknown type.
+
+    Raises ProviderInvalidOutput for one of an unknown type with words.
+    """
     part = _object_of(part)
     found = _PARTS.get(type_of(part)) if part.get("type") is not None else (otherwise, "text")
+    if found is None:
+        raise_words_in(part, str(part["type"]), "a part")
     value = part.get(found[1]) if found else None
     text = upstream.text_or_none(upstream.member(value, "value") or value, "a part")
     if found and text:

@@ -8,12 +8,42 @@ an answer may be long.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
+
+from mnemoir.core.errors import ProviderInvalidOutput
+from mnemoir.wire import upstream
 
 _MOST_PLACES = 4096  # all further texts share one, and are not compared
 _MOST_PENDING = 16 * 1024  # characters, before they become part of the digests
 _UNKNOWN = "\ufffd"
+
+
+def contradiction(what: str) -> ProviderInvalidOutput:
+    """The error for pieces that are not what the stream says at its end."""
+    return upstream.unusable(f"pieces of a {what} that differ from the whole {what} at its end, so words are missing")
+
+
+def rest_of(whole: str, pieces: Iterable[str], *, is_all: bool = True) -> str:
+    """What a whole text says beyond its pieces; "" where they hold it. Raises ProviderInvalidOutput for another.
+
+    Without `is_all` the pieces are the last of the text alone.
+    """
+    told = "".join(pieces)
+    if whole.strip() in told:
+        return ""
+    if not is_all and _UNKNOWN not in told:
+        behind = [
+            rest for end in (told, told.strip() or told) for _, found, rest in (whole.rpartition(end),) if found
+        ]
+        rest = behind[0] if behind else None
+    else:
+        texts = ToldTexts()
+        texts.add(None, None, told)
+        rest = texts.rest_of_all(None, (whole,))
+    if rest is None:
+        raise contradiction("text")
+    return rest if rest.strip() else ""
 
 
 class _Mark:
