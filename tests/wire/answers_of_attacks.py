@@ -83,7 +83,8 @@ def words_beside() -> Iterator[Case]:
 
 def errors_beside() -> Iterator[Case]:
     """An error beside an answer is one; what says that all is well is none."""
-    said, well = {"content": "Hi"}, (None, {}, {"code": None, "message": None}, {"code": 0, "message": ""})
+    said = {"content": "Hi"}
+    well: Sequence[Any] = (None, {}, {"code": None, "message": None}, {"code": 0, "message": ""})
     for error in (*well, {"code": 0, "message": "success"}, {"code": "200", "details": {}, "message": "OK"}):
         yield from _both(f"no error: {error}", _HI, said, error=error)
     for beside in (
@@ -98,7 +99,7 @@ def errors_beside() -> Iterator[Case]:
     ):
         yield from _both(f"an error: {beside}", BROKEN_OFF, said, **beside)
     yield from _both("a status that says no", failed("ProviderUnavailable", 503), said, code=503)
-    for beside in (
+    for fine in (
         {"error_code": 0, "error_msg": "success"},
         {"code": 0, "msg": "ok"},
         {"code": 1, "msg": "success"},
@@ -106,7 +107,7 @@ def errors_beside() -> Iterator[Case]:
         {"success": True},
         {"choice": {"native_finish_reason": "end_turn"}},
     ):
-        yield from _both(f"no error: {beside}", _HI, said, **beside)
+        yield from _both(f"no error: {fine}", _HI, said, **fine)
     two = {"results": [{"text": "Hi", "finish_reason": "stop"}, {"text": "you", "finish_reason": "error"}]}
     yield _case("a failure of a second result", "koboldcpp", as_json(two), BROKEN_OFF)
     for data in (b"", b"data: [DONE]\n\n", b"data:\n\n"):
@@ -170,7 +171,7 @@ def last_messages() -> Iterator[Case]:
         for protocol in ("openai-chat", "openai-completions"):
             yield _case(f"a message behind the pieces: {text}", protocol, sse(*pieces, end, DONE), verdict)
             yield _case(f"a message beside a piece: {text}", protocol, sse(pieces[0], beside, DONE), verdict)
-        response = {"status": "completed", "output": [], "output_text": text}
+        response: Mapping[str, Any] = {"status": "completed", "output": [], "output_text": text}
         deltas = ({"type": "response.output_text.delta", "delta": one} for one in ("Hi ", "you"))
         body = sse(*deltas, {"type": "response.completed", "response": response})
         if text not in ("you", " Hi you "):  # of a stream only digests are kept
