@@ -63,7 +63,7 @@ async def test_no_delete_with_an_empty_last_name_deletes_anything(server, kept):
 async def test_each_other_delete_refuses_a_slash_at_its_end(server, kept):
     before = await kept()
     deletes = [route for route in TABLE.routes if "DELETE" in (route.methods or ()) and route.says.by_cookie]
-    paths = {route.path_format for route in deletes} - {MEMORIES, f"{MEMORIES}/{{memory_id}}"}
+    paths = {path for route in deletes if not (path := route.path_format).startswith(MEMORIES)}
     assert {"/api/keys/{key_id}", "/api/users/{user_id}", "/api/model", "/api/holds/{user_id}"} <= paths
     for path in sorted(paths):
         named = re.sub(r"\{[^}]+\}", "mira", path)

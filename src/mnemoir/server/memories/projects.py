@@ -149,7 +149,7 @@ async def set_prompt(
 
 
 @router.delete(_PROMPT, summary="Go back to the default prompt", dependencies=_FOR_ALL_USERS)
-@says("admin", act="settings.change")
+@says("admin", act="settings.change", slash=True)
 async def reset_prompt(site: SiteHere, project: ProjectHere) -> Answer[DefaultPrompt]:
     async with site.settings_change:
         own = await site.parts.memory.project_settings.load(project)
