@@ -18,6 +18,7 @@ from mnemoir.conversations.transfer.recognition import reader_of
 from tests.conversations.foreign_files import (
     CLAUDE,
     FILES,
+    IN_LINES,
     JAN,
     LIBRECHAT,
     LM_STUDIO,
@@ -28,6 +29,7 @@ from tests.conversations.foreign_files import (
     written,
 )
 from tests.conversations.transfer_kit import texts, tree
+from tests.narrowing import present
 
 
 @pytest.fixture
@@ -87,6 +89,33 @@ def test_versions_and_answers_in_the_place_of_another_are_branches(store):
     [id] = import_sessions(store, written("librechat", LIBRECHAT)).ids
     assert texts(store, id)[-1] == "wOther"
     assert store.get_session(id).system_prompt == "wPrompt"
+
+
+@pytest.mark.parametrize("program", [name for name in FILES if name not in IN_LINES])
+def test_a_file_is_read_the_same_however_its_lines_are_broken(tmp_path, program):
+    told = FILES[program]
+    one = told[0] if isinstance(told, list) else told
+    one = one | {"tags": ["first", "second"], "more": [["a"], ["b"]]}
+    forms = [
+        json.dumps(one).encode(),
+        json.dumps(one, indent=1).encode(),
+        b"\n" + json.dumps([one], indent=2).encode(),
+    ]
+    if program == "openai":  # each message on a line of its own
+        messages = b",\n".join(json.dumps(message).encode() for message in one["messages"])
+        forms.append(b'{"title": "wTitle", "messages": [\n' + messages + b"\n]}")
+    found = []
+    for number, form in enumerate(forms):
+        with MemoryManager(tmp_path / f"{number}.db") as manager:
+            [id] = import_sessions(manager, form).ids
+            found.append((texts(manager, id), present(manager.get_session(id)).metadata))
+    assert all(each == found[0] for each in found)
+
+
+@pytest.mark.parametrize("program", IN_LINES)
+def test_a_line_that_is_cut_is_counted_as_left_out(store, program):
+    cut = written(program, FILES[program])[:-12]
+    assert import_sessions(store, cut).left_out["messages"] == 1
 
 
 def test_items_of_the_responses_api_are_messages(store):

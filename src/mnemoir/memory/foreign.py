@@ -46,6 +46,8 @@ def foreign_memories(file: bytes, format: MemoryFormat) -> list[Told] | None:
         raise WrongKind(_CHATS.format("an archive or a database"))
     if format == "text":
         return list(_of_text(_plain_text(text)))
+    if format == "auto" and _is_own(Loose(_first_line(text))):
+        return None  # the reader of lines reads them
     values = _values(text)
     program = _program_of(values) if format == "auto" else format
     if program == "mnemoir":
@@ -63,6 +65,14 @@ def _plain_text(file: bytes) -> str:
     if "\0" in text:
         raise InvalidImport("The file is no plain text. Save it as UTF-8.")
     return text
+
+
+def _first_line(text: bytes) -> Any:
+    """The value of the first line that is not blank; None for a line that is no JSON."""
+    try:
+        return read_value(text.lstrip().partition(b"\n")[0].strip(), "Line 1")
+    except InvalidImport:
+        return None
 
 
 def _values(text: bytes) -> list[Any]:

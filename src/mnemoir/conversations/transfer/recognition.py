@@ -19,7 +19,7 @@ from mnemoir.conversations.transfer.harombe import MAGIC, read_harombe
 from mnemoir.conversations.transfer.own_reading import is_header, read_lines, read_object
 from mnemoir.conversations.transfer.programs.big_agi import read_big_agi
 from mnemoir.conversations.transfer.programs.chatgpt import Files, no_files, reader_with
-from mnemoir.conversations.transfer.programs.chats import ITEM, ForeignChat, chat_in, read_chats, read_one
+from mnemoir.conversations.transfer.programs.chats import ITEM, ForeignChat, chat_in, read_chats
 from mnemoir.conversations.transfer.programs.claude import read_claude
 from mnemoir.conversations.transfer.programs.deepseek import read_deepseek
 from mnemoir.conversations.transfer.programs.jan import read_jan
@@ -146,8 +146,7 @@ def _of_messages(*names: str) -> Callable[[Loose], bool]:
 
 
 def _is_open_webui(told: Loose) -> bool:
-    inner = told.object("chat")
-    return bool(inner) or "chat" in told or "history" in told or (isinstance(told.raw("chat"), list))
+    return "chat" in told or "history" in told
 
 
 _SHAPES: Mapping[str, Callable[[Loose], bool]] = {
@@ -210,7 +209,7 @@ def _line(file: IO[bytes]) -> bytes:
 
 
 def _objects_of_lines(file: IO[bytes]) -> Iterator[Line]:
-    """Each line with its value; None for a line that is no JSON."""
+    """Each line with its value; its text for a line that is no JSON."""
     number = 0
     while line := _line(file):
         number += 1
@@ -220,7 +219,16 @@ def _objects_of_lines(file: IO[bytes]) -> Iterator[Line]:
         except ImportTooLarge:
             raise
         except InvalidImport:
-            yield raw, None
+            yield raw, raw.decode("utf-8", "replace")  # whose words are left out, and counted
+
+
+def _is_of_lines(file: IO[bytes]) -> bool:
+    """Whether the file has an object on its first line and more behind it. One object may stand over many lines."""
+    try:
+        _, first = next(_objects_of_lines(file), (b"", None))
+        return isinstance(first, dict) and bool(_line(file))
+    finally:
+        file.seek(0)
 
 
 def _read_json(file: BinaryIO) -> Iterator[Item]:
@@ -248,16 +256,11 @@ def _chats_of(program: str, read: ReadChat) -> Reader:
 
 def _read_objects(file: IO[bytes], program: str, read: ReadChat) -> Iterator[Item]:
     """The chats of a list, of an object with a list of them, of one, or of lines with one each."""
-    if first_byte(file) == b"[":
+    if first_byte(file) == b"[" or not _is_of_lines(file):
         yield from read_chats(file, program, read)
         return
-    lines = [raw for raw, value in _objects_of_lines(file) if value is not None]
-    file.seek(0)
-    if len(lines) < 2:
-        yield from read_chats(file, program, read)
-        return
-    for number, raw in enumerate(lines, start=1):
-        yield read_one(raw, f"Line {number}", program, read)
+    for number, (raw, value) in enumerate(_objects_of_lines(file), start=1):
+        yield chat_in(value, raw, f"Line {number}", program, read)
 
 
 def _read_chatgpt(file: BinaryIO) -> Iterator[Item]:
@@ -298,18 +301,19 @@ def _read_big_agi(file: BinaryIO) -> Iterator[Item]:
 
 def _read_openai(file: BinaryIO) -> Iterator[Item]:
     """Lists of messages: objects that have one, lists, lines of such objects, or lines or a list of messages."""
-    is_list = first_byte(file) == b"["
-    items = list(array_items(file, ITEM)) if is_list else [raw for raw, _ in _objects_of_lines(file)]
-    told = [_value(raw) for raw in items]
-    if any(_is_message(Loose(one)) for one in told):
-        yield chat_in({"messages": told}, b"\n".join(items), f"{ITEM} 1", "openai", read_openai_messages)
+    if first_byte(file) == b"[":
+        items = [(raw, _value(raw)) for raw in array_items(file, ITEM)]
+    elif _is_of_lines(file):
+        items = list(_objects_of_lines(file))
+    else:
+        whole = file.read(MOST_BYTES + 1).removeprefix(MARK)
+        items = [(whole, read_value(whole, "The file"))]
+    if any(_is_message(Loose(value)) for _, value in items):
+        told = {"messages": [value for _, value in items]}
+        yield chat_in(told, _bytes_of(items), f"{ITEM} 1", "openai", read_openai_messages)
         return
-    if not is_list and (len(items) < 2 or not all(isinstance(one, dict) for one in told)):
-        file.seek(0)
-        yield from read_chats(file, "openai", read_openai_messages)
-        return
-    for number, raw in enumerate(items, start=1):
-        yield read_one(raw, f"{ITEM} {number}", "openai", read_openai_messages)
+    for number, (raw, value) in enumerate(items, start=1):
+        yield chat_in(value, raw, f"{ITEM} {number}", "openai", read_openai_messages)
 
 
 def _value(raw: bytes) -> Any:

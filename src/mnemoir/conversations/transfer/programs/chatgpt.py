@@ -7,7 +7,6 @@ they are not in it, and for recordings, their names stand in the text. Marks of 
 import base64
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from mnemoir.conversations.transfer.bounded_json import read_value
@@ -41,15 +40,17 @@ def reader_with(files: Files) -> Callable[[Loose], ForeignChat]:
     return lambda item: _Reader(item, files).chat()
 
 
-@dataclass(frozen=True, slots=True)
 class _Reader:
     """One conversation."""
 
-    item: Loose
-    files: Files
+    def __init__(self, item: Loose, files: Files) -> None:
+        self._item = item
+        self._files = files
+        self._nodes = dict(item.named_objects("mapping"))
+        self._going_on = _with_results_behind(self._nodes)
 
     def chat(self) -> ForeignChat:
-        item = self.item
+        item = self._item
         chat = ForeignChat(
             id=item.name("conversation_id", "id"),
             title=item.title("title"),
@@ -60,10 +61,9 @@ class _Reader:
         chat.custom |= told_flags(item, "is_archived", "is_starred")
         if folder := item.name("gizmo_id"):
             chat.custom["folder"] = folder
-        nodes = dict(item.named_objects("mapping"))
-        for name, node in nodes.items():
+        for name, node in self._nodes.items():
             message = node.object("message")
-            said = self._messages_of(chat, name, message, nodes, node.name("parent"))
+            said = self._messages_of(chat, name, message, node.name("parent"))
             chat.add(
                 name,
                 node.name("parent"),
@@ -74,9 +74,7 @@ class _Reader:
             )
         return chat
 
-    def _messages_of(
-        self, chat: ForeignChat, name: str, message: Loose, nodes: Mapping[str, Loose], parent: str | None
-    ) -> list[Message]:
+    def _messages_of(self, chat: ForeignChat, name: str, message: Loose, parent: str | None) -> list[Message]:
         """The messages of a node; [] for nodes outside the conversation: placeholders, instructions, thinking."""
         content, about = message.object("content"), message.object("metadata")
         kind = content.text("content_type")
@@ -102,9 +100,9 @@ class _Reader:
         text = _without_marks(self._text(content, said), about)
         shown = self._name_attachments(said, message)
         if role == "tool":
-            if not text and not shown and not said.messages() and _goes_on(name, nodes):
+            if not text and not shown and not said.messages() and name in self._going_on:
                 return []
-            return [self._result(said, text, _call_above(parent, nodes), author.name("name"))]
+            return [self._result(said, text, _call_above(parent, self._nodes), author.name("name"))]
         said.text("\n".join(filter(None, [text, *shown])))
         return said.messages()
 
@@ -146,11 +144,11 @@ class _Reader:
 
     def _bytes(self, pointer: str) -> bytes | None:
         id = pointer.rpartition("/")[2]
-        return self.files(id) if _ID.fullmatch(id) else None
+        return self._files(id) if _ID.fullmatch(id) else None
 
     def _name_of(self, pointer: str) -> str:
         """The name of the file with that pointer, among the attachments of all messages; "" for none."""
-        for _, node in self.item.named_objects("mapping"):
+        for node in self._nodes.values():
             for each in node.object("message").object("metadata").objects("attachments"):
                 if (id := each.name("id")) and id in pointer:
                     return each.text("name")
@@ -219,10 +217,13 @@ def _call_above(name: str | None, nodes: Mapping[str, Loose]) -> str | None:
     return None
 
 
-def _goes_on(name: str, nodes: Mapping[str, Loose]) -> bool:
-    """Whether a further result of the tool follows a message: a call has one result, and this one is empty."""
-    behind = [one for one in nodes.values() if one.name("parent") == name]
-    return bool(behind) and all(one.object("message").object("author").text("role") == "tool" for one in behind)
+def _with_results_behind(nodes: Mapping[str, Loose]) -> set[str | None]:
+    """The messages that only results of tools follow: a call has one result, and an empty one before it is none."""
+    are_tools: dict[str | None, bool] = {}
+    for one in nodes.values():
+        is_tool = one.object("message").object("author").text("role") == "tool"
+        are_tools[one.name("parent")] = is_tool and are_tools.get(one.name("parent"), True)
+    return {name for name, is_all in are_tools.items() if is_all}
 
 
 def _finish_reason(message: Loose) -> str | None:
