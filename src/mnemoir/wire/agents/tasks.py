@@ -42,7 +42,10 @@ def _is_of_subagent(messages: Sequence[Message]) -> bool:
     if _MARKED.match(told):
         return True
     own = own_instructions(told)
-    return own.startswith(_beginnings()) or _signs().search(own, 0, _MOST_OF_INSTRUCTIONS) is not None
+    if own.startswith(_beginnings()):
+        return True
+    beginning = own[:_MOST_OF_INSTRUCTIONS].lower()
+    return any(cue in beginning for cue in _cues()) and _signs().search(beginning) is not None
 
 
 @cache
@@ -53,6 +56,11 @@ def _headers() -> Sequence[bytes]:
 @cache
 def _beginnings() -> tuple[str, ...]:
     return tuple(_table()["beginnings"])
+
+
+@cache
+def _cues() -> Sequence[str]:
+    return tuple(_table()["cues"])
 
 
 @cache
