@@ -18,7 +18,8 @@ from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.log.message_rows import record_of
 from mnemoir.conversations.transfer.copies import InvalidImport, SessionCopy, SessionHolder, SkippedSession
 from mnemoir.conversations.transfer.files import in_utf8, readable
-from mnemoir.conversations.transfer.recognition import Item, reader_of
+from mnemoir.conversations.transfer.programs.forms import Item
+from mnemoir.conversations.transfer.recognition import reader_of
 from mnemoir.conversations.transfer.restoring import UNFINISHED, SessionRestorer, count_new, merge
 from mnemoir.core.conversations import ImportFormat, Message, SessionRecord, checked_session_id
 from mnemoir.core.errors import InvalidRequest, MnemoirError
