@@ -138,6 +138,7 @@ def test_every_example_runs(example, server, tmp_path):
     assert done.stdout.strip()
 
 
+@pytest.mark.slow
 @pytest.mark.costly("it runs programs")
 @pytest.mark.parametrize("example", staged(CLIENTS, quick=1), ids=lambda example: example.name)
 def test_an_example_that_finds_no_server_says_so_in_a_sentence(example, tmp_path):
