@@ -12,10 +12,10 @@ from mnemoir.conversations.log.message_rows import from_model, read_call, record
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.conversations.windows.counters import CHARS4
-from mnemoir.conversations.windows.fitting import fit
-from mnemoir.conversations.windows.strategies.tail import SimpleStrategy, stored_window
+from mnemoir.conversations.windows.fitting import borders, fit
+from mnemoir.conversations.windows.strategies.tail import SimpleStrategy, stored_window, tail_of, with_closed_calls
 from mnemoir.core import messages as core
-from mnemoir.core.conversations import HEAD, ROOT, Message, MessageNotFoundError, messages_of
+from mnemoir.core.conversations import HEAD, ROOT, Message, MessageNotFoundError, StoredMessage, messages_of
 from mnemoir.core.discussion_id import without_tags
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.events import Reply
@@ -28,7 +28,7 @@ from mnemoir.workflows.run import RecordedTurn, last_user_message
 
 INSTRUCTIONS = ("system", "developer", "systemMes")  # roles of instructions, which are no part of the conversation
 _MOST_OF_A_BRANCH = 1000  # messages
-_MOST_IN_A_TURN = 64  # messages before a tool's result that are searched for its question
+_PAGE = 64  # messages
 INCOMPLETE = "incomplete"
 PERSONAL_DATA = "personal_data"  # the member of a session's metadata that lists the kinds in it
 
@@ -48,7 +48,7 @@ def shown_history(rows: Log, manager: MemoryManager, turn: RecordedTurn, new: Se
     another branch since, the newest messages of this one are shown. Blocks: a strategy may ask a model for a summary.
     """
     record = rows.get_session(turn.conversation_id)
-    window = _window(rows, manager, turn, new) or _newest_turn(rows, turn, new)
+    window = _window(rows, manager, turn, new) or _newest_turn(rows, manager, turn, new)
     return ShownHistory(prompt=record.system_prompt if record else "", window=window)
 
 
@@ -98,23 +98,40 @@ def _window(rows: Log, manager: MemoryManager, turn: RecordedTurn, new: Sequence
     session_id, budget = turn.conversation_id, manager.max_history_tokens
     window = stored_window(manager.strategy, rows, session_id, budget)
     end = next((at + 1 for at, one in enumerate(window) if one.id == turn.message_id and not one.made), 0)
+    shown = messages_of(window[:end])
     if not end:
         stored = rows.messages_by_id([turn.message_id]).get(turn.message_id)
         if stored is not None and not stored.is_on_thread:
             way = rows.way_to(session_id, turn.message_id, _MOST_OF_A_BRANCH)
-            return fit(messages_of(reversed(way)), budget, CHARS4)
-    shown = messages_of(window[:end])
+            tail = tail_of(way[::-1], budget, CHARS4, is_whole=len(way) < _MOST_OF_A_BRANCH)
+            shown = messages_of(tail.stored[tail.cut :])
     return shown if _words(shown[-len(new) :]) == _words(new) else []
 
 
-def _newest_turn(rows: Log, turn: RecordedTurn, new: Sequence[Message]) -> Sequence[Message]:
-    """The new messages, preceded by the question and call when they begin with a tool's result."""
-    if new[0].role != "tool":
+def _newest_turn(rows: Log, manager: MemoryManager, turn: RecordedTurn, new: Sequence[Message]) -> Sequence[Message]:
+    """The new messages, whatever their size, behind their question, and the newest between the two that fit."""
+    if new[0].role == "user":
         return new
-    way = rows.way_to(turn.conversation_id, turn.message_id, len(new) + _MOST_IN_A_TURN)
-    recent = messages_of(reversed(way))
-    start = next((at for at in range(len(recent) - len(new), 0, -1) if recent[at].role == "user"), 0)
-    return recent[start:] or new
+    way = _way_to_question(rows, turn, len(new))
+    stored = with_closed_calls(way[::-1])
+    begin = way[: len(new)][-1].id if way else None
+    first = next((at for at, one in enumerate(stored) if one.id == begin and not one.made), len(stored) - 1)
+    recent = messages_of(stored)
+    least = sum(at > first for at in borders(recent, "message")) + 1
+    question = [0] if recent and recent[0].role == "user" else []
+    return fit(recent, manager.max_history_tokens, CHARS4, "message", least, question) or new
+
+
+def _way_to_question(rows: Log, turn: RecordedTurn, least: int) -> list[StoredMessage]:
+    """The newest `least` messages of a turn and those before them, newest first, down to a question, if any."""
+    way = rows.way_to(turn.conversation_id, turn.message_id, least)
+    while way and way[-1].message.role != "user":
+        page = rows.way_before(turn.conversation_id, way[-1].id, _PAGE)
+        asked = next((at for at, one in enumerate(page) if one.message.role == "user"), len(page) - 1)
+        way += page[: asked + 1]
+        if not page:
+            break
+    return way
 
 
 def _words(messages: Sequence[Message]) -> list[tuple[str, str]]:
