@@ -121,9 +121,9 @@ def test_values_are_made_with_as_little_as_documented():
     assert CompletionResponse("hi") == CompletionResponse(content="hi", tool_calls=None, finish_reason="stop")
 
 
-def test_an_embedding_client_says_its_dimension_and_its_model():
+def test_an_embedding_client_says_its_dimension_and_needs_no_name():
     members = {name for name, member in vars(EmbeddingClient).items() if isinstance(member, property)}
-    assert members == {"dimension", "model_name"}
+    assert members == {"dimension"}
 
 
 @pytest.mark.parametrize("name", ["VectorFileStore", "ChromaDBVectorStore"])
