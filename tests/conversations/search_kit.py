@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.search.embedding import EmbeddingClient, ModelEmbeddingClient
@@ -64,6 +64,15 @@ def say(manager: MemoryManager, *texts: str, session: str = "s") -> list[int]:
     return [manager.save_message(session, Message("user", text)) for text in texts]
 
 
+def store_of(manager: MemoryManager) -> VectorStore:
+    """The manager's vector store, which the test gave it, with all methods of one."""
+    return cast(VectorStore, manager.vector_store)
+
+
+def client_of(manager: MemoryManager) -> EmbeddingClient:
+    """The manager's embedding client, which the test gave it, with coroutines."""
+    return cast(EmbeddingClient, manager.embedding_client)
+
+
 def vector_ids(manager: MemoryManager) -> list[str]:
-    assert manager.vector_store is not None
-    return sorted(manager.vector_store.get()[0])
+    return sorted(store_of(manager).get()[0])

@@ -49,7 +49,7 @@ SIGNATURES = {
     "NodeTokenBufferMemory._extract_thread": "messages, current_message_id",
     "extract_thread_messages": "messages",
     "get_thread_messages_length": "conversation_id",
-    "fetch_memory": "variable_pool, app_id, tenant_id, node_data_memory, model_instance, node_id=''",
+    "fetch_memory": "variable_pool, app_id, tenant_id='', node_data_memory=None, model_instance=None, node_id=''",
     "fetch_node_memory": "variable_pool, app_id, node_id, node_data_memory, model_instance",
     "validate_memory_config": "config, app_mode",
     "cleanup_node_memory": "storage, older_than_days, exists=None, dry_run=False, limit=None",

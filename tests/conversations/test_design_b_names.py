@@ -121,9 +121,9 @@ def test_values_are_made_with_as_little_as_documented():
     assert CompletionResponse("hi") == CompletionResponse(content="hi", tool_calls=None, finish_reason="stop")
 
 
-def test_an_embedding_client_says_its_dimension_and_its_model():
+def test_an_embedding_client_says_its_dimension_and_needs_no_name():
     members = {name for name, member in vars(EmbeddingClient).items() if isinstance(member, property)}
-    assert members == {"dimension", "model_name"}
+    assert members == {"dimension"}
 
 
 @pytest.mark.parametrize("name", ["VectorFileStore", "ChromaDBVectorStore"])
@@ -149,6 +149,19 @@ def test_what_both_texts_promise_of_one_name_holds(tmp_path):
         [listed] = manager.list_sessions()
         assert (listed["id"], dict(listed)["system_prompt"]) == (session_id, "be kind")
         assert set(MEMBERS[SessionRecord]) <= set(listed.keys())
+        assert (listed.get("id"), listed.get("owner"), "id" in listed, "owner" in listed) == (
+            session_id,
+            None,
+            True,
+            False,
+        )
+        assert (listed["metadata"]["title"], listed["metadata"].get("agent"), listed["metadata"].get("user")) == (
+            "Boats",
+            "helper",
+            None,
+        )
+        assert set(dict(listed["metadata"])) == {"user", "tags", "title", "custom"}
+        assert [name for name, _ in listed.items()] == list(listed)
         assert isinstance(listed.created_at, datetime)
         assert [message.content for message in manager.load_session(session_id)] == ["one", "two"]
         assert [message.content for message in manager.get_recent_messages(session_id, 1)] == ["two"]

@@ -8,8 +8,8 @@ import pytest
 
 from mnemoir.conversations import MemoryManager, Message, SearchFilter, VectorFileStore
 from mnemoir.core.errors import SettingsError
+from tests.conversations.search_kit import store_of
 from tests.conversations.session_kit import assistant, user
-from tests.narrowing import present
 
 DIMENSION = 64
 
@@ -59,7 +59,7 @@ async def found(manager: MemoryManager, query: str, **more) -> list[str]:
 
 
 def said_by(manager: MemoryManager) -> int:
-    return present(manager.vector_store).count()
+    return store_of(manager).count()
 
 
 class Unnamed(Words):

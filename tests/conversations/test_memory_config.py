@@ -1,6 +1,6 @@
 """The memory setting of a node, and the memory that it gets by it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from pydantic import ValidationError
@@ -105,8 +105,29 @@ def test_a_process_may_set_its_source_of_conversations_once():
         assert isinstance(fetch_memory(RUN, "app", "me", WHOLE, LetterModel()), TokenBufferMemory)
     finally:
         use_conversations(None)
-    with pytest.raises(SettingsError, match="use_conversations"):
-        fetch_memory(RUN, "app", "me", WHOLE, LetterModel())
+
+
+def test_where_no_conversations_are_known_there_is_no_memory_and_a_warning():
+    with capture_logs() as logs:
+        memory = fetch_memory(variable_pool=RUN, app_id="app", node_data_memory=WHOLE, model_instance=LetterModel())
+    assert memory is None
+    assert [("use_conversations" in log["advice"], log["log_level"]) for log in logs] == [(True, "warning")]
+
+
+def test_the_tenant_may_be_left_out(parts):
+    for config, kind in ((WHOLE, TokenBufferMemory), (OWN, NodeTokenBufferMemory)):
+        memory = fetch_memory(
+            variable_pool=RUN,
+            app_id="app",
+            node_data_memory=config,
+            model_instance=LetterModel(),
+            node_id="n",
+            conversations=Chats(replace(chat(line(1)), tenant_id="")),
+            node_parts=parts,
+        )
+        assert isinstance(memory, kind)
+    with pytest.raises(TypeError, match="model_instance"):
+        fetch_memory(RUN, "app", node_data_memory=WHOLE)
 
 
 @pytest.mark.parametrize("mode", ["completion", "chat", "agent-chat", "workflow", "anything"])

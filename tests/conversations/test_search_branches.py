@@ -11,7 +11,7 @@ from mnemoir.conversations.search.embedding import ModelEmbeddingClient
 from mnemoir.conversations.search.search_filter import SearchFilter
 from mnemoir.core.conversations import ROOT
 from mnemoir.storage.conversations.vector_file import VectorFileStore
-from tests.conversations.search_kit import OpenVectorStore, manager
+from tests.conversations.search_kit import OpenVectorStore, client_of, manager, store_of
 from tests.conversations.session_kit import behind_the_back, said
 from tests.narrowing import present
 from tests.search.hashed_words import HashedWords
@@ -79,8 +79,8 @@ async def test_what_is_important_is_found_off_the_thread_and_behind_the_mark(mem
 
 
 async def test_a_vector_of_others_is_on_no_thread(memory: MemoryManager) -> None:
-    [vector] = await present(memory.embedding_client).embed(["cat number"])
-    present(memory.vector_store).add(["note-1"], [vector], ["cat number"], [{"session_id": "z"}])
+    [vector] = await client_of(memory).embed(["cat number"])
+    store_of(memory).add(["note-1"], [vector], ["cat number"], [{"session_id": "z"}])
     [first, *_] = await memory.search("cat number", 3)
     assert (first.message.text, first.stored) == ("cat number", None)
     hits = await memory.search("cat number", 9, filters=SearchFilter(on_thread=True))

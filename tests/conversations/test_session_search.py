@@ -15,7 +15,7 @@ from mnemoir.conversations.search.semantic import SemanticSearch
 from mnemoir.core.conversations import Message, MessageRecord
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from mnemoir.storage.conversations.vector_file import VectorFileStore
-from tests.conversations.search_kit import OpenVectorStore, WordsClient, manager, say, vector_ids
+from tests.conversations.search_kit import OpenVectorStore, WordsClient, client_of, manager, say, store_of, vector_ids
 from tests.narrowing import instance, present
 from tests.search.hashed_words import HashedWords
 
@@ -80,14 +80,14 @@ async def test_only_what_says_something_and_is_no_instruction_is_embedded(memory
     ):
         memory.save_message("s", message)
     await memory.wait_for_pending_embeddings()
-    assert present(memory.vector_store).get()[1] == ["the cat weighs 4 kg"]
+    assert store_of(memory).get()[1] == ["the cat weighs 4 kg"]
     assert memory.backfill_embeddings() == 0
 
 
 async def test_the_vectors_metadata_say_where_the_message_stands(memory: MemoryManager) -> None:
     say(memory, "the cat")
     await memory.wait_for_pending_embeddings()
-    [members] = present(memory.vector_store).get()[2]
+    [members] = store_of(memory).get()[2]
     [found] = memory.storage.messages_by_id([1]).values()
     timestamp = present(found.created_at).replace(tzinfo=UTC).timestamp()
     assert members == {"session_id": "s", "message_id": 1, "role": "user", "timestamp": pytest.approx(timestamp)}
@@ -264,9 +264,7 @@ async def test_what_another_process_saved_is_found(tmp_path: Path) -> None:
 
 
 async def test_a_vector_of_others_in_a_shared_store_is_shown_as_it_is_kept(memory: MemoryManager) -> None:
-    vector = (await present(memory.embedding_client).embed(["a foreign cat"]))[0]
-    present(memory.vector_store).add(
-        ["note-7"], [vector], ["a foreign cat"], [{"role": "assistant", "session_id": "z"}]
-    )
+    vector = (await client_of(memory).embed(["a foreign cat"]))[0]
+    store_of(memory).add(["note-7"], [vector], ["a foreign cat"], [{"role": "assistant", "session_id": "z"}])
     [hit] = await memory.search("a foreign cat")
     assert (hit.message, hit.session_id) == (Message("assistant", "a foreign cat"), "z")

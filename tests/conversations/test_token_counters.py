@@ -271,6 +271,7 @@ def test_the_public_estimates_are_characters_by_four_and_their_sum():
     assert [estimate_tokens(message) for message in (Message("user", "x" * 9), call)] == [2, 5]
     assert estimate_total_tokens([Message("user", "x" * 9), call]) == 7
     assert estimate_total_tokens([]) == 0
+    assert (estimate_tokens([Message("user", "x" * 9), call]), estimate_tokens(())) == (7, 0)
 
 
 @given(any_messages())

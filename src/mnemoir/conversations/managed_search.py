@@ -6,15 +6,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from mnemoir.conversations.search.embedding import EmbeddingClient
+import structlog
+
+from mnemoir.conversations.search.client_model import ClientModel
+from mnemoir.conversations.search.embedding import AnyEmbeddingClient
 from mnemoir.conversations.search.search_filter import SearchFilter
 from mnemoir.conversations.search.session_search import Progress, Rerank, SearchHit, SearchHost, SessionSearch
-from mnemoir.conversations.search.vectors import VectorStore
+from mnemoir.conversations.search.store_upkeep import StoreUpkeep
+from mnemoir.conversations.search.vectors import AnyVectorStore
 from mnemoir.conversations.windows.counters import TokenCounter
 from mnemoir.core.conversations import Message, MessageRecord
 from mnemoir.ports.backends import backend
 from mnemoir.ports.log import Log
 
+_log = structlog.get_logger(__name__)
 _NOT_ENABLED = "Semantic search not enabled: give the MemoryManager an embedding client and a vector store."
 
 
@@ -24,15 +29,15 @@ class ManagedSearch:
     def __init__(
         self,
         storage: Log,
-        embedding_client: EmbeddingClient | None,
-        vector_store: VectorStore | None,
+        embedding_client: AnyEmbeddingClient | None,
+        vector_store: AnyVectorStore | None,
         *,
-        model: str | None,
+        model: ClientModel | None,
         counter: TokenCounter,
         embed_sync: bool,
         host: SearchHost | None = None,
     ) -> None:
-        """`model` is the name of the client's model."""
+        """`model` is the client's. One without a name is found now; a store that cannot delete is warned of."""
         self._model = model
         self.storage = storage
         self.embedding_client = embedding_client
@@ -42,6 +47,16 @@ class ManagedSearch:
         self._host = host
         self._lock = threading.Lock()
         self._search: SessionSearch | None = None
+        if not self.semantic_search_enabled:
+            return
+        if vector_store is not None and not StoreUpkeep(vector_store).can_delete:
+            _log.warning(
+                "vector_store_cannot_delete",
+                store=type(vector_store).__name__,
+                effect="Deleted text stays in it, though no search finds it. Give it a method `delete(ids)`.",
+            )
+        if model is not None and model.name is None:
+            self._searching()
 
     @property
     def semantic_search_enabled(self) -> bool:
@@ -50,8 +65,11 @@ class ManagedSearch:
 
     @property
     def embedding_model(self) -> str | None:
-        """The model whose vectors new messages wait for; None without semantic search."""
-        return self._model if self.semantic_search_enabled else None
+        """The model whose vectors new messages wait for; None without semantic search.
+
+        While a client without a model name fails, they wait for vectors of a model that has no name yet.
+        """
+        return self._model.noted_name if self._model is not None and self.semantic_search_enabled else None
 
     async def search(
         self,

@@ -80,9 +80,9 @@ def validate_memory_config(config: MemoryConfig | None, app_mode: str) -> None:
 def fetch_memory(
     variable_pool: VariablePool,
     app_id: str,
-    tenant_id: str,
-    node_data_memory: MemoryConfig | None,
-    model_instance: CountsTokens,
+    tenant_id: str = "",
+    node_data_memory: MemoryConfig | None = None,
+    model_instance: CountsTokens | None = None,
     node_id: str = "",
     *,
     conversations: Conversations | None = None,
@@ -92,18 +92,29 @@ def fetch_memory(
     """The memory selected by a node's setting; None without a setting or a conversation.
 
     Node memory needs a `node_id` too, and is None without one. A conversation is looked for in `conversations`, else
-    where `use_conversations` said; SettingsError when neither was given. A run may name the stored turn that is being
-    answered in the variable `sys.message_id`. `rules` are those of conversation memory; node memory takes its own
-    from `node_parts`.
+    where `use_conversations` said; with neither there is none, and a warning. A run may name the stored turn that is
+    being answered in the variable `sys.message_id`. `rules` are those of conversation memory; node memory takes its
+    own from `node_parts`. Raises TypeError for a setting without a `model_instance`, which measures the history.
     """
     if node_data_memory is None:
         return None
+    if model_instance is None:
+        raise TypeError("fetch_memory() needs a model_instance, by which the history is measured.")
     if node_data_memory.mode is MemoryMode.NODE:
-        return _node_memory(variable_pool, app_id, node_id, model_instance, tenant_id=tenant_id, parts=node_parts)
+        tenant = tenant_id or None
+        return _node_memory(variable_pool, app_id, node_id, model_instance, tenant_id=tenant, parts=node_parts)
     conversation_id = _text(variable_pool, _CONVERSATION_ID)
     if not conversation_id:
         return None
-    found = known_conversations(conversations).find(conversation_id, app_id=app_id, tenant_id=tenant_id)
+    known = known_conversations(conversations)
+    if known is None:
+        _log.warning(
+            "no_place_to_find_conversations",
+            conversation=conversation_id,
+            advice="Pass conversations=, or call use_conversations(conversations) once.",
+        )
+        return None
+    found = known.find(conversation_id, app_id=app_id, tenant_id=tenant_id)
     if found is None:
         return None
     return TokenBufferMemory(found, model_instance, rules=rules, turn_id=_text(variable_pool, _TURN_ID) or None)

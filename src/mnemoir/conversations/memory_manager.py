@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Self, overload
 
 from mnemoir.conversations.log.message_rows import record_of
 from mnemoir.conversations.managed_tree import ManagedTree
-from mnemoir.conversations.search.embedding import EmbeddingClient, model_name_of
+from mnemoir.conversations.search.client_model import ClientModel
+from mnemoir.conversations.search.embedding import AnyEmbeddingClient
 from mnemoir.conversations.search.session_search import SearchHost
-from mnemoir.conversations.search.vectors import VectorStore
+from mnemoir.conversations.search.vectors import AnyVectorStore
 from mnemoir.conversations.windows.counters import CHARS4, TokenCounter
 from mnemoir.conversations.windows.fitting import fit
 from mnemoir.conversations.windows.strategies.tail import SimpleStrategy, Strategy
@@ -41,8 +42,8 @@ class MemoryManager(ManagedTree):
         self,
         storage_path: str | Path,
         max_history_tokens: int = 4096,
-        embedding_client: EmbeddingClient | None = None,
-        vector_store: VectorStore | None = None,
+        embedding_client: AnyEmbeddingClient | None = None,
+        vector_store: AnyVectorStore | None = None,
         *,
         strategy: Strategy | None = None,
         counter: TokenCounter = CHARS4,
@@ -57,10 +58,10 @@ class MemoryManager(ManagedTree):
 
         With `embed_sync` a save waits for its vectors, except in a thread whose event loop is running. `synced`,
         `on_corruption`, `cells` and `membership` are those of `MemoryStorage`; `host` is the server that runs the
-        search, if any. Raises SettingsError when a back-end is not installed, and for an embedding client without a
-        usable `model_name`, which is read here and never again.
+        search, if any. Raises SettingsError when a back-end is not installed, and for an embedding client whose
+        `model_name` is no text. The name is read here and never again; a client without one embeds two texts here.
         """
-        model = None if embedding_client is None else model_name_of(embedding_client)
+        model = None if embedding_client is None else ClientModel(embedding_client)
         given = {name: value for name, value in (("cells", cells), ("membership", membership)) if value is not None}
         storage: Log = backend("sqlite-sessions")(storage_path, synced=synced, on_corruption=on_corruption, **given)
         super().__init__(

@@ -103,9 +103,33 @@ class MessageNotFoundError(NotFound):
     code = "message_not_found"
 
 
+class _Members(Mapping[str, Any]):
+    """A dataclass that can also be read like a mapping of its members: `x["id"]`, `x.get("id")`, `dict(x)`."""
+
+    __slots__ = ()
+
+    def __getitem__(self, name: str) -> Any:  # each member has a type of its own
+        if name not in _names(self):
+            raise KeyError(name)
+        return getattr(self, name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_names(self))
+
+    def __len__(self) -> int:
+        return len(_names(self))
+
+
+def _names(members: _Members) -> Sequence[str]:
+    return [member.name for member in fields(members)]  # type: ignore[arg-type]  # each is a dataclass
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionMetadata:
-    """A program's metadata of a session. `custom.keep` protects the session from pruning."""
+class SessionMetadata(_Members):
+    """A program's metadata of a session. `custom.keep` protects the session from pruning.
+
+    It can also be read like a mapping, in which a key of `custom` that is no member's name is found as well.
+    """
 
     user: str | None = None
     tags: list[str] = field(default_factory=list)
@@ -116,6 +140,10 @@ class SessionMetadata:
     def is_kept(self) -> bool:
         """True when pruning never deletes the session, at any age."""
         return bool(self.custom.get("keep"))
+
+    def __getitem__(self, name: str) -> Any:
+        is_own = name in self.custom and name not in _names(self)
+        return self.custom[name] if is_own else _Members.__getitem__(self, name)
 
     def to_json(self) -> str:
         """The metadata as JSON text. Raises InvalidRequest for values that JSON cannot represent."""
@@ -149,8 +177,8 @@ def metadata_of(given: SessionMetadata | Mapping[str, Any] | None) -> SessionMet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionRecord:
-    """A session. It can also be read like a mapping: `record["id"]`, `dict(record)`."""
+class SessionRecord(_Members):
+    """A session. It can also be read like a mapping: `record["id"]`, `record.get("id")`, `dict(record)`."""
 
     id: str
     created_at: datetime
@@ -159,15 +187,6 @@ class SessionRecord:
     metadata: SessionMetadata
     context_after: int | None = None  # windows begin after the message of this id
     head: int | None = None  # the newest message of the thread; None before the first
-
-    def keys(self) -> Iterator[str]:
-        """The names of its members."""
-        return (member.name for member in fields(self))
-
-    def __getitem__(self, name: str) -> Any:  # each member has a type of its own
-        if name not in self.keys():
-            raise KeyError(name)
-        return getattr(self, name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,12 +1,16 @@
 """Embedding clients: the protocol with which session memory makes vectors, and an adapter of embedding models.
 
-Any client of the protocol can be used. The adapter of an embedding model does more: it embeds a message in the
-context of the messages before it, and returns the token vectors for late interaction.
+Any client of the protocol can be used, also one whose methods are plain functions. The adapter of an embedding model
+does more: it embeds a message in the context of the messages before it, and returns the token vectors for late
+interaction.
 """
 
 import asyncio
+import contextvars
+import inspect
 import math
-from collections.abc import Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -16,17 +20,18 @@ from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passa
 from mnemoir.search.indexing import sentence_vector
 
 T = TypeVar("T")
-_PROBE = ("What time does the train leave?", "The train leaves at nine.")
+PROBE = ("What time does the train leave?", "The train leaves at nine.")
 _NEEDED = "its vectors are kept under that name; set it to a text of printable characters, such as 'my-model-1'."
+_ABSENT = object()
 _ALIKE = 0.999  # cosine of two vectors of one text: some models vary a little with the batch
 
 
 class EmbeddingClient(Protocol):
-    """Turns texts into vectors of one length. Callers handle all its errors."""
+    """Turns texts into vectors of one length. Callers handle all its errors.
 
-    @property
-    def model_name(self) -> str:
-        """The name stored with the vectors: equal names mean comparable vectors. Read once per client."""
+    It may have a `model_name`, the name stored with the vectors: equal names mean comparable vectors. It is read once
+    per client; without one, `ClientModel` makes a name.
+    """
 
     @property
     def dimension(self) -> int:
@@ -37,6 +42,20 @@ class EmbeddingClient(Protocol):
 
     async def embed_single(self, text: str) -> list[float]:
         """The vector of one text."""
+
+
+class PlainEmbeddingClient(Protocol):
+    """The same by plain functions, which block and are called in a thread."""
+
+    @property
+    def dimension(self) -> int: ...
+
+    def embed(self, texts: list[str]) -> Sequence[Sequence[float]]: ...
+
+    def embed_single(self, text: str) -> Sequence[float]: ...
+
+
+AnyEmbeddingClient = EmbeddingClient | PlainEmbeddingClient
 
 
 class ModelEmbeddingClient:
@@ -89,7 +108,7 @@ def known_dimension(dimension: int | None, model: str) -> int:
     return dimension
 
 
-async def embeddings_of(client: EmbeddingClient, passages: Sequence[Passage]) -> list[Embedding]:
+async def embeddings_of(client: AnyEmbeddingClient, passages: Sequence[Passage]) -> list[Embedding]:
     """One embedding per passage; a client without support for contexts gets the texts alone.
 
     Raises what the client raises, and ProviderInvalidOutput for anything but as many finite vectors of one length.
@@ -98,17 +117,43 @@ async def embeddings_of(client: EmbeddingClient, passages: Sequence[Passage]) ->
         return []
     if isinstance(client, ModelEmbeddingClient):
         return await client.passages(passages)
-    vectors = await client.embed([passage.text for passage in passages])
-    return [Embedding(vector=vector) for vector in _checked_vectors(client, vectors, len(passages))]
+    return [Embedding(vector=vector) for vector in await client_vectors(client, [each.text for each in passages])]
 
 
-async def query_embedding(client: EmbeddingClient, query: str) -> Embedding:
+async def client_vectors(client: AnyEmbeddingClient, texts: Sequence[str]) -> FloatArray:
+    """One row per text. Raises as `embeddings_of` does."""
+    made: Sequence[Sequence[float]] = await _answer(client.embed, list(texts))
+    return _checked_vectors(client, made, len(texts))
+
+
+async def query_embedding(client: AnyEmbeddingClient, query: str) -> Embedding:
     """The embedding of one question. Raises as `embeddings_of` does."""
     if isinstance(client, ModelEmbeddingClient):
         [made] = await client.passages([Passage(text=query)])
         return made
-    [vector] = _checked_vectors(client, [await client.embed_single(query)], 1)
+    [vector] = await _single_vector(client, query)
     return Embedding(vector=vector)
+
+
+async def _single_vector(client: AnyEmbeddingClient, text: str) -> FloatArray:
+    return _checked_vectors(client, [await _answer(client.embed_single, text)], 1)
+
+
+async def _answer(method: Callable[..., Any], given: object) -> Any:
+    """What a method of a foreign client answers: a coroutine is awaited here, a plain function runs in a thread.
+
+    While the interpreter ends, no thread can be started; the function is then called here.
+    """
+    if inspect.iscoroutinefunction(method):
+        return await method(given)
+    call = partial(contextvars.copy_context().run, method, given)
+    try:
+        begun: Awaitable[Any] = asyncio.get_running_loop().run_in_executor(None, call)
+    except RuntimeError:
+        answer = method(given)
+    else:
+        answer = await begun
+    return await answer if inspect.isawaitable(answer) else answer
 
 
 def vector_of(embedding: Embedding) -> FloatArray:
@@ -116,13 +161,19 @@ def vector_of(embedding: Embedding) -> FloatArray:
     return sentence_vector(embedding)
 
 
-def model_name_of(client: EmbeddingClient) -> str:
-    """The name of a client's model. Raises SettingsError for a client whose name cannot be kept with its vectors."""
+def model_name_of(client: AnyEmbeddingClient) -> str | None:
+    """The client's own name for its model; None for a client without one.
+
+    Raises SettingsError for a name that cannot be read or kept with its vectors.
+    """
     kind = type(client).__name__
     try:
-        name = client.model_name
-    except Exception as exc:  # foreign code
-        raise SettingsError(f"The embedding client {kind} has no model_name that can be read: {_NEEDED}") from exc
+        name = client.model_name  # type: ignore[union-attr]  # a client may have one
+    except Exception as exc:
+        is_absent = inspect.getattr_static(client, "model_name", _ABSENT) is _ABSENT
+        if is_absent and isinstance(exc, AttributeError):
+            return None
+        raise SettingsError(f"The embedding client {kind} has a model_name that cannot be read: {_NEEDED}") from exc
     return usable_model_name(name, kind)
 
 
@@ -133,25 +184,25 @@ def usable_model_name(name: object, client: str) -> str:
     return str(name)
 
 
-async def check_embedding_client(client: EmbeddingClient) -> int:
+async def check_embedding_client(client: AnyEmbeddingClient) -> int:
     """Test a client; return the length of its vectors.
 
     Raises ProviderInvalidOutput, naming the fault, when it violates the `EmbeddingClient` protocol, and what the
     client raises.
     """
-    if await client.embed([]):
+    if len(await _answer(client.embed, [])):
         raise _unusable(client, "vectors for no text")
-    vectors = _checked_vectors(client, await client.embed(list(_PROBE)), len(_PROBE))
-    turned = _checked_vectors(client, await client.embed(list(_PROBE[::-1])), len(_PROBE))
-    single = _checked_vectors(client, [await client.embed_single(_PROBE[0])], 1)
+    vectors = await client_vectors(client, PROBE)
+    turned = await client_vectors(client, PROBE[::-1])
+    single = await _single_vector(client, PROBE[0])
     if not vectors.shape[1] == turned.shape[1] == single.shape[1]:
         raise _unusable(client, "vectors of another length for one text than for several")
     if any(_cosine(one, other) < _ALIKE for one, other in zip(vectors, turned[::-1], strict=True)):
         raise _unusable(client, "vectors in another order than that of the texts")
     if client.dimension != vectors.shape[1]:
         raise _unusable(client, f"vectors of {vectors.shape[1]} numbers, where it says {client.dimension}")
-    if not _is_usable(client.model_name):
-        raise _unusable(client, "no model name")
+    if not _is_usable(getattr(client, "model_name", PROBE[0])):
+        raise _unusable(client, "a model name that is no text")
     return int(vectors.shape[1])
 
 
@@ -160,7 +211,7 @@ def _is_usable(name: object) -> bool:
     return isinstance(name, str) and bool(name.strip()) and name.isprintable()
 
 
-def _checked_vectors(client: EmbeddingClient, vectors: Sequence[Sequence[float]], count: int) -> FloatArray:
+def _checked_vectors(client: AnyEmbeddingClient, vectors: Sequence[Sequence[float]], count: int) -> FloatArray:
     try:
         rows = np.asarray(vectors, np.float32)
     except (TypeError, ValueError) as exc:
@@ -177,7 +228,7 @@ def _cosine(one: FloatArray, other: FloatArray) -> float:
     return float(one @ other) / lengths if lengths else 1.0
 
 
-def _unusable(client: EmbeddingClient, what: str) -> ProviderInvalidOutput:
+def _unusable(client: AnyEmbeddingClient, what: str) -> ProviderInvalidOutput:
     return ProviderInvalidOutput(f"The embedding client {type(client).__name__} gave {what}.")
 
 

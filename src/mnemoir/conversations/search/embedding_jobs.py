@@ -14,25 +14,28 @@ from dataclasses import dataclass
 import numpy as np
 import structlog
 
+from mnemoir.conversations.search.client_model import ANY_MODEL, ClientModel
 from mnemoir.conversations.search.embedding import (
-    EmbeddingClient,
+    PROBE,
+    AnyEmbeddingClient,
     ModelEmbeddingClient,
     embeddings_of,
     in_loop,
+    query_embedding,
     vector_of,
 )
 from mnemoir.conversations.search.search_filter import seconds, vector_metadata
-from mnemoir.conversations.search.vectors import IndexedVectors, NamedModel, TokenPart, VectorStore
+from mnemoir.conversations.search.store_upkeep import StoreUpkeep
+from mnemoir.conversations.search.vectors import AnyVectorStore, IndexedVectors, NamedModel, TokenPart
 from mnemoir.core.conversations import StoredMessage
 from mnemoir.core.errors import Conflict, ProviderError, ProviderUnavailable
 from mnemoir.core.text import CONTEXT_MESSAGES, context_of
-from mnemoir.ports.embedding import Embedding, Passage
+from mnemoir.ports.embedding import Embedding, FloatArray, Passage
 from mnemoir.ports.log import Log
 from mnemoir.search.indexing import embedded_in_halves, may_be_the_text, pack_codes, pack_ids
 
 _log = structlog.get_logger(__name__)
 
-ANY_MODEL = ""  # no model has this name: every embeddable message lacks a vector of it
 _SAVED_FAILURES = 8
 MOST_FAILURES = 24  # calls in a row, as when a server is down; three adjacent unusable texts cause fewer
 _PAGE = 500
@@ -111,17 +114,18 @@ class EmbeddingJobs:
     def __init__(
         self,
         rows: Log,
-        client: EmbeddingClient,
-        store: VectorStore,
+        client: AnyEmbeddingClient,
+        store: AnyVectorStore,
         *,
-        model: str,
+        model: ClientModel,
         loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
-        """`model` is the name of the client's model; the client is called in `loop`, else in that of the pass."""
+        """`model` is the client's; the client is called in `loop`, else in that of the pass."""
         self._rows = rows
         self._client = client
         self._store = store
-        self._model = model
+        self._upkeep = StoreUpkeep(store)
+        self.model = model
         self._loop = loop
         self._lock = threading.Lock()
         self._filling = threading.Lock()
@@ -131,7 +135,7 @@ class EmbeddingJobs:
     def refuse_other_model(self) -> None:
         """Raise EmbeddingModelChanged when the store's vectors are of another model than the client's."""
         if isinstance(self._store, NamedModel):
-            _refuse_other(self._store.stored_model(), self._model)
+            _refuse_other(self._store.stored_model(), self.model.noted_name)
 
     def note_saved(self, message_ids: Sequence[int]) -> None:
         """Note messages just saved and marked as waiting; `embed_saved_messages` covers the range of their ids."""
@@ -153,6 +157,7 @@ class EmbeddingJobs:
         with self._filling:
             attempts = _Attempts(most_failures=_SAVED_FAILURES)
             try:
+                await self._known_model()
                 await self._embed_span(attempts)
                 if self._behind is not None and not attempts.is_outage:
                     attempts = _Attempts(most_failures=MOST_FAILURES)
@@ -168,6 +173,7 @@ class EmbeddingJobs:
     async def embed_saved_messages(self) -> None:
         """Embed the messages saved since the last call. Never raises; failures are left to back-filling."""
         try:
+            await self._known_model()
             await self._embed_span(_Attempts(most_failures=_SAVED_FAILURES))
         except Exception as exc:  # noqa: BLE001  # search errors never fail saving; back-filling finds the messages
             _log.warning("embedding_failed", error=type(exc).__name__)
@@ -195,10 +201,14 @@ class EmbeddingJobs:
         A message that fails is skipped until the next run. A server that is down ends it early, with a warning.
         Raises EmbeddingModelChanged, and StorageUnavailable when a store fails.
         """
+        try:
+            model, attempts = await self._known_model(), _Attempts(most_failures=MOST_FAILURES)
+        except ProviderUnavailable as exc:
+            _log.warning("backfill_stopped", embedded=0, cause=exc.message)
+            return 0
         self.refuse_other_model()
         self.remove()
         await self._await_lost_vectors()
-        model, attempts = self._model, _Attempts(most_failures=MOST_FAILURES)
         total = await self._missing(session_id) if progress else 0
         embedded = tried = after = 0
         started = time.monotonic()
@@ -218,9 +228,20 @@ class EmbeddingJobs:
     async def reindex(
         self, batch_size: int, progress: Callable[[int, int], None] | None, per_second: float | None = None
     ) -> int:
-        """Delete all vectors of any model and make them again."""
+        """Delete all vectors of any model and make them again, in a store that cannot delete under the same ids.
+
+        Raises ProviderUnavailable, and deletes nothing, when a client without a model name cannot be asked.
+        """
+        await self._known_model()
         await self._clear()
         return await self.backfill(None, batch_size, progress, per_second)
+
+    async def _known_model(self) -> str:
+        """The name of the model. Raises ProviderUnavailable when the client has none and cannot be asked."""
+        try:
+            return await in_loop(self._loop, self.model.find())
+        except Exception as exc:  # foreign code
+            raise ProviderUnavailable(f"The embedding client fails: {type(exc).__name__}.") from exc
 
     async def _embed_span(self, attempts: _Attempts) -> None:
         with self._lock:
@@ -237,7 +258,7 @@ class EmbeddingJobs:
     async def _embed_page_behind(self, after: int, attempts: _Attempts) -> None:
         if not after:
             await self._prepare()
-        page = self._rows.unembedded_messages(self._model, _CATCH_UP_BATCH, after=after)
+        page = self._rows.unembedded_messages(self.model.noted_name, _CATCH_UP_BATCH, after=after)
         await self.embed(page, attempts)
         self._behind = page[-1].id if page else None
 
@@ -251,19 +272,24 @@ class EmbeddingJobs:
         await self._await_lost_vectors()
 
     async def _clear(self) -> None:
-        self._store.clear()
+        is_empty = self._upkeep.clear()
         async for page in self._every(None):
-            self._rows.await_vectors([stored.id for stored in page], self._model)
+            if not is_empty:
+                self._upkeep.delete([vector_id(stored.id) for stored in page])
+            self._rows.await_vectors([stored.id for stored in page], self.model.noted_name)
 
     def remove(self) -> None:
-        """Delete the vectors of deleted messages. Raises StorageUnavailable, and then they stay marked."""
-        while ids := self._rows.vectors_to_remove(_PAGE):
-            self._store.delete([vector_id(message_id) for message_id in ids])
+        """Delete the vectors of deleted messages; one that cannot be deleted stays marked, which hides it.
+
+        Raises StorageUnavailable.
+        """
+        while self._upkeep.can_delete and (ids := self._rows.vectors_to_remove(_PAGE)):
+            self._upkeep.delete([vector_id(message_id) for message_id in ids])
             self._rows.note_removed_vectors(ids)
 
     async def embed(self, messages: Sequence[StoredMessage], attempts: _Attempts) -> int:
         """Mark messages as waiting and embed them; return how many got a vector."""
-        there = self._rows.await_vectors([stored.id for stored in messages], self._model)
+        there = self._rows.await_vectors([stored.id for stored in messages], self.model.noted_name)
         return await self._embed_messages(self._in_context(there), attempts)
 
     async def _embed_messages(self, messages: Sequence[_InContext], attempts: _Attempts) -> int:
@@ -288,7 +314,7 @@ class EmbeddingJobs:
         if not pairs:
             return 0
         stored, made = [one.stored for one, _ in pairs], [each for _, each in pairs]
-        return len(pairs) - self._keep(stored, made, self._model)
+        return len(pairs) - self._keep(stored, made, self.model.noted_name)
 
     def _keep(self, messages: Sequence[StoredMessage], made: Sequence[Embedding], model: str) -> int:
         """Store the vectors; return the number of messages deleted meanwhile, whose vectors are removed again."""
@@ -302,8 +328,7 @@ class EmbeddingJobs:
         else:  # other stores: keyword arguments and plain lists
             self._store.add(ids=names, embeddings=vectors.tolist(), documents=documents, metadata=metadata)
         gone = self._rows.note_new_vectors([stored.id for stored in messages], model)
-        if gone:
-            self._store.delete([vector_id(message_id) for message_id in gone])
+        if gone and self._upkeep.delete([vector_id(message_id) for message_id in gone]):
             self._rows.note_removed_vectors(gone)
         return len({stored.id for stored in messages} & set(gone))
 
@@ -325,16 +350,27 @@ class EmbeddingJobs:
 
     async def _await_lost_vectors(self) -> None:
         """Mark as waiting all messages whose vector was lost, as after a restart with a store in memory."""
-        held, noted = self._store.count(), self._rows.vector_counts().get("embedded", 0)
-        if not isinstance(held, int) or held >= noted:
+        noted = self._rows.vector_counts().get("embedded", 0)
+        if not noted or not self._upkeep.lacks_some(noted, await self._probe()):
             return
         async for page in self._every(None):
-            there = set(self._store.get(ids=[vector_id(stored.id) for stored in page])[0])
+            there = self._upkeep.known_names([vector_id(stored.id) for stored in page])
             lost = [stored.id for stored in page if vector_id(stored.id) not in there]
-            self._rows.await_vectors(lost, self._model)
+            self._rows.await_vectors(lost, self.model.noted_name)
+
+    async def _probe(self) -> FloatArray | None:
+        """A vector of this client, for a store that does not count its own; None while the client fails."""
+        if self._upkeep.counts:
+            return None
+        try:
+            made = await in_loop(self._loop, query_embedding(self._client, PROBE[0]))
+        except Exception as exc:  # noqa: BLE001  # foreign code; embedding the messages shows that it fails
+            _log.info("vector_store_not_looked_at", error=type(exc).__name__)
+            return None
+        return vector_of(made)
 
     async def _missing(self, session_id: str | None) -> int:
-        return sum([len(page) async for page in self._every(session_id, self._model)])
+        return sum([len(page) async for page in self._every(session_id, self.model.noted_name)])
 
     async def _every(self, session_id: str | None, model: str = ANY_MODEL) -> AsyncIterator[list[StoredMessage]]:
         after = 0

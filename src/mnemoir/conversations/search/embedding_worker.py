@@ -122,6 +122,15 @@ class EmbeddingWorker:
                 self._changed.notify_all()
 
 
+def runs_a_loop() -> bool:
+    """True in a thread whose event loop is running, which a wait would block."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
 _OPEN: weakref.WeakSet[EmbeddingWorker] = weakref.WeakSet()
 
 

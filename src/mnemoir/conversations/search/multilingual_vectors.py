@@ -5,6 +5,7 @@ import asyncio
 import structlog
 
 from mnemoir.conversations.search.embedding import in_loop
+from mnemoir.conversations.search.session_search import SearchHost
 from mnemoir.conversations.search.vectors import IndexedVectors
 from mnemoir.core.errors import ProviderError
 from mnemoir.ports.embedding import EmbeddingModel, Passage
@@ -40,3 +41,10 @@ class MultilingualVectors:
         vectors = {text.id: each.vector for text, each in zip(foreign, made, strict=True)}
         self._store.store_second_vectors(unseen, vectors)
         return not unseen.is_last
+
+
+def multilingual_vectors(host: SearchHost | None, store: IndexedVectors | None) -> MultilingualVectors | None:
+    """Those of a host that has a multilingual model, in a store that can keep them."""
+    if host is None or host.multilingual is None or store is None:
+        return None
+    return MultilingualVectors(store, host.multilingual.embedding, host.loop)

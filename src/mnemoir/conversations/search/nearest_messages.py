@@ -7,11 +7,14 @@ from typing import Any, get_args
 
 import numpy as np
 
+from mnemoir.conversations.search.client_model import ANY_MODEL
 from mnemoir.conversations.search.embedding import vector_of
-from mnemoir.conversations.search.embedding_jobs import ANY_MODEL, message_id_of, vector_id
-from mnemoir.conversations.search.search_filter import Wanted
+from mnemoir.conversations.search.embedding_jobs import message_id_of, vector_id
+from mnemoir.conversations.search.search_filter import Wanted, vector_metadata
 from mnemoir.conversations.search.session_search import SearchHit
-from mnemoir.conversations.search.vectors import IndexedVectors, VectorStore
+from mnemoir.conversations.search.store_upkeep import is_whole
+from mnemoir.conversations.search.vectors import AnyVectorStore, IndexedVectors
+from mnemoir.conversations.search.where import Condition, holds, is_one_value, read_where
 from mnemoir.core.clock import from_epoch
 from mnemoir.core.conversations import Message, Role, StoredMessage, naive_utc
 from mnemoir.ports.embedding import Embedding, FloatArray
@@ -29,19 +32,23 @@ Metadata = Sequence[Mapping[str, Any]]
 class NearestMessages:
     """Vector search over one store of sessions and its vector store. Blocks."""
 
-    def __init__(self, rows: Log, store: VectorStore) -> None:
+    def __init__(self, rows: Log, store: AnyVectorStore) -> None:
         self._rows = rows
         self._store = store
+        self._is_whole = is_whole(store)
 
     def find(self, embedding: Embedding, top_k: int, wanted: Wanted) -> list[SearchHit]:
         """Most similar first.
 
-        Further hits replace those that are gone or no longer match the filter.
+        Further hits replace those that are gone or no longer match the filter. A store that may not know the
+        operators of a condition is given one without, and the rest of it is checked here.
         """
-        looked, query = top_k, vector_of(embedding).tolist()
+        looked, query, where = top_k, vector_of(embedding).tolist(), wanted.where()
+        given = dict(where) if where and (self._is_whole or is_one_value(where)) else None
+        unchecked = None if given == where else read_where(where)
         while True:
-            found = self._store.search(query_embedding=query, top_k=looked, where=wanted.where())
-            hits = [hit for hit in self._hits(*found) if wanted.allows(hit.stored)]
+            found = self._store.search(query_embedding=query, top_k=looked, where=given)
+            hits = [hit for hit in self._hits(*found, unchecked) if wanted.allows(hit.stored)]
             if len(hits) >= top_k or len(found[0]) < looked:
                 return hits[:top_k]
             looked *= 2
@@ -56,7 +63,12 @@ class NearestMessages:
         return np.stack([unpack_vector(found[vector_id(hit.message_id)].vector) for hit in hits])
 
     def _hits(
-        self, ids: Sequence[str], documents: Sequence[str], metadata: Metadata, distances: Sequence[float]
+        self,
+        ids: Sequence[str],
+        documents: Sequence[str],
+        metadata: Metadata,
+        distances: Sequence[float],
+        unchecked: Condition | None,
     ) -> list[SearchHit]:
         numbers = [message_id_of(name) for name in ids]
         stored = self._rows.messages_by_id([number for number in numbers if number is not None])
@@ -64,8 +76,9 @@ class NearestMessages:
         for number, document, members, distance in zip(numbers, documents, metadata, distances, strict=True):
             similarity = 1.0 - float(distance)
             if number is not None and number in stored:
-                hits.append(hit_of(stored[number], similarity, similarity))
-            elif not self._was_deleted(number):
+                if holds(unchecked, vector_metadata(stored[number])):
+                    hits.append(hit_of(stored[number], similarity, similarity))
+            elif holds(unchecked, members or {}) and not self._was_deleted(number):
                 hits.append(_foreign(number, document, members, similarity))
         return hits
 

@@ -6,23 +6,25 @@ never delay saving. Messages of all branches are found.
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import structlog
 
-from mnemoir.conversations.search.embedding import EmbeddingClient, in_loop, model_name_of, query_embedding
+from mnemoir.conversations.search.client_model import ClientModel
+from mnemoir.conversations.search.embedding import AnyEmbeddingClient, in_loop, query_embedding
 from mnemoir.conversations.search.embedding_jobs import EmbeddingJobs
-from mnemoir.conversations.search.embedding_worker import CLOSING_S, EmbeddingWorker
+from mnemoir.conversations.search.embedding_worker import CLOSING_S, EmbeddingWorker, runs_a_loop
 from mnemoir.conversations.search.hit_fusion import by_rank, by_weight
 from mnemoir.conversations.search.message_index import Asked, MessageIndex
-from mnemoir.conversations.search.multilingual_vectors import MultilingualVectors
+from mnemoir.conversations.search.multilingual_vectors import multilingual_vectors
 from mnemoir.conversations.search.nearest_messages import NearestMessages, hit_of, ranked_hit, told_apart
 from mnemoir.conversations.search.reranking import reranked_hits
 from mnemoir.conversations.search.search_filter import SearchFilter, Wanted, wanted_of
 from mnemoir.conversations.search.searched_rows import SearchedStorage
-from mnemoir.conversations.search.session_search import Rerank, SearchHit, SearchHost, SessionSearch
-from mnemoir.conversations.search.vectors import IndexedVectors, VectorStore
+from mnemoir.conversations.search.session_search import Rerank, SearchHit, SearchHost, SessionSearch, candidate_count
+from mnemoir.conversations.search.vectors import AnyVectorStore, IndexedVectors
 from mnemoir.conversations.windows.counters import CHARS4, TokenCounter
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.conversations import Message
@@ -31,10 +33,12 @@ from mnemoir.ports.embedding import Embedding, FloatArray
 from mnemoir.search.questions import NOT_MULTILINGUAL, MultilingualQuery
 from mnemoir.search.weights import Weights
 
+T = TypeVar("T")
 _log = structlog.get_logger(__name__)
 
 CONTEXT_CANDIDATES = 20
 _SYNC_WAIT_S = 60.0  # the longest wait for a vector when saving
+_LOOP_WAIT_S = 2.0  # where an event loop runs: what the client asks may be served by that very loop
 _FEWEST_FUSED = 50
 _NOT_ENABLED = "Semantic search not enabled: give it an embedding client and a vector store."
 
@@ -43,8 +47,8 @@ _NOT_ENABLED = "Semantic search not enabled: give it an embedding client and a v
 class _Meaning:
     """The parts of search by meaning, present only when it is possible."""
 
-    client: EmbeddingClient
-    store: VectorStore
+    client: AnyEmbeddingClient
+    model: ClientModel
     jobs: EmbeddingJobs
     nearest: NearestMessages
 
@@ -63,10 +67,10 @@ class SemanticSearch:
     def __init__(
         self,
         rows: SearchedStorage,
-        client: EmbeddingClient | None = None,
-        store: VectorStore | None = None,
+        client: AnyEmbeddingClient | None = None,
+        store: AnyVectorStore | None = None,
         *,
-        model: str | None = None,
+        model: ClientModel | None = None,
         counter: TokenCounter = CHARS4,
         embed_sync: bool = True,
         clock: Clock = utc_now,
@@ -75,8 +79,8 @@ class SemanticSearch:
         """With `embed_sync`, `saved` waits for the vectors where no event loop runs.
 
         Vectors are made by jobs of the `host`; without one, which is without a queue, by a thread of this object.
-        `model` is the name of the client's model, if it was read already. Raises SettingsError for a client
-        without a usable name.
+        `model` is the client's, if its name was read already; a client without one is asked for vectors here. Raises
+        SettingsError for a name that cannot be kept.
         """
         self._rows = rows
         self._counter = counter
@@ -89,13 +93,14 @@ class SemanticSearch:
         self._is_whole = isinstance(store, IndexedVectors)
         indexed = store if isinstance(store, IndexedVectors) else None
         self._multilingual = host.multilingual if host and indexed else None
-        self._foreign = _multilingual_vectors(host, indexed)
+        self._foreign = multilingual_vectors(host, indexed)
         self._index = MessageIndex(
             rows,
             indexed,
             space=self._multilingual.space if self._multilingual else None,
             packs=host.packs if host else None,
         )
+        self._ask_for_model()
 
     @property
     def is_enabled(self) -> bool:
@@ -111,7 +116,7 @@ class SemanticSearch:
             self._host.request()
             return
         self._worker.ask(self._worker.saved)
-        if self._embed_sync and not _in_a_loop():
+        if self._embed_sync and not runs_a_loop():
             self._worker.wait(self._worker.saved, _SYNC_WAIT_S)
 
     def note_deletion(self) -> None:
@@ -145,9 +150,9 @@ class SemanticSearch:
         wanted = await asyncio.to_thread(wanted_of, filters, self._rows)
         if top_k < 1 or wanted.is_nothing:
             return []
-        await asyncio.to_thread(meaning.jobs.refuse_other_model)
+        await asyncio.to_thread(self._refuse_other_model, meaning)
         embedding = await self._embedding_of(meaning, query)
-        found = await self._near(meaning, query, embedding, _candidate_count(top_k, rerank), wanted)
+        found = await self._near(meaning, query, embedding, candidate_count(top_k, rerank), wanted)
         near = [hit for hit in found if min_similarity is None or (hit.similarity or 0.0) >= min_similarity]
         return await self._best_hits(query, near, top_k, rerank)
 
@@ -168,7 +173,7 @@ class SemanticSearch:
         """
         is_whole = alpha is None and self._is_whole
         prepared = await asyncio.to_thread(self._prepare_search, query, filters, alpha)
-        wanted, looked = prepared.wanted, _candidate_count(top_k, rerank)
+        wanted, looked = prepared.wanted, candidate_count(top_k, rerank)
         if top_k < 1 or wanted.is_nothing:
             return []
         embedding = await self._embedding_if_possible(prepared.spoken)
@@ -254,18 +259,29 @@ class SemanticSearch:
         self._index.close()
 
     def _meaning_of(
-        self, client: EmbeddingClient | None, store: VectorStore | None, model: str | None
+        self, client: AnyEmbeddingClient | None, store: AnyVectorStore | None, model: ClientModel | None
     ) -> _Meaning | None:
         if client is None or store is None:
             return None
-        jobs = EmbeddingJobs(
-            self._rows,
-            client,
-            store,
-            model=model or model_name_of(client),
-            loop=self._host.loop if self._host else None,
-        )
-        return _Meaning(client=client, store=store, jobs=jobs, nearest=NearestMessages(self._rows, store))
+        loop = self._host.loop if self._host else None
+        jobs = EmbeddingJobs(self._rows, client, store, model=model or ClientModel(client), loop=loop)
+        return _Meaning(client=client, model=jobs.model, jobs=jobs, nearest=NearestMessages(self._rows, store))
+
+    def _ask_for_model(self) -> None:
+        """Wait for the name of a client that has none, without a host. Later passes and searches ask again."""
+        meaning = self._meaning
+        if meaning is None or meaning.model.name is not None or self._host is not None:
+            return
+        try:
+            self._worker.submit(meaning.model.find()).result(_LOOP_WAIT_S if runs_a_loop() else _SYNC_WAIT_S)
+        except Exception as exc:  # noqa: BLE001  # foreign code; messages are saved without vectors
+            _log.warning("embedding_model_not_known_yet", error=type(exc).__name__)
+
+    def _refuse_other_model(self, meaning: _Meaning) -> None:
+        """Raise EmbeddingModelChanged when the store's vectors are of another model. Blocks."""
+        if meaning.model.name is None:
+            self._submit(meaning.model.find()).result()
+        meaning.jobs.refuse_other_model()
 
     async def _fill_all(self) -> None:
         try:
@@ -295,17 +311,20 @@ class SemanticSearch:
         if self._meaning is None:
             return False
         try:
-            self._meaning.jobs.refuse_other_model()
+            self._refuse_other_model(self._meaning)
         except Exception as exc:  # noqa: BLE001  # foreign code; the words are still there
             _log.warning("search_by_words_alone", error=type(exc).__name__)
             return False
         return True
 
     async def _embedding_of(self, meaning: _Meaning, query: str) -> Embedding:
-        work = query_embedding(meaning.client, query)
+        return await asyncio.wrap_future(self._submit(query_embedding(meaning.client, query)))
+
+    def _submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Run `work` in the one loop in which the client is called."""
         if self._host is not None:
-            return await in_loop(self._host.loop, work)
-        return await asyncio.wrap_future(self._worker.submit(work))
+            return asyncio.run_coroutine_threadsafe(work, self._host.loop)
+        return self._worker.submit(work)
 
     async def _embedding_if_possible(self, spoken: str | None) -> Embedding | None:
         if self._meaning is None or spoken is None:
@@ -375,25 +394,6 @@ class SemanticSearch:
         if self._meaning is None:
             raise RuntimeError(_NOT_ENABLED)
         return self._meaning
-
-
-def _multilingual_vectors(host: SearchHost | None, store: IndexedVectors | None) -> MultilingualVectors | None:
-    if host is None or host.multilingual is None or store is None:
-        return None
-    return MultilingualVectors(store, host.multilingual.embedding, host.loop)
-
-
-def _candidate_count(top_k: int, rerank: Rerank | None) -> int:
-    return top_k if rerank is None else max(top_k, rerank.candidates)
-
-
-def _in_a_loop() -> bool:
-    """True when waiting here would block an event loop."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
 
 
 _: type[SessionSearch] = SemanticSearch  # checked, never run

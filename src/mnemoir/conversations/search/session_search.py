@@ -65,6 +65,11 @@ class Rerank:
             raise InvalidRequest(f"mmr_lambda is 0 to 1, not {self.mmr_lambda}.", field="rerank")
 
 
+def candidate_count(top_k: int, rerank: Rerank | None) -> int:
+    """How many hits are found for `top_k` of them."""
+    return top_k if rerank is None else max(top_k, rerank.candidates)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchHost:
     """What a server provides for the search of one store: its event loop, its job queue and a place for the index.

@@ -34,6 +34,24 @@ class DimensionMismatchError(InvalidRequest):
         )
 
 
+class PlainVectorStore(Protocol):
+    """The least that a vector store can do. It gets plain lists; a condition is one key with its value."""
+
+    def add(
+        self,
+        ids: list[str],
+        embeddings: list[list[float]],
+        documents: list[str],
+        metadata: list[dict[str, Any]],
+    ) -> None:
+        """Store vectors; an existing id is replaced."""
+
+    def search(
+        self, query_embedding: list[float], top_k: int = 10, where: dict[str, Any] | None = None
+    ) -> tuple[list[str], list[str], list[dict[str, Any]], list[float]]:
+        """(ids, documents, metadata, distances) of the nearest that meet the condition, nearest first."""
+
+
 class VectorStore(Protocol):
     """A store of vectors, each with a document and flat metadata. Thread-safe; methods block.
 
@@ -73,6 +91,9 @@ class VectorStore(Protocol):
 
         Metadata are merged, None removes a key; unknown ids are ignored.
         """
+
+
+AnyVectorStore = VectorStore | PlainVectorStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -5,8 +5,9 @@ true, `$nin []` always. `$ne` and `$nin` hold for metadata that lack the key. Nu
 is no number.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import ge, gt, le, lt
 from typing import Any, Literal, cast, get_args
 
 from mnemoir.core.errors import InvalidRequest
@@ -17,7 +18,7 @@ Where = Mapping[str, Any]  # nested lists and mappings of scalars
 Operator = Literal["$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin"]
 
 _OPERATORS: frozenset[str] = frozenset(get_args(Operator))
-_ORDERED = ("$gt", "$gte", "$lt", "$lte")
+_ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {"$gt": gt, "$gte": ge, "$lt": lt, "$lte": le}
 _OF_LISTS = ("$in", "$nin")
 
 
@@ -63,6 +64,32 @@ def both(one: Where | None, other: Where | None) -> Where | None:
     return {"$and": [one, other]}
 
 
+def holds(condition: Condition | None, metadata: Mapping[str, Any]) -> bool:
+    """True when the metadata meet the condition."""
+    match condition:
+        case None:
+            return True
+        case Compare(key, operator, value):
+            return _is_met(operator, metadata.get(key), value)
+        case AllOf(parts):
+            return all(holds(part, metadata) for part in parts)
+        case AnyOf(parts):
+            return any(holds(part, metadata) for part in parts)
+
+
+def is_one_value(where: Where | None) -> bool:
+    """True for a condition that is one key with its value, and for none."""
+    return not where or (len(where) == 1 and not isinstance(next(iter(where.values())), Mapping | list))
+
+
+def _is_met(operator: Operator, found: Any, value: Scalar | tuple[Scalar, ...]) -> bool:
+    if isinstance(value, tuple) or operator in ("$eq", "$ne"):
+        values = value if isinstance(value, tuple) else (value,)
+        is_among = any(found == each and isinstance(found, bool) == isinstance(each, bool) for each in values)
+        return is_among != (operator in ("$ne", "$nin"))
+    return is_number(found) and _ORDERS[operator](found, value)
+
+
 def _member(key: object, value: object) -> Condition:
     if key in ("$and", "$or"):
         parts = _parts(str(key), value)
@@ -94,7 +121,7 @@ def _comparison(key: str, operator: object, value: object) -> Compare:
             raise _wrong(f"{operator} of {key} needs a list")
         return Compare(key, known, tuple(_scalar(key, each) for each in value))
     wanted = _scalar(key, value)
-    if known in _ORDERED and not is_number(wanted):
+    if known in _ORDERS and not is_number(wanted):
         raise _wrong(f"{operator} of {key} needs a number")
     return Compare(key, known, wanted)
 

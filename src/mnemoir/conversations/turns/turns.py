@@ -21,7 +21,7 @@ from mnemoir.conversations.turns.presets import DEFAULT, HistoryRules, select_tu
 from mnemoir.conversations.turns.threads import NIL, row_limit, stored_turns
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.conversations import MediaType, Message
-from mnemoir.core.errors import InvalidRequest, SettingsError
+from mnemoir.core.errors import InvalidRequest
 from mnemoir.ports.turns import Attachment, Turn, TurnRows
 
 _log = structlog.get_logger(__name__)
@@ -67,15 +67,9 @@ def use_conversations(conversations: Conversations | None) -> None:
     _usual["conversations"] = conversations
 
 
-def known_conversations(given: Conversations | None) -> Conversations:
-    """The given source, else the one of `use_conversations`. Raises SettingsError when there is none."""
-    known = _usual["conversations"] if given is None else given
-    if known is None:
-        raise SettingsError(
-            "The conversation cannot be looked up: no place to find conversations is known; "
-            "pass conversations=, or call use_conversations(conversations) once."
-        )
-    return known
+def known_conversations(given: Conversations | None) -> Conversations | None:
+    """The given source, else the one of `use_conversations`."""
+    return _usual["conversations"] if given is None else given
 
 
 def history_turns(

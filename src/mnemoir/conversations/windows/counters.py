@@ -230,11 +230,16 @@ def counter_named(name: CounterName, model: CountsTokens | None = None) -> Token
     return _BY_NAME[name]()
 
 
-def estimate_tokens(message: Message) -> int:
+def estimate_tokens(message: Message | Sequence[Message]) -> int:
     """The documented estimate of session memory: one token per four characters, rounded down; 0 without text.
 
-    The arguments of tool calls count as JSON text, files as the tokens they declare.
+    The arguments of tool calls count as JSON text, files as the tokens they declare. Of several messages it is the
+    sum.
     """
+    return CHARS4.count(message) if isinstance(message, Sequence) else _by_four(message)
+
+
+def _by_four(message: Message) -> int:
     characters = len(message.text)
     if message.tool_calls:  # checked first: few messages have any, and a window counts very many
         characters += sum(len(json.dumps(dict(call.arguments), default=str)) for call in message.tool_calls)
@@ -289,7 +294,7 @@ def _tell_once(counter: str, reason: str) -> None:
     _log.warning("token_counter_failed", counter=counter, reason=reason, instead="heuristic")
 
 
-CHARS4: TokenCounter = AdditiveCounter(estimate_tokens)
+CHARS4: TokenCounter = AdditiveCounter(_by_four)
 HEURISTIC: TokenCounter = AdditiveCounter(_heuristic)
 _BY_NAME: dict[str, Callable[[], TokenCounter]] = {
     "chars4": lambda: CHARS4,
