@@ -10,6 +10,7 @@ import pytest
 
 from mnemoir.core.text import normalise
 from tests.memory.truth.test_fresh_sentences import is_as_wanted
+from tests.memory.truth.test_readings import learned
 from tests.memory.truth.test_unseen_sentences import outcome
 
 TABLE = Path(__file__).with_name("kinds_of_sentences.txt").read_text(encoding="utf-8")
@@ -32,3 +33,8 @@ async def test_each_sentence_gives_the_memories_beside_it(live, first):
         if not is_as_wanted(found, wanted):
             others.append((line, found))
     assert others == []
+
+
+@pytest.mark.parametrize(("gap", "kept"), [("\n", []), ("\n\n", ["Lives in Bonn"])])
+def test_a_prompt_in_parts_ends_with_the_paragraph_of_its_last_label(gap, kept):
+    assert learned(f"Context: I am a nurse.{gap}Task: write a mail.{gap}By the way, I live in Bonn.") == kept
