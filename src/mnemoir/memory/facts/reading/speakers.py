@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from mnemoir.core.accents import aligned_text, without_accents
-from mnemoir.memory.facts.reading.frames import introduces_quote, opens_frame
+from mnemoir.memory.facts.reading.frames import introduces_quote, opens_frame, takes_itself_back
 from mnemoir.memory.facts.reading.kinds import LANGUAGES, kind_words, languages_of
 from mnemoir.memory.facts.reading.own_name import is_own_name
 from mnemoir.memory.facts.reading.persons import about, is_ordinary_word, kin_words, subject_words, their_words
@@ -41,6 +41,8 @@ _MOST_REPORTS = 20  # verbs of saying in a sentence that are looked at
 
 def own_parts(sentence: str) -> Iterator[str]:
     """The parts of a sentence that are the user's own words."""
+    if takes_itself_back(sentence):
+        return
     if opens_frame(sentence):
         yield sentence
         return
