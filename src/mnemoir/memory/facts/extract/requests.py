@@ -121,6 +121,15 @@ class AddResult:
     left_out: Mapping[str, int] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCalls:
+    """How many calls of which model something takes: at least, and at most where no answer is asked for again."""
+
+    model: str
+    least: int
+    most: int
+
+
 @dataclass(frozen=True, slots=True)
 class TokenLimits:
     """How many tokens the hits of a search may have in all, and how many of them facts; None means no own limit."""
