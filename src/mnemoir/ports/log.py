@@ -212,6 +212,12 @@ class TreeRows(Protocol):
         earlier message that stays.
         """
 
+    def delete_messages(self, session_id: str, message_ids: Sequence[int]) -> int:
+        """Delete messages beside the thread that have nothing behind them but others of these; how many.
+
+        All others stay.
+        """
+
     def branch_session(self, session_id: str, message_id: int, new_id: str, metadata: SessionMetadata) -> list[int]:
         """Create a session with copies of a message and its ancestors, and the same system prompt; the copies' ids.
 

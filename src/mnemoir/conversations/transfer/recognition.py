@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import IO, Any, BinaryIO
+from typing import IO, Any, BinaryIO, cast
 from zipfile import ZipFile
 
 from mnemoir.conversations.transfer.bounded_json import MARK, MOST_BYTES, array_items, first_byte, read_value
@@ -48,14 +48,18 @@ _MEMORIES = (
 
 def reader_of(file: BinaryIO, format: ImportFormat) -> Reader:
     """The reader of the file. Raises InvalidImport for a file of no known program and for an unknown format."""
+    return _READERS[format_of(file, format)]
+
+
+def format_of(file: BinaryIO, format: ImportFormat) -> ImportFormat:
+    """The format of the file, which its shape tells where it is `auto`. Raises InvalidImport."""
     file.seek(0)
     if format == "auto":
-        return _READERS[_format_of(file)]
+        return cast("ImportFormat", _format_of(file))
     if format not in _READERS:
-        raise InvalidImport(
-            f"There is no format {format!r:.40}; there are auto, {', '.join(_READERS)}.", field="format"
-        )
-    return _READERS[format]
+        names = ", ".join(["auto", *_READERS])
+        raise InvalidImport(f"There is no format {format!r:.40}; there are {names}.", field="format")
+    return format
 
 
 def _format_of(file: BinaryIO) -> str:

@@ -199,6 +199,24 @@ class TreeTables(Store):
 
         return self._file.write(put_head)
 
+    def delete_messages(self, session_id: str, message_ids: Sequence[int]) -> int:
+        """Delete messages beside the thread that have nothing behind them but others of these; how many."""
+        session = storable(session_id)
+
+        def drop_leaves(sql: Sql) -> int:
+            link(sql, session)
+            count = 0
+            for id in sorted(message_ids, reverse=True):  # the last of a branch first
+                dropped = sql.run(_TREE["drop_leaf"], id=id, session=session)
+                count += dropped
+                if dropped:
+                    sql.run(_TREE["note_leaf_removal"], id=id)
+            return count
+
+        deleted = self._file.write(drop_leaves)
+        self._file.empty_log()
+        return deleted
+
     def branch_session(self, session_id: str, message_id: int, new_id: str, metadata: SessionMetadata) -> list[int]:
         """Create a session with a copy of the path to a message, and the same system prompt; the ids of the copies.
 

@@ -5,6 +5,17 @@
 -- bytes: digest
 -- texts: roles
 
+-- name: note_leaf_removal
+-- Record the vector of a message for removal, before it is deleted; by the primary key.
+UPDATE embedding_state SET status = 'removed' WHERE message_id = :id AND status <> 'removed';
+
+-- name: drop_leaf
+-- Delete a message with nothing behind it that is not on the thread; by the primary key and idx_messages_parent.
+DELETE FROM messages
+ WHERE id = :id AND session_id = :session AND off_thread = 1
+   AND NOT EXISTS (SELECT 1 FROM messages AS behind
+                    WHERE behind.session_id = :session AND behind.parent_id = messages.id);
+
 -- name: head
 -- The last message of the thread, by idx_messages_thread.
 SELECT id, {bytes created_at}, {bytes turn_id} FROM messages
