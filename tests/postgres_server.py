@@ -44,12 +44,20 @@ class PostgresServer:
     def start(self) -> None:
         """Make the cluster and wait until it accepts connections."""
         self._run("initdb", "-D", self._data, "-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8")
+        self.resume()
+
+    def pause(self) -> None:
+        """End it and leave its files."""
+        self._run("pg_ctl", "-D", self._data, "-m", "immediate", "stop")
+
+    def resume(self) -> None:
+        """Start it again over its files."""
         options = f"-k {self.folder} -c listen_addresses='' -c fsync=off"
         self._run("pg_ctl", "-D", self._data, "-w", "-o", options, "-l", self.folder / "log", "start")
 
     def stop(self) -> None:
         """End it, and remove its files."""
-        if self._data.is_dir():
+        if (self._data / "postmaster.pid").exists():
             self._run("pg_ctl", "-D", self._data, "-m", "immediate", "stop")
         shutil.rmtree(self.folder, ignore_errors=True)
 

@@ -21,7 +21,7 @@ from mnemoir.models.model_parts import Models, open_models
 from mnemoir.ports.llm import ChatModel
 from mnemoir.providers.http import new_session
 from mnemoir.settings import Settings
-from mnemoir.storage.databases import DirectoryIdentity, embedded
+from mnemoir.storage.databases import DirectoryIdentity, databases
 from mnemoir.storage.private_folders import close_folders
 from mnemoir.storage.sql.ageing import SqlStamps
 from mnemoir.trees.opening import Trees, open_runs, open_trees
@@ -98,7 +98,9 @@ async def open_parts(settings: Settings) -> Parts:
         encryption = own(Encryption(settings))
         cells = encryption.cells
         identity = DirectoryIdentity(settings.storage.data_dir, settings.memory.storage_path)
-        database = own(embedded.open_main(settings.storage.data_dir / DATABASE_FILE, cells, identity))
+        database = own(
+            databases(settings.storage.dsn).open_main(settings.storage.data_dir / DATABASE_FILE, cells, identity)
+        )
         await encryption.refuse_lost_store(database)
         access = await open_access(settings, careful, database, identity, own)
         trust = ClockTrust(SqlStamps(database))

@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
-from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg import errors
@@ -36,10 +35,10 @@ _FOUND = """
 _CONNECTIONS = 8
 _WAIT_S = 5  # for a connection
 _STATEMENT_S = 30
-_TRIES = 10  # of a write that others were in the way of
+_TRIES = 10  # of work that others were in the way of, or that met a broken connection; more than there are of these
 _IN_THE_WAY = (errors.SerializationFailure, errors.DeadlockDetected)
 _SCHEMA = "mnemoir"
-_PARAMETERS = {"connect_timeout": 3, "keepalives_idle": 5, "tcp_user_timeout": 7000}
+_PARAMETERS: dict[str, Any] = {"connect_timeout": 3, "keepalives_idle": 5, "tcp_user_timeout": 7000}
 _OLDEST = 15
 _SETTINGS = f"SET LOCAL search_path TO {_SCHEMA}; SET LOCAL statement_timeout TO '{_STATEMENT_S}s'"
 _WRITE = f"BEGIN ISOLATION LEVEL READ COMMITTED; {_SETTINGS}"
@@ -47,20 +46,26 @@ _READ = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_SETTINGS}"
 logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # it warns of each failed try; the error tells it once
 
 
-def open_postgres(dsn: str, *, directory: str | None = None) -> "PostgresEngine":
+class _Lost(psycopg.OperationalError):
+    """A connection broke before anything was asked of it; another one may be whole."""
+
+
+def open_postgres(
+    dsn: str, directory: str | None = None, on_close: Callable[[], None] = lambda: None
+) -> "PostgresEngine":
     """Open the database, whose tables are made in the schema `mnemoir` if they are missing.
 
-    With the id of a data `directory` it must be that one's; a new database becomes it. Raises StorageUnavailable,
+    With the id of a data `directory` it must be that one's; a new database becomes it. `on_close` is called when the
+    engine is closed, and not when this fails. Raises StorageUnavailable,
     naming host and database, when it cannot be reached, is older than PostgreSQL 15, has another encoding than UTF-8,
     or was made by another version of Mnemoir; StorageDamaged for one of another data directory. Blocks.
     """
-    engine = PostgresEngine(dsn)
-    try:
-        engine.run(_WRITE, partial(_prepare, engine.name, directory))
-    except BaseException:
-        engine.close()
-        raise
-    return engine
+    name = _name_of(dsn)
+    with _storage_errors(name), psycopg.connect(dsn, **_PARAMETERS) as connection:  # it tells why it fails
+        set_up(connection)
+        connection.execute(_SETTINGS.encode())
+        _prepare(name, directory, connection)
+    return PostgresEngine(dsn, on_close)
 
 
 class PostgresEngine:
@@ -68,7 +73,7 @@ class PostgresEngine:
 
     incarnation = None  # other processes can open the database
 
-    def __init__(self, dsn: str) -> None:
+    def __init__(self, dsn: str, on_close: Callable[[], None] = lambda: None) -> None:
         self.name = _name_of(dsn)
         self._threads = ThreadPoolExecutor(_CONNECTIONS, thread_name_prefix="postgres")
         self._pool: ConnectionPool[Connection] = ConnectionPool(
@@ -81,6 +86,7 @@ class PostgresEngine:
             open=True,
         )
         self._is_closed = False
+        self._on_close = on_close
 
     @property
     def path(self) -> Path:
@@ -116,9 +122,15 @@ class PostgresEngine:
 
     def close(self) -> None:
         """The same, blocking."""
-        self._is_closed = True
+        was_closed, self._is_closed = self._is_closed, True
         self._threads.shutdown()
         self._pool.close()
+        if not was_closed:
+            self._on_close()
+
+    def read_now(self, work: Callable[[Sql], T]) -> T:
+        """The result of `work` over one snapshot. Blocks."""
+        return self.run(_READ, lambda connection: work(PostgresSql(connection)))
 
     def run(self, begin: str, work: Callable[[Connection], T]) -> T:
         """The result of `work` in a transaction that begins like this. Blocks."""
@@ -126,7 +138,7 @@ class PostgresEngine:
             for _ in range(_TRIES - 1):
                 try:
                     return self._attempt(begin, work)
-                except _IN_THE_WAY:
+                except (*_IN_THE_WAY, _Lost):
                     continue
             return self._attempt(begin, work)
 
@@ -137,7 +149,7 @@ class PostgresEngine:
 
     def _attempt(self, begin: str, work: Callable[[Connection], T]) -> T:
         with self._pool.connection() as connection:
-            connection.execute(begin.encode())
+            _begin(connection, begin)
             try:
                 result = work(connection)
             except BaseException:
@@ -146,6 +158,14 @@ class PostgresEngine:
                 raise
             connection.execute("COMMIT")
             return result
+
+
+def _begin(connection: Connection, begin: str) -> None:
+    """Begin a transaction. Raises _Lost for a connection of the pool that broke while nobody used it."""
+    try:
+        connection.execute(begin.encode())
+    except psycopg.OperationalError as exc:
+        raise (_Lost(str(exc)) if connection.closed else exc) from exc
 
 
 def _of_scope(sql: Sql, scope: Scope | None) -> Sql:
