@@ -5,6 +5,7 @@ All functions block.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 
 from mnemoir.agent.retrieval import RecalledMessage
 from mnemoir.conversations.attachments.attachments import Attachments
@@ -223,7 +224,14 @@ def store_question(
         asked = [id for id, one in zip(placed.ids, history, strict=True) if one.role == "user"][-1:]
         uids = rows.uids_of(placed.ids if place.names_all else asked)
         question = uids[asked[0]] if asked else None
-        turn = RecordedTurn(conversation_id=session_id, message_id=placed.ids[-1], question_uid=question)
+        if place.parent_id is None and placed.added and new[0].role != "assistant":  # no answer of the client's own
+            own.open_questions.follow(own.folder, placed.parent_id, placed.added[0])
+        turn = RecordedTurn(
+            conversation_id=session_id,
+            message_id=placed.ids[-1],
+            question_uid=question,
+            open=own.open_questions.ask(own.folder, placed.ids[-1]),
+        )
         is_at_hand = isinstance(manager.strategy, SimpleStrategy)  # other strategies may wait for a model
         shown = shown_history(rows, manager, turn, new) if place.shows_stored and is_at_hand else None
         named = [uids.get(id) for id in placed.ids] if place.names_all else []
@@ -263,9 +271,11 @@ def tag_session(own: OwnConversations, session_id: str, kinds: Sequence[str]) ->
 def store_answer(
     own: OwnConversations, turn: RecordedTurn, reply: Reply, run_id: str, finish_reason: str
 ) -> Sequence[int] | None:
-    """Store the answer; its ids, none for an answer without text and calls, None when the conversation is gone.
+    """Store the answer; the ids of the messages to embed, None when the conversation is gone.
 
-    Its vector, like that of the question, is made by a later call of `MemoryManager.embed`.
+    These are the answer and what it was put in front of: messages that came behind the question while it was under
+    way. There are none for an answer without text and calls, which is not stored. Vectors are made by a later call of
+    `MemoryManager.embed`.
     """
     if not (reply.words or reply.tool_calls):
         return None if own.manager.get_message(turn.conversation_id, turn.message_id) is None else ()
@@ -278,11 +288,33 @@ def store_answer(
         uid=turn.answer_uid,
     )
     try:
-        return own.log.append_messages(
+        return own.log.put_answer(
             turn.conversation_id,
-            [answer],
-            parent_id=turn.message_id,
+            answer,
+            turn.message_id,
+            followers=turn.open.followers,
             embedding_model=own.manager.embedding_model,
         )
     except MessageNotFoundError:
         return None
+
+
+def add_messages(
+    own: OwnConversations, session_id: str, messages: Sequence[Message], uids: Sequence[str] | None = None
+) -> list[int]:
+    """Add messages that ask for no answer behind the newest one; their ids. `uids` are the names they get.
+
+    Behind a question whose answer is under way, that answer is put in front of them.
+    """
+    named = zip(messages, uids or repeat(None, len(messages)), strict=True)
+    records = [record_of(session_id, one, uid=uid) for one, uid in named]
+
+    def append_messages(rows: Log) -> list[int]:
+        ids = rows.append_messages(session_id, records, embedding_model=own.manager.embedding_model)
+        for one in rows.messages_by_id(ids[:1]).values():
+            own.open_questions.follow(own.folder, one.parent_id or ROOT, one.id)
+        return ids
+
+    ids = own.log.together(append_messages)
+    own.manager.embed(ids)
+    return ids

@@ -8,7 +8,7 @@ The *way* through a message is a path in the tree: its ancestors before it, and 
 on the thread, else the newest branch at each fork.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol, TypeVar
 
@@ -168,6 +168,24 @@ class TreeRows(Protocol):
 
         The last of them becomes the head. An unknown session is created. Raises MessageNotFoundError for a parent
         that is no message of the session.
+        """
+
+    def put_answer(
+        self,
+        session_id: str,
+        answer: MessageRecord,
+        question_id: int,
+        *,
+        followers: Collection[int] = (),
+        embedding_model: str | None = None,
+    ) -> list[int]:
+        """Add the answer to a message of any branch, atomically; its id, and those behind it with a new context.
+
+        It becomes the head only where the question is the head. `followers`, messages that were put behind the
+        question while its answer was under way, get the answer as their parent; it is on the thread where they are,
+        and as old as its place there asks for. They are read within the transaction, and ids of messages that do not
+        stand behind the question are ignored. A summary that reaches over that place is deleted. Raises
+        MessageNotFoundError.
         """
 
     def append(

@@ -1,6 +1,6 @@
 """Branches of sessions in the file: messages after any other, repeated histories, the head, and paths in pages."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar, get_args
@@ -24,6 +24,7 @@ from mnemoir.core.conversations import (
 )
 from mnemoir.core.ids import new_message_uid
 from mnemoir.storage.sql.conversations.history_match import Found, HistoryItem, StoredTree, session_that_begins
+from mnemoir.storage.sql.conversations.late_answers import put_late_answer
 from mnemoir.storage.sql.conversations.store import (
     UNKNOWN_TIME,
     Row,
@@ -128,6 +129,30 @@ class TreeTables(Store):
             return writer.append(session_id, messages)
 
         return self._file.write(append_below_parent) if messages else []
+
+    def put_answer(
+        self,
+        session_id: str,
+        answer: MessageRecord,
+        question_id: int,
+        *,
+        followers: Collection[int] = (),
+        embedding_model: str | None = None,
+    ) -> list[int]:
+        """Add the answer to a message of any branch; its id, and those behind it with a new context.
+
+        It becomes the head only where the question is the head. The followers, messages that were put behind the
+        question while its answer was under way, get the answer as their parent. Raises MessageNotFoundError.
+        """
+        now = self._now()
+
+        def put(sql: Sql) -> list[int]:
+            writer = MessageWriter(sql, now, embedding_model=embedding_model)
+            if not followers and writer.head(session_id).id == question_id:
+                return writer.append(session_id, [answer])
+            return put_late_answer(sql, writer, session_id, answer, question_id, followers)
+
+        return self._file.write(put)
 
     def append(
         self,

@@ -147,6 +147,34 @@ SELECT id FROM messages WHERE session_id = :session AND digest = :digest AND par
 -- The children of a message, by id, by idx_messages_parent.
 SELECT id FROM messages WHERE session_id = :session AND parent_id = :id ORDER BY id;
 
+-- name: places_behind
+-- The children of a message, by id, by idx_messages_parent.
+SELECT id, {bytes created_at} AS created_at, off_thread FROM messages
+ WHERE session_id = :session AND parent_id = :id ORDER BY id;
+
+-- name: put_behind
+-- A message gets another parent.
+UPDATE messages SET parent_id = :parent_id WHERE id = :id;
+
+-- name: put_off_thread
+-- A message is taken off the thread by itself.
+UPDATE messages SET off_thread = 1 WHERE id = :id;
+
+-- name: put_later
+-- A message gets a later time.
+UPDATE messages SET created_at = :created_at WHERE id = :id;
+
+-- name: drop_summary_over
+-- Delete a summary that reaches over a message of the thread.
+DELETE FROM summaries
+ WHERE session_id = :session
+   AND ((SELECT created_at FROM messages WHERE id = upto_message_id), upto_message_id)
+       > ((SELECT created_at FROM messages WHERE id = :id), :id);
+
+-- name: drop_claim
+-- No summary under way is wanted.
+UPDATE sessions SET summary_claim = NULL, summary_claim_until = NULL WHERE id = :session;
+
 -- name: newest_end
 -- The newest message that a branch with a certain message ends with; one row, the message itself where nothing follows.
 WITH RECURSIVE way (id) AS (
