@@ -10,6 +10,7 @@ from mnemoir.conversations.windows.strategies.retained import rescore, score_new
 from mnemoir.core.conversations import Message, TextPart
 from tests.conversations.strategy_kit import SESSION, opened, save, talk
 
+_LANGUAGES = ("en", "de", "zh", "fr", "es", "it", "pt", "nl")
 _LABELLED = json.loads((Path(__file__).parent / "importance_fixture.json").read_text("utf-8"))
 
 
@@ -17,7 +18,7 @@ def _user(text: str) -> Message:
     return Message("user", text)
 
 
-@pytest.mark.parametrize("language", ["en", "de", "zh", None])
+@pytest.mark.parametrize("language", [*_LANGUAGES, None])
 def test_precision_and_recall_on_labelled_messages(language: str | None) -> None:
     rows = [row for row in _LABELLED if language in (None, row["language"])]
     found = [row for row in rows if score_importance(Message(row["role"], row["text"])) >= IMPORTANT]
@@ -26,9 +27,10 @@ def test_precision_and_recall_on_labelled_messages(language: str | None) -> None
     assert right / sum(row["important"] for row in rows) >= 0.75
 
 
-def test_the_fixture_is_large_and_in_three_languages() -> None:
-    assert len({row["text"] for row in _LABELLED}) == len(_LABELLED) >= 120
-    assert {row["language"] for row in _LABELLED} == {"en", "de", "zh"}
+def test_the_fixture_is_large_in_three_languages_and_has_twenty_messages_of_five() -> None:
+    assert len({row["text"] for row in _LABELLED}) == len(_LABELLED)
+    counts = {language: sum(row["language"] == language for row in _LABELLED) for language in _LANGUAGES}
+    assert counts == dict.fromkeys(("en", "de", "zh"), 66) | dict.fromkeys(("fr", "es", "it", "pt", "nl"), 20)
 
 
 @pytest.mark.parametrize(
@@ -68,6 +70,10 @@ def test_a_question_that_a_decision_answers_soon_counts_more() -> None:
     [
         "好的" * 59 + "X",
         "ok " * 39 + "z",
+        "vamos " * 1_500,
+        "je ne " * 1_500,
+        "mi casa " * 1_100,
+        "ik ben " * 1_200,
         "嗯" * 119 + "x",
         "my " * 9_000,
         "1" * 9_000,

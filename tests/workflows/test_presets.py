@@ -180,3 +180,26 @@ async def test_a_missing_appended_preset_is_an_error(desk, llm):
 async def test_a_preset_that_would_leave_its_folder_is_refused_as_a_preset(desk, llm):
     with pytest.raises(SettingsError, match=r"preset '\.\./x' is not allowed"):
         await events(asking(desk, "../x", {"Endpoints/Main.json": endpoint(llm.url)}))
+
+
+@WAYS
+@pytest.mark.parametrize("place", ["OpenAiCompatibleApis/Ann", "OpenAiCompatibleApis", "Ann", ""])
+async def test_an_api_type_without_a_folder_takes_the_presets_of_openais_protocol(desk, llm, place, stream):
+    old = {"type": "openAIChatCompletion", "maxNewTokensPropertyName": "max_tokens", "streamPropertyName": "stream"}
+    files = {
+        "ApiTypes/Old.json": old,
+        "Endpoints/Main.json": endpoint(llm.url, "Old"),
+        "/".join(["Presets", *place.split("/"), "Warm.json"]).replace("//", "/"): {"top_k": 4},
+        "Presets/Llama/Warm.json": {"top_k": 9},
+    }
+    assert await sent(asking(desk, "Warm", files), llm, stream=stream) == {"top_k": 4}
+
+
+async def test_the_folder_of_openais_protocol_comes_before_the_folder_above_it(desk, llm):
+    files = {
+        "ApiTypes/Old.json": {"type": "openAIChatCompletion", "presetType": ""},
+        "Endpoints/Main.json": endpoint(llm.url, "Old"),
+        "Presets/OpenAiCompatibleApis/Warm.json": {"top_k": 4},
+        "Presets/Warm.json": {"top_k": 9},
+    }
+    assert (await sent(asking(desk, "Warm", files), llm))["top_k"] == 4

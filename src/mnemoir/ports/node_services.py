@@ -82,6 +82,9 @@ class UserFiles(Protocol):
     async def append(self, path: str, text: str) -> str:
         """Append to the file durably; the path of the file written."""
 
+    def full_path(self, path: str) -> str:
+        """The path that is tried for this one: absolute, with all links as they are written."""
+
     def refusal(self, path: str) -> Refusal | None:
         """The reason why the other methods raise SettingsError for this path; None for an allowed path.
 

@@ -85,11 +85,15 @@ async def test_a_file_that_cannot_be_read_gives_a_sentence_a_note_and_one_warnin
     assert warnings == [("custom file not read", "tested", reason)]
 
 
-async def test_the_warning_names_the_path_as_the_workflow_has_it(bench, notes):
-    bench.variables = {"name": "canary"}
+@pytest.mark.parametrize("where", ["", "../", "/elsewhere/", "D:\\notes\\"])
+async def test_the_warning_names_the_path_that_was_tried_and_the_setting_that_allows_it(bench, notes, where):
+    bench.variables = {"name": "plan"}
     with capture_logs() as logs:
-        await bench.run(GetCustomFile, filepath="{name}.txt")
-    assert [log["filepath"] for log in logs if log["log_level"] == "warning"] == ["{name}.txt"]
+        await bench.run(GetCustomFile, filepath=where + "{name}.txt")
+    [warning] = [log for log in logs if log["log_level"] == "warning"]
+    tried = f"{where}plan.txt" if "\\" in where else os.path.join(bench.public, f"{where}plan.txt")
+    assert (warning["filepath"], warning["tried"]) == (where + "{name}.txt", tried)
+    assert "workflows.file_directories" in warning["allowed"]
 
 
 async def test_writing_outside_ends_the_run(bench, notes):

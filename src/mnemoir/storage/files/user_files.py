@@ -100,6 +100,10 @@ class FileUserFiles:
             )
         return place
 
+    def full_path(self, path: str) -> str:
+        """See the port. One that is no path here stays as it is."""
+        return path if _refusal_of_name(path) else os.path.join(self._base, os.path.expanduser(path))
+
     def refusal(self, path: str) -> Refusal | None:
         """See the port."""
         found = self._place_of(path)
@@ -115,7 +119,7 @@ class FileUserFiles:
     def _place_of(self, path: str) -> _Place | Refusal:
         if refusal := _refusal_of_name(path):
             return refusal
-        spelled = os.path.join(self._base, os.path.expanduser(path))
+        spelled = self.full_path(path)
         resolved = Path(os.path.realpath(spelled))
         shut = any(_is_below(resolved, closed) for closed in self._closed)
         root = next((root for root in self._roots if _is_below(resolved, root)), None)

@@ -68,7 +68,7 @@ def _check_current_user(survey: Survey) -> None:
 
 
 def _check_rest(survey: Survey) -> None:
-    """Check the files that no user reaches: their JSON, their shape, and the nodes of workflows."""
+    """Check the files that no user may reach: their JSON, their shape, and the nodes of workflows."""
     for folder, shape in _SHAPES:
         for path in survey.files(folder):
             survey.file_as_model(path, shape)
@@ -77,7 +77,8 @@ def _check_rest(survey: Survey) -> None:
     for path in survey.files("Presets"):
         survey.raw(path)
     for path in survey.files("Workflows"):
-        workflow = None if path in survey.no_workflows else workflow_at(survey, path)
+        is_other = path not in survey.no_workflows and path not in survey.gathered
+        workflow = workflow_at(survey, path) if is_other else None
         for node in workflow.nodes if workflow else ():
             check_node(survey, node.place, node.raw)
             check_path(survey, node)

@@ -88,6 +88,7 @@ class Survey:
         self.outside = outside  # None for a check without a server
         self.typed = typed  # JSON by path that takes the place of the files', or of files to be
         self.read: dict[str, Any] = dict(typed)  # JSON by path; None for a broken file
+        self.gathered: set[str] = set()  # files of workflows that some user may reach
         self.no_workflows: set[str] = set()  # files in workflow folders that are not workflows
         self.endpoints: dict[tuple[str, str], set[str]] = {}  # by user and name: the files that name the endpoint
         self._shaped: dict[tuple[str, type[BaseModel]], BaseModel | None] = {}

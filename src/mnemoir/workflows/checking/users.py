@@ -42,7 +42,9 @@ class Reach:
         self._user = user
         self._workflows: dict[str, WorkflowAt] = {}
         self._inputs: dict[str, list[int | None]] = {}  # for each workflow, the number of inputs of every call
+        self._read: set[str] = set()  # also files that are no workflows
         self._categorizers: set[str] = set()
+        self._idle: set[str] = set()  # those that only a switch of the settings keeps from running
         self._calls: dict[str, dict[str, Name]] = {}  # by caller and called; a call that always runs wins
 
     def stand_by(self, categorizer: str) -> None:
@@ -50,11 +52,20 @@ class Reach:
         if path := self._survey.find("workflow", categorizer, self._user.workflow_folders()):
             self._categorizers.add(path)
 
+    def gather_idle(self, names: Iterable[str]) -> None:
+        """Add what these workflows reach and no other does; its faults are warnings. A missing one is no problem."""
+        before = set(self._read)
+        with self._survey.only_warning(True):
+            for name in names:
+                if path := self._survey.find("workflow", name, self._user.workflow_folders()):
+                    self._gather(path)
+        self._idle = self._read - before
+
     def gather_own(self) -> None:
         """Add the other workflows in the user's folder."""
         for folder in self._user.workflow_folders():
             for path in self._survey.files(*folder):
-                if path not in self._survey.no_workflows:
+                if path not in self._survey.no_workflows and path not in self._idle:
                     self._gather(path)
 
     def nodes(self) -> Iterator[NodeAt]:
@@ -70,15 +81,19 @@ class Reach:
     def check(self) -> None:
         """Check all workflows that were added."""
         for workflow in self._workflows.values():
-            for node in workflow.nodes:
-                check_node(self._survey, node.place, node.raw)
-                check_path(self._survey, node)
-                check_references(self._survey, self._user, node)
-                check_needs(self._survey, self._user, node)
-                check_memory(self._survey, self._user, node)
-            check_variables(self._survey, workflow, self._given_variables(workflow.path))
+            with self._survey.only_warning(workflow.path in self._idle):
+                self._check_workflow(workflow)
         check_own_memories(self._survey, self.nodes())
         self._check_circles()
+
+    def _check_workflow(self, workflow: WorkflowAt) -> None:
+        for node in workflow.nodes:
+            check_node(self._survey, node.place, node.raw)
+            check_path(self._survey, node)
+            check_references(self._survey, self._user, node)
+            check_needs(self._survey, self._user, node)
+            check_memory(self._survey, self._user, node)
+        check_variables(self._survey, workflow, self._given_variables(workflow.path))
 
     def _follow(self, name: Name) -> str | None:
         path = find_workflow(self._survey, self._user, name)
@@ -92,6 +107,8 @@ class Reach:
         waiting = deque([path])
         while waiting:
             path = waiting.popleft()
+            self._read.add(path)
+            self._survey.gathered.add(path)
             workflow = None if path in self._workflows else workflow_at(self._survey, path)
             if workflow is not None:
                 self._workflows[path] = workflow
@@ -122,7 +139,7 @@ class Reach:
         for way in circles({path: list(calls) for path, calls in self._calls.items()}):
             calls = [self._calls[path][called] for path, called in zip(way, [*way[1:], way[0]], strict=True)]
             names = " → ".join(self._place(path).file for path in (*way, way[0]))
-            may_end = any(call.may_not_run for call in calls)
+            may_end = any(call.may_not_run for call in calls) or not self._idle.isdisjoint(way)
             cause = f"Workflows run in a circle: {names}."
             fix = "Make sure that it ends; a limit of depth ends it." if may_end else "Remove one of the calls."
             self._survey.report(calls[-1].place, cause, fix, "warning" if may_end else "error")
@@ -151,6 +168,7 @@ def check_user(survey: Survey, name: str, named_at: FilePosition) -> None:
         reach.start_at(top, categorizes=categorizes)
     if settings.always_custom_workflow:
         reach.stand_by(settings.categorization_workflow)
+    reach.gather_idle(_idle_tops(survey, settings))
     set_apart(survey, user)
     reach.gather_own()
     _check_memory(survey, place, user, reach)
@@ -218,6 +236,18 @@ def _tops(survey: Survey, place: FilePosition, settings: UserSettings, user: Use
         for folder in user.shared_folders():
             inner = place / "sharedWorkflowsSubDirectoryOverride"
             yield Name(place=inner, name=_DEFAULT, folder=f"{shared}/{folder}"), False
+
+
+def _idle_tops(survey: Survey, settings: UserSettings) -> Iterator[str]:
+    """The names of the top-level workflows that the switch of the settings does not use."""
+    if settings.only_shares or not settings.always_custom_workflow:
+        yield settings.custom_workflow
+    if settings.only_shares or settings.always_custom_workflow:
+        yield from (settings.categorization_workflow, _DEFAULT)
+    if settings.always_custom_workflow and (path := survey.find("routing", settings.routing, [("Routing",)])):
+        with survey.only_warning(True):
+            table = survey.file_as_model(path, RoutingTable)
+        yield from (route.workflow for route in table.root.values()) if table else ()
 
 
 def _routes(survey: Survey, place: FilePosition, name: str) -> Iterator[Name]:

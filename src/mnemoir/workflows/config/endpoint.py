@@ -45,6 +45,9 @@ NOT_OFFERED: Mapping[str, str] = {
 }
 
 
+OPENAI_PRESETS = "OpenAiCompatibleApis"  # below Presets/; API types of 2024 name no folder, and mean this one
+
+
 class ThinkingSwitch(ConfigModel):
     """The form in which `thinkingMode` is sent to a server. With any other `mode` than these two it is not sent."""
 
@@ -57,7 +60,9 @@ class ApiType(ConfigModel):
     """The file `ApiTypes/<Name>.json`. A property with an empty name is not sent."""
 
     type: Line = Field(description="The protocol, for example openAIChatCompletion.")
-    preset_type: Line = Field("", alias="presetType", description="The folder below Presets/.")
+    preset_type: Line = Field(
+        "", alias="presetType", description="The folder below Presets/; without one, OpenAiCompatibleApis."
+    )
     truncate_property: Line = Field(
         "", alias="truncateLengthPropertyName", description="The member that tells the size of the context."
     )

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from pydantic import Field
 
 from mnemoir.core.errors import SettingsError
-from mnemoir.workflows.config.endpoint import ApiType, EndpointDefinition, PromptTemplate
+from mnemoir.workflows.config.endpoint import OPENAI_PRESETS, ApiType, EndpointDefinition, PromptTemplate
 from mnemoir.workflows.config.files import FileCache, Reader
 from mnemoir.workflows.config.lookup import FileMatch, Lookup, file_names, file_parts, folder_parts
 from mnemoir.workflows.config.memory import DiscussionSettings
@@ -212,10 +212,14 @@ class UserTree:
         return [("Endpoints", *folder_parts("endpointConfigsSubDirectory", self.settings.endpoint_folder))]
 
     def preset_folders(self, api_type: ApiType) -> Sequence[Folder]:
-        """The folders searched for presets of that protocol: the user's folder, then its parent."""
-        kind = ("Presets", *folder_parts("presetType", api_type.preset_type))
+        """The folders searched for presets of that protocol: the user's folder, then its parent.
+
+        An API type without a folder has its presets where those of OpenAI's protocol are, or in no folder of a kind.
+        """
         own = folder_parts("presetConfigsSubDirectoryOverride", self.settings.preset_folder) or (self.name,)
-        return [(*kind, *own), kind]
+        named = folder_parts("presetType", api_type.preset_type)
+        kinds: Sequence[Folder] = [named] if named else [(OPENAI_PRESETS,), ()]
+        return [folder for kind in kinds for folder in (("Presets", *kind, *own), ("Presets", *kind))]
 
     def workflow_folders(self, folder: str = "") -> Sequence[Folder]:
         """The folders searched for workflows. One release of the format read overrides below `_overrides`."""

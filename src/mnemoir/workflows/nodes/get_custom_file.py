@@ -64,9 +64,15 @@ class GetCustomFile(ValueNode[Properties]):
             reason = exc.strerror or type(exc).__name__
             note = f"The file {path} could not be read: {reason}."
         step.note(note)
-        # the path as written in the workflow: the filled-in path may contain text of a person
-        said = {"node": step.definition.title, "filepath": self.properties.filepath}
-        _log.warning("custom file not read", workflow=step.run.workflow.name, **said, reason=reason)
+        _log.warning(
+            "custom file not read",
+            workflow=step.run.workflow.name,
+            node=step.definition.title,
+            filepath=self.properties.filepath,
+            tried=self.services.files.full_path(path),
+            reason=reason,
+            allowed="the public folder, and the directories of workflows.file_directories",
+        )
         return None
 
     def _head_or_tail(self, step: Step, text: str) -> str:

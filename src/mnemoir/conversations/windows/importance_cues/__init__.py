@@ -6,10 +6,15 @@ from itertools import chain
 
 from mnemoir.conversations.windows.importance_cues.chinese import CHINESE
 from mnemoir.conversations.windows.importance_cues.cues import Cues
+from mnemoir.conversations.windows.importance_cues.dutch import DUTCH
 from mnemoir.conversations.windows.importance_cues.english import ENGLISH
+from mnemoir.conversations.windows.importance_cues.french import FRENCH
 from mnemoir.conversations.windows.importance_cues.german import GERMAN
+from mnemoir.conversations.windows.importance_cues.italian import ITALIAN
+from mnemoir.conversations.windows.importance_cues.portuguese import PORTUGUESE
+from mnemoir.conversations.windows.importance_cues.spanish import SPANISH
 
-_SPOKEN = (ENGLISH, GERMAN)  # languages with spaces between words
+_SPOKEN = (ENGLISH, GERMAN, FRENCH, SPANISH, ITALIAN, PORTUGUESE, DUTCH)  # languages with spaces between words
 _HAN = re.compile("[\u4e00-\u9fff]")
 
 
