@@ -123,6 +123,11 @@ def possessive_words() -> str:
     return "|".join(sorted(_word_set("possessive")))
 
 
+def is_known_verb(word: str) -> bool:
+    """True for a word in small letters that is a verb of a first or a third person."""
+    return word in _word_set("verbs") or word in _word_set("base_verbs")
+
+
 def telling_verbs() -> str:
     """The verbs that tell something of a third person, as the alternatives of a pattern."""
     return "|".join(sorted(map(re.escape, _word_set("verbs")), key=len, reverse=True))
