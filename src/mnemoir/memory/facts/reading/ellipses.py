@@ -18,6 +18,7 @@ from mnemoir.memory.facts.reading.persons import is_known_verb, kin_words, posse
 _LONGEST = 240  # characters of a sentence that is completed
 _MOST_HALVES = 3
 _MOST_WORDS = 6  # of the second half
+_MOST_OF_NOUN = 2  # words of a noun without an article
 _WORD = re.compile(r"[\w'-]+")
 _WITH = frozenset(["with", "mit", "avec", "con", "com", "met"])
 _NAME = r"(?-i:[A-Z])[\w'-]+"
@@ -55,12 +56,11 @@ def _with_verb(sentence: str, code: str) -> str:
     """The sentence with the verb of its first half in the second one."""
     plain = aligned_text(sentence)
     for found in _overlaps(_halves(code), plain):
-        rest, rest2 = found["rest"].lower(), found["rest2"].lower()
         if found["bare"] and not re.match(
             rf"(?:{_table()[code]['places']}) (?-i:[A-Z])", found["rest2"], re.IGNORECASE
         ):
             continue
-        if _are_alike(rest, rest2, code):
+        if _are_alike(found, code):
             verb = _verb_of(found, code)
             subject = _subject(sentence[slice(*found.span("again" if found["again"] else "person2"))], verb, code)
             join = found["join"] if found["join"].strip(" ,") else f", {_table()[code]['joins'].split('|')[0]} "
@@ -106,21 +106,32 @@ _SPELLINGS = {  # the table has no accents
 }
 
 
-def _are_alike(rest: str, rest2: str, code: str) -> bool:
+def _are_alike(found: re.Match[str], code: str) -> bool:
     """True where both halves go on alike, and the second one has no verb of its own."""
+    rest, rest2 = found["rest"].lower(), found["rest2"].lower()
     words, table = _WORD.findall(rest2), _table()[code]
     if not words or len(words) > _MOST_WORDS or not _WITH.isdisjoint(_WORD.findall(rest)):
         return False
     places = table["places"].split("|")
-    if any((word in _verbs(code) or is_known_verb(word)) and word not in places for word in words):
+    if any((word in _verbs(code) or _may_be_verb(word)) and word not in places for word in words):
         return False
     if re.match(rf"(?:{table['not']})(?!\w)", rest2) or re.match(rf"(?:{possessive_words()})(?!\w)", rest):
         return False
-    for kind in ("places", "articles"):
-        begins = re.compile(rf"(?:{table[kind]})(?:(?!\w)|(?<='))")
-        if bool(begins.match(rest)) != bool(begins.match(rest2)):
-            return False
-    return True
+    begins = [re.compile(rf"(?:{table[kind]})(?:(?!\w)|(?<='))") for kind in ("places", "articles")]
+    if any(bool(each.match(rest)) != bool(each.match(rest2)) for each in begins):
+        return False
+    return any(each.match(rest2) for each in begins) or _are_bare(found, words, code)
+
+
+def _may_be_verb(word: str) -> bool:
+    return any(is_known_verb(each) for each in (word, word.removesuffix("s"), word.removesuffix("es")))
+
+
+def _are_bare(found: re.Match[str], words: Sequence[str], code: str) -> bool:
+    """True for a noun alone behind the subject: a German one has a capital, others may be a verb behind "is"."""
+    is_copula = (found["first"] or found["third"]).lower() in _table()[code]["copula"].split()
+    is_noun = found["rest2"].split()[-1][:1].isupper() if code == "de" else not is_copula
+    return is_noun and len(words) <= _MOST_OF_NOUN
 
 
 def _with_noun(sentence: str, before: str, code: str) -> str:
