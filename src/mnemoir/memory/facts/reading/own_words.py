@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from mnemoir.core.sentences import sentences_of
 from mnemoir.memory.facts.reading.blocks import without_blocks, without_prompt_in_parts
+from mnemoir.memory.facts.reading.ellipses import complete
 from mnemoir.memory.facts.reading.frames import opens_frame, outside_frames, with_marked_asides
 from mnemoir.memory.facts.reading.repairs import repair
 from mnemoir.memory.facts.reading.speakers import addresses, introduces_next, is_spoken_by_other, own_parts
@@ -127,7 +128,7 @@ def own_sentences(text: str) -> Iterator[str]:
         plain = quote.sub(_name_or_space, plain)
     plain = _ASIDE.sub("", _LINK.sub(" ", with_marked_asides(plain)))
     joke = max((match.end() for match in _JOKE.finditer(plain)), default=0)
-    paragraphs = (_said_by_user(paragraph) for paragraph in _BLANK_LINE.split(repair(plain[joke:])))
+    paragraphs = (complete(_said_by_user(paragraph)) for paragraph in _BLANK_LINE.split(repair(plain[joke:])))
     for sentence in outside_frames(paragraphs):
         if not _SARCASM.search(sentence):
             yield from (piece.strip() for piece in _PIECE.findall(sentence))

@@ -107,14 +107,15 @@ def extract(document: Mapping[str, Any]) -> dict[str, Any]:
 
 def facts_of(text: str, today: date) -> list[str]:
     """The statements of one user turn."""
-    told = statements_about_people(own_sentences(text), are_short=is_short_turn(text))
+    said = list(own_sentences(text))
+    told = statements_about_people(said, are_short=is_short_turn(text))
     found = [fact for sentence, of_people in told for fact in _facts_in(sentence, of_people, today)]
-    return [fact for fact in found if not fact.startswith("Name is ") or _is_introduction(text, fact)]
+    return [fact for fact in found if not fact.startswith("Name is ") or _is_introduction(text, said, fact)]
 
 
-def _is_introduction(text: str, fact: str) -> bool:
+def _is_introduction(text: str, said: Sequence[str], fact: str) -> bool:
     """True when a name is told as one: by a phrase, behind a greeting, or as the beginning of the one sentence."""
-    if has("naming", text):
+    if has("naming", text) or any(has("naming", sentence) for sentence in said):
         return True
     name = re.escape(fact.removeprefix("Name is "))
     whole = rf"\W*(?:i'?m|i am|this is) (?:{name})(?:(?:,| from| and) [^.!?]*)?\W*"
