@@ -84,7 +84,8 @@ class PastLearning:
         learned, `learning_elsewhere` where another server keeps the memories, `nothing_to_learn`.
         """
         await self._refuse(scope, one)
-        now = (await self.estimate(scope, one)).calls
+        estimate = await self.estimate(scope, one)
+        now = estimate.calls
         if now != agreed:
             raise Conflict(
                 f"Learning from it takes {now.least} to {now.most} calls of {now.model!r} by now. Look at the new "
@@ -92,7 +93,7 @@ class PastLearning:
                 code="estimate_outdated",
             )
         self._quotas.budget(scope)
-        begun = await self._imports.begin(scope, one.id, zone)
+        begun = await self._imports.begin(scope, one.id, zone, estimate.turns)
         if begun is None:
             raise Conflict("Nothing is left to be learned of this import.", code="nothing_to_learn")
         await self._put(scope, begun, acting.get().principal.limits)

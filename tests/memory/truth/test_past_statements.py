@@ -9,10 +9,11 @@ import pytest
 
 from mnemoir.core.clock import from_text, to_text
 from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import Memory
+from mnemoir.core.memories import LoggedChange, Memory
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
-from mnemoir.memory.facts import AddRequest, Facts, Turn
+from mnemoir.memory.facts import AddRequest, Edit, Facts, Turn
+from mnemoir.ports.memory_store import Project
 from tests.memory.truth.conftest import BEGIN, MIRA, day, model_that
 from tests.stages import staged
 
@@ -116,3 +117,42 @@ async def test_a_hidden_memory_is_not_renewed_by_what_was_said_before_it(live):
     await bring_past(life.facts, [Said("I row every morning.", BEGIN - timedelta(days=60))])
     [memory] = (await life.store.same_text(MIRA, [content_hash("Rows every morning")])).values()
     assert memory.created_at == memory.updated_at == to_text(BEGIN - timedelta(days=40))
+
+
+async def changes_since(facts: Facts, place: int) -> list[LoggedChange]:
+    """The changes behind a place of the log, newest first."""
+    page = await facts.undoing.changes(MIRA, limit=1000)
+    return [change for change in page.changes if change.place > place]
+
+
+async def edit_some(facts: Facts, chance: random.Random) -> dict[MemoryId, str]:
+    """Change a third of the memories by hand; what they say then."""
+    edited = {}
+    for memory in (await current(facts, MIRA)).values():
+        if chance.random() < 0.33:
+            text = f"{memory.text}, as I put it"
+            await facts.curation.edit(Project(tenant="default", project="kitchen"), memory.id, Edit(text=text))
+            edited[memory.id] = text
+    return edited
+
+
+@pytest.mark.parametrize("seed", staged(range(100), quick=3))
+async def test_undo_of_a_past_gives_the_list_of_before_but_for_what_was_changed_by_hand(live, seed):
+    said, facts, chance = generated_past(seed), live().facts, random.Random(seed)
+    for one in said:
+        if one.in_chat:
+            await tell(facts, MIRA, one)
+    before = await current(facts, MIRA)
+    last = (await facts.undoing.changes(MIRA, limit=1)).changes
+    await bring_past(facts, [one for one in said if not one.in_chat])
+    learned = await changes_since(facts, last[0].place if last else 0)
+    edited = await edit_some(facts, chance) if seed % 2 else {}
+    for change in learned:
+        await facts.undoing.take_back(MIRA, change)
+    after = await current(facts, MIRA)
+    untouched = {id: memory for id, memory in after.items() if id not in edited}
+    assert {id: memory.text for id, memory in after.items() if id in edited} == edited
+    assert untouched.items() <= before.items()
+    gone = [await facts.undoing._store.get(MIRA, id) for id in before.keys() - after.keys()]
+    assert all(memory is not None and memory.replaced_by for memory in gone)
+    assert edited or after == before  # what an edited memory had replaced does not come back beside it

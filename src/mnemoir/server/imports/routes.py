@@ -22,9 +22,9 @@ router = Routes(prefix="/api/imports", tags=["imports"])
 class ImportRecord(JsonObject):
     """One import, and how it stands with it.
 
-    `stored` is how many conversations or memories it stored. `turns_done` were looked into: `learned` is how many
-    memories they added or changed, `to_review` how many proposals wait since, `failed` how many could not be looked
-    into. `waits_for` is why the next one is to be tried again.
+    `stored` is how many conversations or memories it stored. Of its `turns`, 0 until learning begins, `turns_done`
+    were looked into: `learned` is how many memories they added or changed, `to_review` how many proposals wait since,
+    `failed` how many could not be looked into. `waits_for` is why the next one is to be tried again.
     """
 
     id: str
@@ -33,6 +33,7 @@ class ImportRecord(JsonObject):
     created_at: str
     state: ImportStanding
     stored: int
+    turns: int
     turns_done: int
     learned: int
     to_review: int
@@ -41,9 +42,10 @@ class ImportRecord(JsonObject):
 
 
 class ImportList(JsonObject):
-    """The imports of a user, newest first, the last hundred."""
+    """The last hundred imports of a user, newest first. `most_bytes` is how large a file may be that is sent."""
 
     results: list[ImportRecord]
+    most_bytes: int
 
 
 class LearningEstimateAnswer(JsonObject):
@@ -60,7 +62,8 @@ class LearningEstimateAnswer(JsonObject):
 @says("read")
 async def list_imports(site: SiteHere, scope: OwnerHere) -> Answer[ImportList]:
     found = await site.parts.chats.imports.newest(scope)
-    return Answer({"results": [_record_json(one) for one in found]})
+    most = site.options.max_body_bytes
+    return Answer({"results": [_record_json(one) for one in found], "most_bytes": most})
 
 
 @router.get("/{import_id}", summary="How it stands with an import")
@@ -126,6 +129,7 @@ def _record_json(standing: Standing) -> ImportRecord:
         "created_at": one.created_at,
         "state": standing.state,
         "stored": one.stored,
+        "turns": one.turns,
         "turns_done": one.done,
         "learned": one.learned,
         "to_review": one.to_review,

@@ -20,8 +20,9 @@ _QUERIES = queries("imports")
 class Import:
     """One import. `stored` is how many conversations or memories it stored, `change_id` the commit of memories.
 
-    Turns that were looked into are counted in `done`, with what was `learned`, what is `to_review` and what `failed`.
-    `zone` is the name of the person's time zone, `round` how often learning was begun.
+    Of its `turns`, 0 until learning begins, those that were looked into are counted in `done`, with what was
+    `learned`, what is `to_review` and what `failed`. `zone` is the name of the person's time zone, `round` how often
+    learning was begun.
     """
 
     id: ImportId
@@ -33,6 +34,7 @@ class Import:
     change_id: ChangeId | None = None
     zone: str | None = None
     round: int = 0
+    turns: int = 0
     done: int = 0
     learned: int = 0
     to_review: int = 0
@@ -123,11 +125,11 @@ class SqlImports:
             for id, conversation, is_new, first, last, learned_to, left_state in rows
         ]
 
-    async def begin(self, scope: Scope, import_id: ImportId, zone: str | None) -> Import | None:
+    async def begin(self, scope: Scope, import_id: ImportId, zone: str | None, turns_left: int) -> Import | None:
         """Note that learning begins; the import from then on, None where nothing is to be learned of it."""
 
         def begin_round(sql: Sql) -> Row | None:
-            is_begun = sql.run(_QUERIES["begin_round"], id=import_id, zone=zone)
+            is_begun = sql.run(_QUERIES["begin_round"], id=import_id, zone=zone, turns_left=turns_left)
             row: Row | None = sql.row(_QUERIES["import"], id=import_id) if is_begun else None
             return row
 
@@ -165,7 +167,8 @@ class SqlImports:
 
 
 def _import(row: Row) -> Import:
-    id, kind, program, state, created_at, stored, change_id, zone, round, done, learned, to_review, failed = row
+    id, kind, program, state, created_at, stored, change_id, zone, round, turns, done, *came_of_it = row
+    learned, to_review, failed = came_of_it
     return Import(
         id=ImportId(id),
         kind=kind,
@@ -176,6 +179,7 @@ def _import(row: Row) -> Import:
         change_id=None if change_id is None else ChangeId(change_id),
         zone=zone,
         round=round,
+        turns=turns,
         done=done,
         learned=learned,
         to_review=to_review,

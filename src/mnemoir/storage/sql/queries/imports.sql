@@ -1,8 +1,9 @@
 -- text: change_id, conversation, created_at, id, import_id, kind, left_state, program, state, was, zone
 -- integer: done, failed, first_message, is_new, last_message, learned, learned_to, limit, stored, to_review
+-- integer: turns_left
 
 -- part: import
-SELECT id, kind, program, state, created_at, stored, change_id, zone, round, done, learned, to_review, failed
+SELECT id, kind, program, state, created_at, stored, change_id, zone, round, turn_count, done, learned, to_review, failed
   FROM imports
 
 -- part: conversation
@@ -39,8 +40,8 @@ VALUES (:scope_id, :id, :import_id, :conversation, :is_new, :first_message, :las
 UPDATE imports SET state = :state WHERE scope_id = :scope_id AND id = :id AND state = :was;
 
 -- name: begin_round
--- Note that learning begins once more, in a time zone; by the primary key.
-UPDATE imports SET state = 'learning', zone = :zone, round = round + 1
+-- Note that learning begins once more, in a time zone, with so many turns left; by the primary key.
+UPDATE imports SET state = 'learning', zone = :zone, round = round + 1, turn_count = done + :turns_left
  WHERE scope_id = :scope_id AND id = :id AND state IN ('stored', 'learning', 'stopped');
 
 -- name: move_tracker

@@ -223,7 +223,8 @@ CREATE INDEX pii_values_by_number ON pii_values (scope_id, kind, number);
 CREATE INDEX pii_values_by_session ON pii_values (scope_id, session_id);
 
 -- What a person brought in from other programs. `change_id` is the commit that added memories. `round` counts how often
--- learning from it was begun, `done` the turns that were looked into; the other numbers are what came of them.
+-- learning from it was begun, `turn_count` how many there are in all, `done` those that were looked into; the other numbers
+-- are what came of them.
 CREATE TABLE imports (
     scope_id INTEGER NOT NULL REFERENCES scopes (id),
     id TEXT NOT NULL,
@@ -235,6 +236,7 @@ CREATE TABLE imports (
     change_id TEXT,
     zone TEXT,
     round INTEGER NOT NULL DEFAULT 0,
+    turn_count INTEGER NOT NULL DEFAULT 0,
     done INTEGER NOT NULL DEFAULT 0,
     learned INTEGER NOT NULL DEFAULT 0,
     to_review INTEGER NOT NULL DEFAULT 0,
