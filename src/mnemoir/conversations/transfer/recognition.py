@@ -59,7 +59,7 @@ def reader_of(file: BinaryIO, format: ImportFormat) -> Reader:
     """The reader of the file. Raises InvalidImport for a file of no known program and for an unknown format."""
     file.seek(0)
     if format == "auto":
-        return _READERS[_format_of(file)]
+        return _READERS[format_of(file)]
     if format not in _READERS:
         raise InvalidImport(
             f"There is no format {format!r:.40}; there are auto, {', '.join(_READERS)}.", field="format"
@@ -67,7 +67,8 @@ def reader_of(file: BinaryIO, format: ImportFormat) -> Reader:
     return _READERS[format]
 
 
-def _format_of(file: BinaryIO) -> str:
+def format_of(file: BinaryIO) -> str:
+    """The name of the format. Raises InvalidImport for a file of no known program."""
     begins_with_magic = file.read(len(MAGIC)) == MAGIC
     file.seek(0)
     if begins_with_magic:
