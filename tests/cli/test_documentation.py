@@ -35,6 +35,7 @@ TALKS = {  # pages whose samples go on with each other
     "export-and-import.md": ("sh", "python"),
     "node-memory.md": ("python",),
     "agent.md": ("python",),
+    "coming-from.md": ("python",),
     "tutorial.md": ("sh",),
 }
 EXAMPLES = sorted((ROOT / "examples").glob("*.py")) + sorted((ROOT / "examples").glob("*.mjs"))

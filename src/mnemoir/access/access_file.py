@@ -62,7 +62,9 @@ class AccessFile:
         Raises StorageDamaged where keys or people were made, and the file with them is not there.
         """
         self._path = settings.storage.data_dir / ACCESS_FILE
-        self._identity = identity or DirectoryIdentity(settings.storage.data_dir, settings.memory.storage_path)
+        self._identity = identity or DirectoryIdentity(
+            settings.storage.data_dir, settings.memory.conversations_folder
+        )
         self._pepper = Pepper(settings)
         self._clock = clock
         self._ticks = ticks

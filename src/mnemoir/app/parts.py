@@ -13,6 +13,7 @@ from mnemoir.chats.chat_memory import points_here
 from mnemoir.chats.clock_trust import ClockTrust
 from mnemoir.chats.memory_parts import Memory, open_memory
 from mnemoir.chats.opening import Chats, open_chats, open_talks
+from mnemoir.chats.past_file import import_past_file, refuse_other_file
 from mnemoir.chats.quotas import Quotas
 from mnemoir.core.clock import utc_now
 from mnemoir.core.data_directory import CACHE, CONVERSATIONS, DATABASE_FILE, OWN_DISCUSSIONS
@@ -32,10 +33,11 @@ from mnemoir.upkeep.opening import Upkeep, open_upkeep
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """When the parts were opened, and what closes them."""
+    """When the parts were opened, what people are told of it, and what closes them."""
 
     at: datetime = field(default_factory=utc_now)
     clock: float = field(default_factory=monotonic)  # the same on the clock of `time.monotonic`
+    notes: tuple[str, ...] = ()
     closing: AsyncExitStack
 
 
@@ -90,6 +92,7 @@ async def open_parts(settings: Settings) -> Parts:
             opened.push_async_callback(part.aclose)
             return part
 
+        await asyncio.to_thread(refuse_other_file, settings)
         served = open_tree(settings)
         session = await opened.enter_async_context(new_session(settings.http.proxies))
         careful = await opened.enter_async_context(new_session(settings.http.proxies, is_careful=True))
@@ -97,7 +100,7 @@ async def open_parts(settings: Settings) -> Parts:
         settings = models.settings
         encryption = own(Encryption(settings))
         cells = encryption.cells
-        identity = DirectoryIdentity(settings.storage.data_dir, settings.memory.storage_path)
+        identity = DirectoryIdentity(settings.storage.data_dir, settings.memory.conversations_folder)
         database = own(
             databases(settings.storage.dsn).open_main(settings.storage.data_dir / DATABASE_FILE, cells, identity)
         )
@@ -115,6 +118,7 @@ async def open_parts(settings: Settings) -> Parts:
         upkeep = open_upkeep(settings, access, models, memory, talks, discussions, runs, encryption, trust, own)
         await upkeep.adoption.hide_cut_adoptions()
         chats = open_chats(settings, models, memory, talks, trees, discussions, upkeep.holdings, own)
+        past = await import_past_file(settings, talks.conversations, trust.stamps, memory.personal_data)
         return Parts(
             settings=settings,
             access=access,
@@ -123,5 +127,5 @@ async def open_parts(settings: Settings) -> Parts:
             chats=chats,
             trees=trees,
             upkeep=upkeep,
-            opened=Opening(closing=opened.pop_all()),
+            opened=Opening(notes=(str(past),) if past else (), closing=opened.pop_all()),
         )

@@ -102,7 +102,7 @@ def open_conversations(
         manager,
         Catalogue(database),
         lambda folder: folder_of_vectors(settings, folder),
-        lock=None if chosen.storage_path is None else _lock_folder(chosen.storage_path),
+        lock=None if chosen.conversations_folder is None else _lock_folder(chosen.conversations_folder),
         model=models.embedding.name if chosen.vector_store.embedding_provider == "server" else None,
         holds=Holds(database),
         cells=cells,

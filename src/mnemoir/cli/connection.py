@@ -265,6 +265,8 @@ async def _open_app(settings: Settings, *, chats: bool) -> AsyncIterator[ASGIApp
     told = settings.log.model_copy(update={"level": "error" if chats else "warning"})
     logs.set_up(told, cast(TextIO, _StandardError()))
     parts = await open_parts(settings)
+    for line in parts.opened.notes:
+        note(line)
     try:
         app = create_app(parts, replace(server_options(settings), is_in_process=True))
         if chats:

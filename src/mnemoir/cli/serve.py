@@ -138,6 +138,8 @@ async def _serve(settings: "Settings", *, as_json: bool) -> None:
             app = create_app(parts, options)
             listener.listen()  # from here on clients wait instead of being refused
             print_facts(facts_of(parts, listener.getsockname()[1]), as_json=as_json)
+            for line in parts.opened.notes:
+                note(line)
             _tell_problems(settings)
             await parts.start()
             # objects made so far stay alive: freezing them saves repeated collections, a fifth of a chat's time

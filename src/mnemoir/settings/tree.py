@@ -188,7 +188,8 @@ class Memory(MemoryConfig):
     """Storage and recall of facts and of conversations.
 
     `learn_from` are tools and documents, which are learned from only if they are named.
-    `storage_path` is a folder with one folder per user; None means `conversations` in the data directory.
+    `storage_path` is a folder with one folder per user; None means `conversations` in the data directory. Where it
+    names the file of another program, its conversations are imported once, and the folder is the one of None.
     """
 
     storage_path: AbsolutePath | None = None
@@ -214,6 +215,17 @@ class Memory(MemoryConfig):
     quarantine: Annotated[Quarantine, BeforeValidator(lower_or_off)] = "rules"
     max_text_kib: int = Field(default=32, ge=1, le=1024)
     search_timeout_s: Seconds = 2.0
+
+    @property
+    def past_file(self) -> Path | None:
+        """The file that `storage_path` names; None where it names a folder, or nothing yet."""
+        path = self.storage_path
+        return path if path is not None and os.path.isfile(path) else None
+
+    @property
+    def conversations_folder(self) -> Path | None:
+        """The folder of conversations; None where they are in the data directory."""
+        return None if self.past_file else self.storage_path
 
 
 class Timeouts(Section):

@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 def folder_of_conversations(settings: Settings) -> Path:
     """The root folder of conversations: one folder for each project, and in it one for each user."""
-    return settings.memory.storage_path or settings.storage.data_dir / CONVERSATIONS
+    return settings.memory.conversations_folder or settings.storage.data_dir / CONVERSATIONS
 
 
 def place_of(settings: Settings, path: str) -> Path:
@@ -47,7 +47,7 @@ def user_files(settings: Settings, tree: ConfigTree | None) -> FileUserFiles:
     roots = [tree.public, *chosen.file_directories]
     vectors = settings.memory.vector_store.persist_directory
     stores = [settings.storage.data_dir, settings.storage.workspace_root, folder_of_conversations(settings)]
-    stores += [vectors] if vectors is not None else []
+    stores += [each for each in (vectors, settings.memory.past_file) if each is not None]
     closed: list[Path] = [
         tree.root,
         *chosen.module_directories,

@@ -37,7 +37,7 @@ def losses_in(settings: Settings) -> Mapping[str, str]:
 
     Raises StorageUnavailable where the disk fails.
     """
-    identity = DirectoryIdentity(settings.storage.data_dir, settings.memory.storage_path)
+    identity = DirectoryIdentity(settings.storage.data_dir, settings.memory.conversations_folder)
     try:
         found = dict(_lost_databases(identity))
         id = identity.id
@@ -65,7 +65,7 @@ def begin_anew(settings: Settings, named: str) -> BegunAnew:
     data_dir = settings.storage.data_dir
     if not data_dir.is_dir():
         raise NotFound(f"There is no data directory {data_dir}. Name another one with --data-dir.")
-    identity = DirectoryIdentity(data_dir, settings.memory.storage_path)
+    identity = DirectoryIdentity(data_dir, settings.memory.conversations_folder)
     path, lost = data_dir / named, losses_in(settings)
     name = identity.name_of(path)
     if name not in lost:
@@ -156,7 +156,7 @@ def _owner_there(path: Path, membership: Membership) -> str | None:
 
 
 def _begin_file(settings: Settings, name: str) -> BegunAnew:
-    identity = DirectoryIdentity(settings.storage.data_dir, settings.memory.storage_path)
+    identity = DirectoryIdentity(settings.storage.data_dir, settings.memory.conversations_folder)
     path = settings.storage.data_dir / name
     if name == IDENTITY_FILE:
         kept_as = _keep_apart(path)
@@ -178,7 +178,7 @@ async def _begin_conversations(settings: Settings, path: Path, name: str) -> Beg
     refuse_link(path.parent)
     database = settings.storage.data_dir / DATABASE_FILE
     engine = databases(settings.storage.dsn).open_main(
-        database, identity=DirectoryIdentity(settings.storage.data_dir, settings.memory.storage_path)
+        database, identity=DirectoryIdentity(settings.storage.data_dir, settings.memory.conversations_folder)
     )
     try:
         marks, root, folders = ConversationMarks(engine), folder_of_conversations(settings), SpelledFolders()

@@ -53,6 +53,8 @@ def read_harombe(file: BinaryIO) -> Iterator[SessionCopy]:
     if _is_cut_off(data):
         raise InvalidImport(f"{_NAME} is cut off: bytes are missing at its end. Import a whole copy.")
     if max(data[_LOG_MARKS]) > 1:
+        with _readable(data[: _LOG_MARKS.start] + b"\1\1" + data[_LOG_MARKS.stop :]):
+            pass  # a database of another kind is refused as such
         raise InvalidImport(
             f"{_NAME} has its newest rows in a log file next to it. Close the program that writes it, run "
             "`PRAGMA journal_mode = DELETE` on it, and import it then. A file of Mnemoir is opened where it is."

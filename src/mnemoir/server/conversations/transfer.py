@@ -6,12 +6,12 @@ checked completely before its first conversation is stored.
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import Query, Request
 from starlette.responses import Response, StreamingResponse
 
+from mnemoir.chats.past_file import IMPORTS, policy_change
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.transfer import (
     ExportFormat,
@@ -24,7 +24,6 @@ from mnemoir.conversations.transfer import (
     import_sessions,
 )
 from mnemoir.conversations.users import OwnConversations
-from mnemoir.core.conversations import Message
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.server.conversations.access import (
     CONVERSATIONS,
@@ -44,7 +43,6 @@ from mnemoir.server.rest import Answer, Done, Routes, Site, SiteHere
 router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
 
 _PIECE_BYTES = 256 * 1024
-_IMPORTS = "\0import"  # in place of a conversation's id, which holds no NUL
 _MEDIA_TYPES = {
     "jsonl": "application/x-ndjson",
     "json": "application/json",
@@ -127,7 +125,7 @@ async def import_file(
     if on_conflict == "replace" and not dry_run:
         await site.parts.upkeep.holds.refuse(scope)
 
-    change = await _change(site, scope, is_kept=not dry_run)
+    change = await policy_change(site.parts.memory.personal_data, scope, is_kept=not dry_run)
 
     def store(own: OwnConversations, *, dry_run: bool) -> ImportReport:
         return import_sessions(
@@ -143,7 +141,7 @@ async def import_file(
 
     # one after the other: of a file that is sent twice at once, the second import finds what the first has stored
     async with (
-        site.parts.chats.conversations.deciding(scope, _IMPORTS),
+        site.parts.chats.conversations.deciding(scope, IMPORTS),
         site.parts.chats.conversations.of(scope) as own,
     ):
         is_counted = site.parts.chats.quotas.is_on(scope)
@@ -166,20 +164,6 @@ async def import_file(
             "import_id": import_id,
         }
     )
-
-
-async def _change(site: Site, scope: Owner, *, is_kept: bool) -> Callable[[str, Message], Message] | None:
-    """Gives an imported message as it may be stored, and blocks; None where the policy changes none."""
-    personal_data, loop = site.parts.memory.personal_data, asyncio.get_running_loop()
-    if (await personal_data.enter(scope)).messages in ("off", "tag"):
-        return None
-
-    def change(id: str, message: Message) -> Message:
-        within = replace(scope, conversation=id)
-        changing = personal_data.messages(within, [message], is_kept=is_kept)
-        return asyncio.run_coroutine_threadsafe(changing, loop).result()[0]
-
-    return change
 
 
 def _download(pieces: AsyncIterator[bytes], format: ExportFormat) -> Response:

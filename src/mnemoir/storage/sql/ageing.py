@@ -3,9 +3,12 @@
 When that was last done stands in rows of its own.
 """
 
+import hashlib
+import os
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
+from pathlib import Path
 
 from mnemoir.core.clock import from_text, to_text
 from mnemoir.ports.memory_store import Old
@@ -51,11 +54,19 @@ def _ids(sql: Sql, query: str, before: datetime | None, limit: int) -> list[int 
 
 
 class Stamp(StrEnum):
-    """What is noted with its time: a clock that is trusted, a pruning of conversations, and a try to write."""
+    """What is noted with its time: a clock that is trusted, a pruning of conversations, and a try to write.
+
+    A file that was imported once is noted by `stamp_of_import`.
+    """
 
     CLOCK = "clock"
     PRUNED = "pruned"
     PROBED = "probed"
+
+
+def stamp_of_import(path: Path) -> str:
+    """The stamp of a file that is imported once; it tells nothing of the path."""
+    return f"imported {hashlib.sha256(os.fsencode(path)).hexdigest()}"
 
 
 class SqlStamps:
@@ -64,10 +75,10 @@ class SqlStamps:
     def __init__(self, db: Engine) -> None:
         self._db = db
 
-    async def read(self, stamp: Stamp) -> datetime | None:
+    async def read(self, stamp: Stamp | str) -> datetime | None:
         """The time of the last one; None for none."""
         return from_text(await self._db.read(None, lambda sql: sql.value(_QUERIES["stamp"], name=stamp)))
 
-    async def write(self, stamp: Stamp, at: datetime) -> None:
+    async def write(self, stamp: Stamp | str, at: datetime) -> None:
         """Note the time of one."""
         await self._db.write(None, lambda sql: sql.run(_QUERIES["put_stamp"], name=stamp, at=to_text(at)))
