@@ -71,8 +71,6 @@ def without_prompt_in_parts(text: str) -> str:
 
     It ends with the paragraph of the last label. A label of one kind alone may stand before the user's own words.
     """
-    if ":" not in text:
-        return text
     found = list(_label().finditer(aligned_text(text)))
     if not (any(label["material"] for label in found) and any(label["request"] for label in found)):
         return text
@@ -84,7 +82,7 @@ def without_prompt_in_parts(text: str) -> str:
 def _label() -> re.Pattern[str]:
     words = rf"(?:(?P<material>{_table()['material']})|(?P<request>{_table()['requests']}))"
     return re.compile(
-        rf"(?:^|(?<=[.!?…;|]\s)|(?<=[.!?…;|]\s\s))(?:[-*#>\[]|[^\S\n])*{words}[\]*_]*[^\S\n]?:",
+        rf"(?:^|(?<=[.!?…;,|]\s)|(?<=[.!?…;,|]\s\s))(?:[-*#>\[]|[^\S\n])*{words}[\]*_]*(?:[^\S\n]?:|[^\S\n][-–—]+[^\S\n])",
         re.IGNORECASE | re.MULTILINE,
     )
 

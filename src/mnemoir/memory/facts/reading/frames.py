@@ -93,7 +93,9 @@ def _joke() -> re.Pattern[str]:
 
 @cache
 def _aside() -> re.Pattern[str]:
-    return re.compile(rf"\(\s*(?:{_words('asides')})[.!]*\s*\)", re.IGNORECASE)
+    return re.compile(
+        rf"\(\s*(?:{_words('asides')}|{_words('by_nobody')}|{_words('by_others')})[.!]*\s*\)", re.IGNORECASE
+    )
 
 
 @cache
@@ -107,8 +109,10 @@ def _plain(text: str) -> str:
 
 @cache
 def _words(kind: str) -> str:
+    """The list of a kind with the lists that it names in braces, which may name others."""
     table = tomllib.loads((files(__package__) / "frames.toml").read_text(encoding="utf-8"))
     words = str(table[kind])
-    for name, inner in table.items():
-        words = words.replace(f"{{{name}}}", str(inner))
+    while named := [name for name in table if f"{{{name}}}" in words]:
+        for name in named:
+            words = words.replace(f"{{{name}}}", str(table[name]))
     return words.replace("\n", "")

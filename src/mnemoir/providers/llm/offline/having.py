@@ -28,6 +28,7 @@ _UNCOUNTED = v.words(  # counted, and gone by tomorrow, or of the talk itself
     deliveries package parcel payment file folder document page line row column cell table word letter sentence
     paragraph section chapter step version draft copy copies image photo picture screenshot video clip tab window
     screen message mail email e-mail text notification comment post error warning bug crash crashe failure exception
+    frame opinion
     string integer number float list array dict dictionary dictionaries object function method module package
     variable parameter argument value item element input output endpoint server container branch branche commit repo
     repository repositories model dataset record query queries people person percent dollar euro pound cent buck
@@ -66,9 +67,9 @@ HAVING: Table = table(
         lambda m: () if re.search(v.EMPTY_OBJECT + "$", m["x"]) else (f"Has {m['x']}",),
     ),
     (
-        r"(?:I|we) (?:(?:also|now|still|currently|already) )*have (?:got )?"
+        r"(?:I|we) (?:(?:also|now|still|currently|already) )*(?:have (?:got )?|keep )"
         rf"(?P<x>{_COUNTED}(?: and (?:{_COUNT}|an?)\s(?:[\w-]+\s)?[\w-]+)?"
-        r"(?:,? (?:called|named) .+| at home| at my place| in the (?:garden|yard|barn|stable))?)",
+        r"(?:,? (?:called|named) .+| at home| at my place| in (?:the (?:garden|yard|barn|stable)|(?-i:[A-Z])\w+))?)",
         "Has {x}",
     ),
 )
