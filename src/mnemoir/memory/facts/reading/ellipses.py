@@ -57,6 +57,8 @@ def _words(text: str) -> frozenset[str]:
 def _with_verb(sentence: str, code: str) -> str:
     """The sentence with the verb of its first half in the second one."""
     plain = aligned_text(sentence)
+    if not any(map(_may_lack_verb, _second_subject(code).finditer(plain))):
+        return sentence
     for found in _overlaps(_halves(code), plain):
         if found["bare"] and not re.match(
             rf"(?:{_table()[code]['places']}) (?-i:[A-Z])", found["rest2"], re.IGNORECASE
@@ -69,6 +71,19 @@ def _with_verb(sentence: str, code: str) -> str:
             end = found.start("join")
             return f"{sentence[:end]}{join}{subject}{verb} {sentence[found.start('rest2') :]}"
     return sentence
+
+
+def _may_lack_verb(subject: re.Match[str]) -> bool:
+    """False for a second subject with a verb behind it, as most have."""
+    return not (subject["again"] and is_known_verb(subject["next"].lower()))
+
+
+@cache
+def _second_subject(code: str) -> re.Pattern[str]:
+    """What a second half without a verb begins with, and the word behind it; most sentences have none."""
+    table = _table()[code]
+    who = rf"(?P<again>{table['again']})|{possessive_words()}|{_NAME}|(?:[oa]s?|il|la|i|le) (?:{possessive_words()})"
+    return re.compile(rf"(?:,| (?:{table['joins']})) (?:{who}) (?P<next>[\w']+)", re.IGNORECASE)
 
 
 def _overlaps(pattern: re.Pattern[str], plain: str) -> Iterator[re.Match[str]]:
