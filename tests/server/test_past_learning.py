@@ -225,6 +225,18 @@ async def test_it_counts_against_a_budget_and_waits_when_that_is_used_up(open_se
     assert (told["turns_done"], len(seen), "tokens of models today" in told["waits_for"]) == (1, 1, True)
 
 
+async def test_it_stops_when_memory_is_switched_off(open_server, llm):
+    server = await open_server(asks(llm))
+    third = asyncio.Event()
+    seen = learn_every_turn(llm, lambda asked: third.set() if len(seen) == 3 else None)
+    id = await bring(server, export(LIKED))
+    await begin(server, id)
+    await third.wait()
+    await server.ask("PUT", "/api/memories/settings", {"memoryEnabled": False})
+    told = await ended(server, id)
+    assert (told["state"], told["turns_done"] < 8) == ("stopped", True)
+
+
 async def is_running(server: Server) -> bool:
     return any(tally.kind == KIND and tally.running for tally in await server.parts.upkeep.jobs.tally())
 

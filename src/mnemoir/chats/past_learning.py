@@ -131,11 +131,15 @@ class PastLearning:
                 "they are kept. Import the file there.",
                 code="learning_elsewhere",
             )
-        own = await self._project_settings.load(Project(tenant=scope.tenant, project=scope.project))
-        if own.memory_enabled is False:
+        if await self._is_off(scope):
             raise Conflict("Memory is off in this project. Switch it on, then learn.", code="memory_off")
         if await self.job_of(scope, one) is not None and one.state == "learning":
             raise Conflict("This import is being learned from already.", code="learning_under_way")
+
+    async def _is_off(self, scope: Scope) -> bool:
+        """Whether nothing may be remembered in the project."""
+        own = await self._project_settings.load(Project(tenant=scope.tenant, project=scope.project))
+        return own.memory_enabled is False
 
     async def _put(self, scope: Scope, one: Import, limits: Limits) -> None:
         """Queue the next turn of a round, once."""
@@ -173,6 +177,9 @@ class PastLearning:
 
     async def _look_into(self, scope: Scope, job: Job) -> Mapping[str, Any]:
         one = await self._round_of(scope, job)
+        if one is not None and await self._is_off(scope):
+            await self._imports.move(scope, one.id, "learning", "stopped")
+            return {}
         if one is not None and one.done == job.payload["turn"]:
             if not await self._look_into_next(scope, one, job):
                 await self._imports.move(scope, one.id, "learning", "learned")
