@@ -60,7 +60,9 @@ def test_a_late_answer_is_as_old_as_its_place(storage, hands):
     assert (times[second] - times[first]).total_seconds() == 60
 
 
-@pytest.mark.parametrize("known", ["0? 1? 2?", "0? 0. 1? 2?", "0? 0. 1? 1. 2?", "0? 1? 1. 2?"])
+@pytest.mark.parametrize(
+    "known", ["0? 1? 2?", "0? 0. 1? 2?", "0? 0. 1? 1. 2?", "0? 1? 1. 2?", "0? 1? 0. 2?", "0? 1? 1. 0. 2?"]
+)
 def test_a_client_that_does_not_know_a_late_answer_goes_on_where_it_was(storage, hands, known):
     first, second = chain(storage, hands, 2, seconds=1)
     storage.put_answer("s", answer("0."), first, followers={second})

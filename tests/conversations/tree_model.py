@@ -79,16 +79,19 @@ class Tree:
         words = [meant(one) for one in history]
         roles = [role for role, _ in words]
         found = self._best(self._from_the_beginning(words))
+        behind = found[-1] if found else 0
         past = self._past_what_came_late(words)
-        found = past if len(past) > len(found) else found
+        if len(past[0]) > len(found):
+            found, behind = past
         if "assistant" not in roles:
             others = [one for one in self.thread if self.nodes[one].said[0] == "user" and one not in found]
             if not found or (len(found) == 1 and others):
                 return self._at_the_head(words)
-            return found, found[-1]
+            return found, behind
         if set(roles[: len(found)]) <= {"assistant"} and "assistant" in roles[len(found) :]:
-            found = found + self._within(words[len(found) :], found)
-        return found, found[-1] if found else 0
+            further = self._within(words[len(found) :], behind)
+            found, behind = found + further, further[-1] if further else behind
+        return found, behind
 
     def _from_the_beginning(self, words: Sequence[Said]) -> Iterator[list[int]]:
         for one in self.nodes:
@@ -96,27 +99,32 @@ class Tree:
             if self.words(way) == words[: len(way)]:
                 yield way
 
-    def _past_what_came_late(self, words: Sequence[Said]) -> list[int]:
-        """Along the thread, past nodes that were put in front of an older one."""
-        rest, found = self.thread, list[int]()
+    def _past_what_came_late(self, words: Sequence[Said]) -> tuple[list[int], int]:
+        """Along the thread, past nodes that were put in front of an older one; those may be said later."""
+        rest, found, behind, passed = self.thread, list[int](), 0, list[int]()
         for said in words:
-            while rest and meant(self.nodes[rest[0]].said) != said and rest[1:] and rest[1] < rest[0]:
-                rest = rest[1:]
-            if not rest or meant(self.nodes[rest[0]].said) != said:
+            late = [one for one in passed if self.words([one]) == [said]]
+            if late and self.words(rest[:1]) != [said]:
+                found.append(late[-1])
+                passed.remove(late[-1])
+                continue
+            while rest[1:] and self.words(rest[:1]) != [said] and rest[1] < rest[0]:
+                passed, rest = [*passed, rest[0]], rest[1:]
+            if self.words(rest[:1]) != [said]:
                 break
-            found.append(rest[0])
-            rest = rest[1:]
-        return found
+            behind, rest = rest[0], rest[1:]
+            found.append(behind)
+        return found, behind
 
     def _best(self, ways: Iterator[list[int]]) -> list[int]:
         """The longest; of several that on the thread, else that to the newest."""
         return max(ways, key=lambda way: (len(way), way[-1] in self.thread, way[-1]), default=[])
 
-    def _within(self, words: Sequence[Said], greeting: Sequence[int]) -> list[int]:
+    def _within(self, words: Sequence[Said], behind: int) -> list[int]:
         """Where the thread says the first of them for longest, at the latest; then along any branch."""
-        if self.thread[: len(greeting)] != greeting:
+        if behind and behind not in self.thread:
             return []
-        thread = self.thread[len(greeting) :]
+        thread = self.thread[self.thread.index(behind) + 1 :] if behind else self.thread
         pieces = [thread[start:stop] for start, stop in combinations(range(len(thread) + 1), 2)]
         fitting = [piece for piece in pieces if self.words(piece) == words[: len(piece)]]
         if not fitting:

@@ -204,7 +204,7 @@ class TreeRows(Protocol):
         question becomes the head again, and its next answer a sibling. A history from the middle of the thread, sent
         by clients that cut theirs (a greeting in front may remain), is matched from there: at the longest match, of
         several at the last. One without any match is a branch from ROOT. System messages are ignored. Answers that
-        were put in front of older messages may be missing in a history from the beginning of the thread.
+        were put in front of older messages may come later in a history from the thread's beginning, or be missing.
 
         A history without an answer is placed after the head, without messages that the thread already ends with,
         unless it begins like the thread. A single question equal to the thread's first is asked again if the thread

@@ -5,7 +5,8 @@ first, then the newest branch. A history that begins elsewhere, from a client th
 thread: at the longest match, of equals the latest; so is one of which only the greeting matches the beginning. This
 requires an answer in it: a few questions alone are no evidence.
 
-A message that was put in front of an older one later, as a late answer is, may be missing in a history.
+A message that was put in front of an older one later, as a late answer is, may be missing in a history, or come
+later in it: where the client got it.
 
 A history without an answer counts as new and is appended after the head, without messages that are there already: two
 equal concurrent requests leave one message. Only a single question that is the thread's own is answered again.
@@ -13,6 +14,7 @@ equal concurrent requests leave one message. Only a single question that is the 
 Each method reads within one transaction, over linked rows.
 """
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -43,6 +45,11 @@ class Found:
     behind: int
 
 
+def _along(ids: list[int]) -> Found:
+    """The match of messages that stand one behind the other."""
+    return Found(ids=ids, behind=ids[-1] if ids else ROOT)
+
+
 class StoredTree:
     """The messages of a session, for matching histories."""
 
@@ -54,15 +61,17 @@ class StoredTree:
     def find(self, history: Sequence[HistoryItem]) -> Found:
         """The match of the history."""
         digests = [one.digest for one in history]
-        ids = self._from_the_beginning(digests)
+        found = self._from_the_beginning(digests)
+        ids = found.ids
         if not any(one.role == "assistant" for one in history):
             is_weak = not ids or (len(ids) == 1 and self._has_question_besides(ids[0]))
-            return self._at_the_head(digests) if is_weak else Found(ids=ids, behind=ids[-1])
+            return self._at_the_head(digests) if is_weak else found
         rest = history[len(ids) :]
         is_greeting = all(one.role == "assistant" for one in history[: len(ids)])
         if is_greeting and any(one.role == "assistant" for one in rest):
-            ids = [*ids, *self._on_the_thread(digests[len(ids) :], ids[-1] if ids else ROOT)]
-        return Found(ids=ids, behind=ids[-1] if ids else ROOT)
+            further = self._on_the_thread(digests[len(ids) :], found.behind)
+            return _along([*ids, *further]) if further else found
+        return found
 
     def find_behind(self, parent_id: int, history: Sequence[HistoryItem]) -> Found:
         """The match right after a message, or at the beginning, even if another place matches for longer."""
@@ -76,8 +85,8 @@ class StoredTree:
             ending = []
         return Found(ids=[row[0] for row in ending], behind=self._head_id)
 
-    def _from_the_beginning(self, digests: Sequence[bytes]) -> list[int]:
-        """The ids of the longest path from the beginning with the same digests."""
+    def _from_the_beginning(self, digests: Sequence[bytes]) -> Found:
+        """The longest path from the beginning with the same digests."""
         thread = self._rows("beginning", limit=len(digests) + 1)
         ids = []
         for (message_id, digest), wanted in zip(thread, digests, strict=False):
@@ -85,25 +94,30 @@ class StoredTree:
                 break
             ids.append(message_id)
         if len(ids) == len(digests):
-            return ids
+            return _along(ids)
         starts = self._branches(ids, digests)
         ids = self._longest_path(starts, digests) if starts else ids
-        has_late_ones = any(older > newer for (older, _), (newer, _) in pairwise(thread))
-        past = self._past_late_answers(digests) if has_late_ones else []
-        return past if len(past) > len(ids) else ids
+        if not any(older > newer for (older, _), (newer, _) in pairwise(thread)):  # none came late
+            return _along(ids)
+        past = self._past_late_answers(digests)
+        return past if len(past.ids) > len(ids) else _along(ids)
 
-    def _past_late_answers(self, digests: Sequence[bytes]) -> list[int]:
-        """The ids from the beginning of the thread for a client that has no answers which were put in between."""
-        thread = self._rows("beginning", limit=2 * len(digests) + 1)
-        ids, at = list[int](), 0
+    def _past_late_answers(self, digests: Sequence[bytes]) -> Found:
+        """The match along the thread for a client that has late answers later, or not at all."""
+        rest = deque(self._rows("beginning", limit=2 * len(digests) + 1))
+        ids, behind, passed = list[int](), ROOT, dict[bytes, int]()
         for wanted in digests:
-            while at + 1 < len(thread) and thread[at][1] != wanted and thread[at + 1][0] < thread[at][0]:
-                at += 1
-            if at == len(thread) or thread[at][1] != wanted:
+            if wanted in passed and (not rest or rest[0][1] != wanted):
+                ids.append(passed.pop(wanted))
+                continue
+            while len(rest) > 1 and rest[0][1] != wanted and rest[1][0] < rest[0][0]:
+                late, digest = rest.popleft()
+                passed[digest] = late
+            if not rest or rest[0][1] != wanted:
                 break
-            ids.append(thread[at][0])
-            at += 1
-        return ids
+            behind, _ = rest.popleft()
+            ids.append(behind)
+        return Found(ids=ids, behind=behind)
 
     def _branches(self, ids: Sequence[int], digests: Sequence[bytes]) -> dict[int, list[int]]:
         """Paths off the thread, one message longer than `ids` on it, by the id of their last message."""
