@@ -4,8 +4,10 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections import defaultdict
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import pytest
 
@@ -27,6 +29,7 @@ class PostgresServer:
     """One cluster with the role `postgres`; a context manager that ends what it started, and removes it."""
 
     def __init__(self, version: int) -> None:
+        self.version = version
         self._binaries = binaries_of(version)
         self.folder = Path(tempfile.mkdtemp(prefix="mnemoir-pg-", dir="/tmp"))  # the path of a socket must be short
         self._data = self.folder / "data"
@@ -41,12 +44,20 @@ class PostgresServer:
     def start(self) -> None:
         """Make the cluster and wait until it accepts connections."""
         self._run("initdb", "-D", self._data, "-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8")
+        self.resume()
+
+    def pause(self) -> None:
+        """End it and leave its files."""
+        self._run("pg_ctl", "-D", self._data, "-m", "immediate", "stop")
+
+    def resume(self) -> None:
+        """Start it again over its files."""
         options = f"-k {self.folder} -c listen_addresses='' -c fsync=off"
         self._run("pg_ctl", "-D", self._data, "-w", "-o", options, "-l", self.folder / "log", "start")
 
     def stop(self) -> None:
         """End it, and remove its files."""
-        if self._data.is_dir():
+        if (self._data / "postmaster.pid").exists():
             self._run("pg_ctl", "-D", self._data, "-m", "immediate", "stop")
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -73,3 +84,79 @@ class PostgresServer:
         )
         if done.returncode:
             raise AssertionError(f"{program} failed:\n{done.stdout}{done.stderr}")
+
+
+class PostgresServers:
+    """A server of each version that a process asks for, with databases that serve one folder after the other."""
+
+    def __init__(self) -> None:
+        self._running: dict[int, PostgresServer] = {}
+        self._free: defaultdict[int, list[str]] = defaultdict(list)
+        self._taken: dict[tuple[int, Path], str] = {}
+
+    def database_of(self, version: int, folder: Path) -> str:
+        """The connection string of the folder's database, which is empty when it is asked for first."""
+        psycopg, server = psycopg_module(), self.of(version)
+        taken = self._taken.get((version, folder))
+        if taken is None:
+            if self._free[version]:
+                taken = self._free[version].pop()
+                with psycopg.connect(_dsn(server, taken), autocommit=True) as connection:
+                    connection.execute(_EMPTY)
+            else:
+                taken = f"d{sum(one == version for one, _ in self._taken)}"
+                with psycopg.connect(server.dsn, autocommit=True) as connection:
+                    connection.execute(f"CREATE DATABASE {taken}")
+            self._taken[version, folder] = taken
+        return _dsn(server, taken)
+
+    def of(self, version: int) -> PostgresServer:
+        """The running server of that version."""
+        if version not in self._running:
+            server = PostgresServer(version)
+            server.__enter__()
+            self._running[version] = server
+        return self._running[version]
+
+    def tables_with(self, folder: Path, words: str) -> list[str]:
+        """The tables of the folder's databases that have a row with the words."""
+        found = []
+        for (version, of), name in self._taken.items():
+            if of == folder:
+                with psycopg_module().connect(_dsn(self.of(version), name)) as connection:
+                    tables = [table for (table,) in connection.execute(_TABLES)]
+                    holding = "SELECT count(*) FROM mnemoir.{} AS held WHERE position(%s IN held::text) > 0"
+                    asked = {table: connection.execute(holding.format(table), [words]) for table in tables}
+                    found += [table for table, cursor in asked.items() if cursor.fetchone() != (0,)]
+        return found
+
+    def release(self) -> None:
+        """Let other folders have the databases."""
+        for (version, _), name in self._taken.items():
+            self._free[version].append(name)
+        self._taken.clear()
+
+    def stop(self) -> None:
+        """End all of them."""
+        self._free.clear()
+        self._taken.clear()
+        while self._running:
+            self._running.popitem()[1].stop()
+
+
+def psycopg_module() -> Any:
+    """The driver; skips the test where it is not installed."""
+    return pytest.importorskip("psycopg", reason="the package psycopg is not installed")
+
+
+def _dsn(server: PostgresServer, database: str) -> str:
+    return server.dsn.replace("dbname=postgres", f"dbname={database}")
+
+
+_TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'mnemoir'"
+_EMPTY = """
+DO $$ BEGIN
+    EXECUTE coalesce((SELECT 'TRUNCATE ' || string_agg('mnemoir.' || tablename, ', ') || ' RESTART IDENTITY CASCADE'
+                        FROM pg_tables WHERE schemaname = 'mnemoir'), 'SELECT 1');
+END $$"""
+servers = PostgresServers()

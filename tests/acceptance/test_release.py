@@ -69,6 +69,7 @@ def test_who_waits_is_told_of_large_files_only():
     assert install.told("Installing collected packages: a, b, c\n") == "putting 3 packages in their place"
 
 
+@pytest.mark.slow
 @pytest.mark.costly("it runs programs")
 def test_a_lock_that_does_not_fit_ends_with_the_next_step(tmp_path):
     (tmp_path / "requirements").mkdir()

@@ -20,6 +20,7 @@ def run(folder, *arguments):
     return subprocess.run(line, capture_output=True, text=True, timeout=300, cwd=folder, stdin=subprocess.DEVNULL)
 
 
+@pytest.mark.slow
 def test_offline_it_works_out_a_sum_and_tells_the_time(tmp_path):
     done = run(tmp_path)
     assert (done.returncode, done.stderr) == (0, "")

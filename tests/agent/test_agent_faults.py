@@ -4,6 +4,8 @@ import asyncio
 import signal
 import sys
 
+import pytest
+
 from mnemoir.conversations import MemoryManager, Message, ToolCall
 from mnemoir.conversations.windows.validity import INTERRUPTED
 from mnemoir.providers.embedding_clients.remote import HttpEmbedding
@@ -21,6 +23,7 @@ STORED = [
 ]
 
 
+@pytest.mark.slow
 async def test_after_a_kill_the_model_gets_an_interrupted_result_and_the_call_is_never_run_again(tmp_path):
     path = tmp_path / "memory.db"
     line = [sys.executable, "-m", "tests.agent.crashing_program", str(path)]

@@ -4,6 +4,8 @@ import inspect
 import subprocess
 import sys
 
+import pytest
+
 import mnemoir.agent
 from mnemoir.agent import Agent, CompletionResponse, Tool, tool
 from mnemoir.core.conversations import ToolCall
@@ -70,6 +72,7 @@ def test_the_decorator_makes_tools_with_and_without_options():
     ]
 
 
+@pytest.mark.slow
 def test_an_agent_loads_neither_a_server_nor_a_provider():
     code = (
         "import sys, mnemoir.agent\n"

@@ -43,6 +43,7 @@ def conversations(served, user, tmp_path, capsys):
     return ask
 
 
+@pytest.mark.slow
 def test_conversations_are_listed_and_continued(chat, talk):
     with chat("--session", "apricot-0002") as terminal:
         assert "There are no conversations yet." in terminal.ask("/sessions")
@@ -145,6 +146,7 @@ def test_forgetting_asks_first_and_leaves_nothing_to_find(chat, conversations, t
     assert b"9-31-77" not in (tmp_path / ".local/share/mnemoir/chat-history").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_conversation_is_exported_and_imported(chat, tmp_path):
     with chat("--session", "garden-1") as terminal:
         terminal.ask("The roses are in bloom.")

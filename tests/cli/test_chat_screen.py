@@ -108,6 +108,7 @@ def test_a_typed_line_survives_a_resize(served, llm, user, tmp_path):
     assert told(llm)[0][-1] == "half a thought"
 
 
+@pytest.mark.slow
 def test_a_reply_longer_than_the_screen_appears_once_and_complete(served, llm, user, tmp_path):
     blocks = [f"Paragraph {n} of it." for n in range(50)]
     code = "```\n" + "\n".join(f"line {n}" for n in range(60)) + "\n```"

@@ -18,6 +18,7 @@ def chat(served, llm, user, tmp_path):
     return partial(chatting, "--user", user, home=tmp_path, environment=served.environment)
 
 
+@pytest.mark.slow
 def test_words_are_shown_while_the_model_still_answers(chat, llm):
     llm.queue(Answer(text="one two three four five", stall_after=3))
     with chat() as terminal:
@@ -38,6 +39,7 @@ def test_markdown_is_drawn(chat, llm):
     assert "**" not in shown
 
 
+@pytest.mark.slow
 def test_terminal_commands_in_an_answer_are_shown_as_text(chat, llm):
     llm.queue(Answer(text="It is \x1b[31mred\x1b]0;owned\x07 and \u202eback."))
     with chat() as terminal:
@@ -48,6 +50,7 @@ def test_terminal_commands_in_an_answer_are_shown_as_text(chat, llm):
     assert "\x07" not in seen
 
 
+@pytest.mark.slow
 def test_an_interrupt_in_mid_reply_stops_that_reply_alone(chat, llm):
     llm.queue(Answer(text="one two three four five", stall_after=3), Answer(text="Here I am."))
     with chat() as terminal:
@@ -95,6 +98,7 @@ def test_an_interrupt_at_the_prompt_asks_and_keeps_what_was_typed(chat, llm):
     assert told(llm)[0][-1] == "half a thought made whole"
 
 
+@pytest.mark.slow
 def test_the_end_of_input_leaves(chat):
     with chat() as terminal:
         terminal.say("   ")

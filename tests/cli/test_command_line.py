@@ -101,6 +101,7 @@ def test_a_short_option_lists_the_commands_of_a_group_in_whole_sentences(path, t
     assert done.stdout == run_here(*path, "--help", cwd=tmp_path, capsys=capsys).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.costly("it runs programs")
 @pytest.mark.parametrize("words", ["mnemoir mem", "mnemoir memories sh"])
 def test_the_shell_completes_commands(words, tmp_path):
@@ -163,6 +164,7 @@ def test_wrong_usage_ends_with_2_and_nothing_on_standard_output(arguments, tmp_p
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_wrong_setting_ends_with_1_and_a_message_without_a_traceback(tmp_path):
     (tmp_path / "mnemoir.yaml").write_text("server: {prot: 1}")
     done = run("serve", cwd=tmp_path)

@@ -1,5 +1,6 @@
 """The documentation is consistent: links have a target, and samples run as printed."""
 
+import json
 import os
 import re
 import shutil
@@ -7,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 import requests
@@ -98,6 +100,13 @@ def test_every_sample_of_a_chat_is_answered_as_printed(kind, source, server, tmp
     assert '"error"' not in done.stdout
 
 
+def write_foreign_archive(path):
+    """An export as Claude gives it, which a page's sample brings in."""
+    said = {"uuid": "m1", "sender": "human", "text": "I drink green tea.", "created_at": "2025-03-01T10:00:00Z"}
+    with ZipFile(path, "w") as archive:
+        archive.writestr("conversations.json", json.dumps([{"uuid": "c1", "name": "Tea", "chat_messages": [said]}]))
+
+
 @pytest.mark.costly("it runs programs")
 @pytest.mark.parametrize("page", staged(TALKS, quick=1))
 def test_the_samples_of_a_page_about_conversations_run_one_after_another(page, server, tmp_path):
@@ -106,6 +115,7 @@ def test_the_samples_of_a_page_about_conversations_run_one_after_another(page, s
     assert chat.headers["X-Conversation-Id"] == "tea"
     commands = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = clean_environment(PATH=commands, MNEMOIR_SERVER__PORT=str(server.port))
+    write_foreign_archive(tmp_path / "export.zip")
     wanted = [(kind, source) for kind, source in samples(page) if kind in TALKS[page]]
     assert {kind for kind, _ in wanted} == set(TALKS[page])
     for kind, source in wanted:
@@ -129,6 +139,7 @@ def test_every_example_runs(example, server, tmp_path):
     assert done.stdout.strip()
 
 
+@pytest.mark.slow
 @pytest.mark.costly("it runs programs")
 @pytest.mark.parametrize("example", staged(CLIENTS, quick=1), ids=lambda example: example.name)
 def test_an_example_that_finds_no_server_says_so_in_a_sentence(example, tmp_path):

@@ -94,6 +94,7 @@ def await_status(status: int, url: str) -> None:
         assert time.monotonic() < deadline
 
 
+@pytest.mark.slow
 @pytest.mark.costly("it runs programs")
 def test_a_running_server_needs_keys_from_the_first_one_on_until_they_are_switched_off(mnemoir, tmp_path) -> None:
     with ServerProcess(tmp_path / "data") as server:

@@ -43,6 +43,7 @@ def test_a_data_directory_that_others_may_read_is_warned_of(tmp_path, mode):
     assert warned == (mode != 0o700)
 
 
+@pytest.mark.slow
 @pytest.mark.costly("it runs programs")
 @pytest.mark.parametrize("limit", [10, 40])
 def test_too_few_open_files_end_the_start_with_one_sentence(tmp_path, limit):

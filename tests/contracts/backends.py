@@ -1,10 +1,14 @@
 """Every back-end of a port, by name. The suites beside this file run over each; a new one is one more entry."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Protocol
+
+import pytest
 
 from mnemoir.core.clock import Clock
 from mnemoir.ports.jobs import JobQueue
@@ -14,10 +18,12 @@ from mnemoir.ports.search_rows import SearchRows
 from mnemoir.storage.files import FileMemoryStore, FileProjectSettings
 from mnemoir.storage.sealing.key_ring import KeyRing
 from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, SqlProjectSettings
+from mnemoir.storage.sql.engine import Engine
 from mnemoir.storage.sqlite import open_database
 from mnemoir.storage.sqlite.database import SqliteEngine
 from mnemoir.storage.sqlite.sealed_sql import sealing
 from tests.narrowing import instance
+from tests.postgres_server import servers
 from tests.storage.sealing_kit import cells_in
 
 SPACES = ("multilingual",)  # in which one text has a vector made of each fact of its user
@@ -34,6 +40,7 @@ class MemoryBackend:
     open: Callable[[Path, Clock], AbstractAsyncContextManager[Store]]
     keeps_past_states: bool = False  # closed memories, for looks into the past
     encrypts: bool = False
+    holds_zeros: bool = True  # U+0000 in a text, else U+FFFD stands in its place
 
 
 @asynccontextmanager
@@ -102,10 +109,52 @@ async def _file_settings(folder: Path) -> AsyncIterator[ProjectSettingsStore]:
     yield FileProjectSettings(folder / "workspace")
 
 
+@asynccontextmanager
+async def _postgres(version: int, folder: Path) -> AsyncIterator[Engine]:
+    pytest.importorskip("psycopg_pool", reason="the package psycopg-pool is not installed")
+    from mnemoir.storage.postgres.engine import open_postgres  # the driver is an extra
+
+    database = await asyncio.to_thread(open_postgres, servers.database_of(version, folder))
+    try:
+        yield database
+    finally:
+        await database.aclose()
+
+
+@asynccontextmanager
+async def _postgres_memories(version: int, folder: Path, clock: Clock) -> AsyncIterator[Store]:
+    async with _postgres(version, folder) as database:
+        yield SqlMemoryStore(database, clock, of_all_facts=SPACES)
+
+
+@asynccontextmanager
+async def _postgres_jobs(version: int, folder: Path, clock: Clock) -> AsyncIterator[JobQueue]:
+    async with _postgres(version, folder) as database:
+        yield SqlJobQueue(database, clock)
+
+
+@asynccontextmanager
+async def _postgres_settings(version: int, folder: Path) -> AsyncIterator[ProjectSettingsStore]:
+    async with _postgres(version, folder) as database:
+        yield SqlProjectSettings(database)
+
+
 MEMORY_STORES = {
     "sqlite": MemoryBackend(open=_sqlite_memories, keeps_past_states=True),
     "encrypted": MemoryBackend(open=_encrypted_memories, keeps_past_states=True, encrypts=True),
     "files": MemoryBackend(open=_file_memories),
+    "postgres-18": MemoryBackend(open=partial(_postgres_memories, 18), keeps_past_states=True, holds_zeros=False),
+    "postgres-15": MemoryBackend(open=partial(_postgres_memories, 15), keeps_past_states=True, holds_zeros=False),
 }
-JOB_QUEUES = {"sqlite": _sqlite_jobs, "encrypted": _encrypted_jobs}
-PROJECT_SETTINGS = {"sqlite": _sqlite_settings, "files": _file_settings}
+JOB_QUEUES = {
+    "sqlite": _sqlite_jobs,
+    "encrypted": _encrypted_jobs,
+    "postgres-18": partial(_postgres_jobs, 18),
+    "postgres-15": partial(_postgres_jobs, 15),
+}
+PROJECT_SETTINGS = {
+    "sqlite": _sqlite_settings,
+    "files": _file_settings,
+    "postgres-18": partial(_postgres_settings, 18),
+    "postgres-15": partial(_postgres_settings, 15),
+}

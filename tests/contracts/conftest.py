@@ -1,15 +1,37 @@
 """One store a test, on real files, under a clock that the test sets."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.contracts.backends import JOB_QUEUES, MEMORY_STORES, PROJECT_SETTINGS, MemoryBackend, Store
 from tests.contracts.words import SetClock
+from tests.postgres_server import servers
 
 Restart = Callable[[], Awaitable[Store]]
+
+
+def staged_backends(every: Mapping[str, object]) -> list[Any]:
+    """The back-ends by name; those over a server of its own are left to the slow stage."""
+    slow = pytest.mark.slow
+    return [
+        pytest.param(one, id=name, marks=slow if name.startswith("postgres") else ()) for name, one in every.items()
+    ]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _servers_end() -> Iterator[None]:
+    yield
+    servers.stop()
+
+
+@pytest.fixture(autouse=True)
+def _databases_are_free() -> Iterator[None]:
+    yield
+    servers.release()
 
 
 @pytest.fixture
@@ -17,7 +39,7 @@ def clock() -> SetClock:
     return SetClock()
 
 
-@pytest.fixture(params=MEMORY_STORES.values(), ids=list(MEMORY_STORES))
+@pytest.fixture(params=staged_backends(MEMORY_STORES))
 def backend(request: pytest.FixtureRequest) -> MemoryBackend:
     chosen: MemoryBackend = request.param
     return chosen
@@ -47,7 +69,7 @@ def past_states(backend: MemoryBackend) -> None:
         pytest.skip("keeps no past states, as documented")
 
 
-@pytest.fixture(params=JOB_QUEUES.values(), ids=list(JOB_QUEUES))
+@pytest.fixture(params=staged_backends(JOB_QUEUES))
 async def jobs_factory(request: pytest.FixtureRequest, tmp_path: Path, clock: SetClock):
     async with AsyncExitStack() as stack:
 
@@ -58,7 +80,7 @@ async def jobs_factory(request: pytest.FixtureRequest, tmp_path: Path, clock: Se
         yield open_anew
 
 
-@pytest.fixture(params=PROJECT_SETTINGS.values(), ids=list(PROJECT_SETTINGS))
+@pytest.fixture(params=staged_backends(PROJECT_SETTINGS))
 async def settings_factory(request: pytest.FixtureRequest, tmp_path: Path):
     async with AsyncExitStack() as stack:
 

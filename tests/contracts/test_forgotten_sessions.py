@@ -7,6 +7,7 @@ import pytest
 from mnemoir.core.memories import Applied, Memory, Provenance, SourceTurn
 from mnemoir.ports.memory_store import Receipt
 from tests.contracts.words import MIRA, SAID, fact, message, remove, rewrite, texts, within
+from tests.postgres_server import servers
 
 SECRET = "zanzibar-yellow-tandem"
 
@@ -23,7 +24,9 @@ async def learn(store, text: str, session: str | None, scope=MIRA):
 
 
 def files_with(folder, words: str) -> list[str]:
-    return [str(file) for file in folder.rglob("*") if file.is_file() and words.encode() in file.read_bytes()]
+    """The files of the store, or its tables, that have the words."""
+    files = [str(file) for file in folder.rglob("*") if file.is_file() and words.encode() in file.read_bytes()]
+    return files + servers.tables_with(folder, words)
 
 
 async def test_what_was_said_in_a_session_alone_goes_with_it_and_all_else_stays(store, backend, tmp_path):

@@ -93,13 +93,16 @@ async def test_a_job_given_up_keeps_payload_and_error(jobs, clock):
     assert await claim(jobs) is None
 
 
-async def test_what_was_running_when_the_process_ended_is_put_back(jobs_factory):
+async def test_what_was_running_when_the_process_ended_is_put_back(jobs_factory, clock, request):
     jobs = await jobs_factory()
     for n in range(3):
         await jobs.put(f"evt_{n}", "remember", {"n": n})
     await claim(jobs)
     await jobs.succeed(await claim(jobs), {})
     jobs = await jobs_factory()
+    if "postgres" in request.node.callspec.id:  # others may have the database: none is known to have ended
+        assert await jobs.reclaim() == 0
+        clock.move(hours=1)  # it lapses like that of any process which does not beat
     assert await jobs.reclaim() == 1
     assert await jobs.reclaim() == 0
     assert [((job := await claim(jobs)).id, job.payload, job.attempts) for _ in range(2)] == [

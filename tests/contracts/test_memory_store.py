@@ -16,7 +16,7 @@ from tests.contracts.words import ALL, ASKED, MIRA, NOW, SAID, fact, keep, messa
 LATER = to_text(NOW + timedelta(hours=1))
 
 
-async def test_an_added_memory_comes_back_as_it_went_in(store):
+async def test_an_added_memory_comes_back_as_it_went_in(store, backend):
     add = fact(
         "Likes tea \0 \U0001f375 \u202e ﷽",
         metadata={"z": [1, {"a": None}], "b": True, "big": 2**63, "f": 0.1},
@@ -28,7 +28,8 @@ async def test_an_added_memory_comes_back_as_it_went_in(store):
         Applied(event="ADD", memory=said.memory),
     ]
     found = await store.get(MIRA, add.memory.id)
-    assert found == add.memory
+    zero = "\0" if backend.holds_zeros else "\ufffd"
+    assert found == replace(add.memory, text=add.memory.text.replace("\0", zero))
     assert list(found.metadata) == ["z", "b", "big", "f"]
     assert await store.get(MIRA, said.memory.id) == said.memory
 

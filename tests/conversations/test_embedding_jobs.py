@@ -244,6 +244,7 @@ memory.save_messages("s", [Message("user", f"text {number}") for number in range
 """
 
 
+@pytest.mark.slow
 def test_the_interpreters_end_finishes_what_waits(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", _SAVED_AT_THE_END, str(tmp_path)], check=True, timeout=300)
     with manager(tmp_path, WordsClient()) as memory:

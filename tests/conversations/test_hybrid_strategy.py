@@ -99,19 +99,49 @@ def test_of_a_pinned_tool_result_its_round_is_kept(tmp_path: Path) -> None:
         ids = save(rows, [*tool_round("a"), *talk(100, words=_WORDS)])
         rows.set_pinned(ids[3], True)
         window = _summarised(Summariser()).window(rows, SESSION, 400)
-    assert texts(window[1:4]) == ["", "saw a", "saw a again"]
+    start = texts(window).index("saw a")
+    assert texts(window[start - 2 : start + 2]) == ["look at a", "", "saw a", "saw a again"]
     assert_valid_history(window)
 
 
-def test_an_answer_that_is_kept_without_its_question_is_explained(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_summarised", [False, True])
+def test_an_answer_that_is_kept_and_comes_first_takes_its_question_along(tmp_path: Path, is_summarised: bool) -> None:
+    strategy = _summarised(Summariser()) if is_summarised else HybridStrategy()
     with opened(tmp_path) as rows:
         ids = save(rows, talk(100, words=_WORDS))
+        for at in (1, 51):
+            rows.set_pinned(ids[at], True)
+        window = strategy.window(rows, SESSION, 400)
+    said = [message for message in window if message.role != "system"]
+    assert said[:3] == [talk(100, words=_WORDS)[at] for at in (0, 1, 51)]
+    assert cost(window) <= 400
+
+
+def test_a_kept_greeting_that_answers_nothing_does_not_begin_a_window(tmp_path: Path) -> None:
+    with opened(tmp_path) as rows:
+        ids = save(rows, [Message("assistant", "Welcome."), *talk(100, words=_WORDS)])
+        rows.set_pinned(ids[0], True)
+        window = HybridStrategy().window(rows, SESSION, 400)
+    assert window[0].role == "user"
+    assert 350 < cost(window) <= 400
+
+
+def test_a_kept_answer_whose_question_does_not_fit_is_left_out(tmp_path: Path) -> None:
+    with opened(tmp_path) as rows:
+        ids = save(rows, [Message("user", "x" * 4000), Message("assistant", "yes"), *talk(20, words=_WORDS)])
         rows.set_pinned(ids[1], True)
         window = HybridStrategy().window(rows, SESSION, 400)
-    assert window[0].text.startswith(SUMMARY_PREFIX)
-    assert window[1].role == "assistant"
-    assert cost(window) <= 400
-    assert_valid_history(window)
+    assert window[0].role == "user"
+    assert "yes" not in texts(window)
+
+
+def test_a_summary_alone_is_no_window(tmp_path: Path) -> None:
+    strategy = _summarised(Summariser())
+    with opened(tmp_path) as rows:
+        save(rows, talk(100, words=_WORDS))
+        assert strategy.window(rows, SESSION, 400)[0].text.startswith(SUMMARY_PREFIX)
+        save(rows, [Message("user", "x" * 4000)])
+        assert strategy.window(rows, SESSION, 400) == []
 
 
 def test_pinned_messages_are_dropped_only_for_the_newest_turn(tmp_path: Path) -> None:

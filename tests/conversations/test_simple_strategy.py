@@ -23,16 +23,42 @@ def test_all_messages_when_they_fit(tmp_path: Path) -> None:
         assert SimpleStrategy(counter=ONE_EACH).window(rows, SESSION, 6) == talk(3)
 
 
-def test_the_newest_messages_when_they_do_not_fit(tmp_path: Path) -> None:
+def test_a_window_that_was_cut_begins_with_a_user(tmp_path: Path) -> None:
     with opened(tmp_path) as rows:
         save(rows, talk(100))
-        assert texts(SimpleStrategy(counter=ONE_EACH).window(rows, SESSION, 3)) == ["a98", "q99", "a99"]
+        windows = [texts(SimpleStrategy(counter=ONE_EACH).window(rows, SESSION, budget)) for budget in (1, 2, 3, 4)]
+    assert windows == [[], ["q99", "a99"], ["q99", "a99"], ["q98", "a98", "q99", "a99"]]
 
 
-def test_whole_turns_with_unit_turn(tmp_path: Path) -> None:
+def test_a_greeting_stays_in_a_window_that_holds_the_whole_thread_and_in_no_other(tmp_path: Path) -> None:
+    greeting = Message("assistant", "Welcome to the inn.")
     with opened(tmp_path) as rows:
-        save(rows, talk(100))
-        assert texts(SimpleStrategy(counter=ONE_EACH, unit="turn").window(rows, SESSION, 3)) == ["q99", "a99"]
+        save(rows, [greeting, *talk(2)])
+        assert SimpleStrategy(counter=ONE_EACH).window(rows, SESSION, 5) == [greeting, *talk(2)]
+        assert SimpleStrategy(counter=ONE_EACH).window(rows, SESSION, 4) == talk(2)
+
+
+def test_system_messages_right_before_a_users_message_stay_with_it_where_they_fit(tmp_path: Path) -> None:
+    rules = [Message("system", "be brief"), Message("system", "be kind")]
+    with opened(tmp_path) as rows:
+        save(rows, [*talk(1), *rules, *talk(1, first=1)])
+        windows = [SimpleStrategy(counter=ONE_EACH).window(rows, SESSION, budget) for budget in (2, 3, 4, 5)]
+    assert [len(window) for window in windows] == [2, 3, 4, 4]
+    assert windows[2] == [*rules, *talk(1, first=1)]
+
+
+def test_an_answer_that_came_after_the_context_was_cleared_does_not_begin_a_window(tmp_path: Path) -> None:
+    with opened(tmp_path) as rows:
+        save(rows, talk(1)[:1])
+        rows.mark_context(SESSION)
+        save(rows, [*talk(1)[1:], *talk(1, first=1)])
+        assert SimpleStrategy().window(rows, SESSION, 100) == talk(1, first=1)
+
+
+def test_of_one_long_turn_that_does_not_fit_nothing_is_left(tmp_path: Path) -> None:
+    with opened(tmp_path) as rows:
+        save(rows, [*talk(1), Message("user", "go"), *tool_round("a")[1:4] * 60])
+        assert SimpleStrategy(counter=ONE_EACH).window(rows, SESSION, 100) == []
 
 
 def test_nothing_when_the_newest_message_alone_is_over_the_budget(tmp_path: Path) -> None:
@@ -49,7 +75,7 @@ def test_nothing_for_an_unknown_session(tmp_path: Path) -> None:
 def test_a_window_over_many_pages_is_the_same_as_over_one(tmp_path: Path) -> None:
     with opened(tmp_path) as rows:
         save(rows, talk(400))
-        assert SimpleStrategy(counter=ONE_EACH).window(rows, SESSION, 501) == talk(400)[-501:]
+        assert SimpleStrategy(counter=ONE_EACH).window(rows, SESSION, 501) == talk(400)[-500:]
 
 
 def test_only_the_newest_page_is_read_of_a_long_session(tmp_path: Path) -> None:
@@ -71,7 +97,7 @@ def test_a_tool_round_is_complete_or_left_out(tmp_path: Path, budget: int) -> No
     with opened(tmp_path) as rows:
         save(rows, [*tool_round("a"), *tool_round("b")])
         window = SimpleStrategy(counter=ONE_EACH).window(rows, SESSION, budget)
-    assert_valid_history(window, begins="any")
+    assert_valid_history(window)
     assert len(window) <= budget
 
 

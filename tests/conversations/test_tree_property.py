@@ -35,6 +35,7 @@ class BranchesOfSessions(RuleBasedStateMachine):
         self.storage = self.opened()
         self.trees: dict[str, Tree] = {}
         self.copies = itertools.count()
+        self.open: dict[tuple[str, int], set[int]] = {}  # questions whose answers are under way, and what came behind
 
     def opened(self) -> MemoryStorage:
         return MemoryStorage(self.folder / "m.db", clock=self.hands)
@@ -69,7 +70,23 @@ class BranchesOfSessions(RuleBasedStateMachine):
         parent = None if at_head else self.some(name, place)
         ids = self.storage.append_messages(name, records(name, said), parent_id=parent)
         tree = self.tree(name)
+        if at_head:
+            self.open.get((name, tree.head), set()).add(ids[0])
         tree.append(ids, tree.head if parent is None else parent, said, self.now)
+        self.open.setdefault((name, ids[-1]), set())
+
+    @rule(place=places, said=words)
+    def an_answer_comes_early_or_late(self, place: int, said: Said) -> None:
+        if not self.open:
+            return
+        name, question = list(self.open)[place % len(self.open)]
+        followers, tree = self.open.pop((name, question)), self.tree(name)
+        [record] = records(name, [said])
+        new = self.storage.put_answer(name, record, question, followers=followers)[0]
+        tree.answer(new, question, said, self.now, followers)
+        for one in self.storage.message_tree(name, 999):
+            at = present(one.created_at) - NOON.replace(tzinfo=None)
+            tree.nodes[one.id].at = at.total_seconds()
 
     @rule(name=sessions, said=words, seconds=st.integers(-900, 900))
     def a_message_of_another_time_is_saved(self, name: str, said: Said, seconds: int) -> None:
@@ -158,6 +175,7 @@ class BranchesOfSessions(RuleBasedStateMachine):
         else:
             self.storage.delete_session(name)
         self.trees[name] = Tree()
+        self.open = {place: followers for place, followers in self.open.items() if place[0] != name}
 
     @invariant()
     def the_store_holds_what_the_model_holds(self) -> None:

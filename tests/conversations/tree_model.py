@@ -1,7 +1,7 @@
 """What a tree of messages is, in the plainest way: every rule looks at everything."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -18,7 +18,7 @@ def meant(said: Said) -> Said:
 class Node:
     parent: int  # 0 at the beginning
     said: Said
-    at: int  # its time, which is never before its parent's
+    at: float  # its time, in seconds, which is never before its parent's
 
 
 @dataclass
@@ -49,13 +49,13 @@ class Tree:
     def words(self, ids: Sequence[int]) -> list[Said]:
         return [meant(self.nodes[one].said) for one in ids]
 
-    def append(self, ids: Sequence[int], parent: int, said: Sequence[Said], now: int) -> None:
+    def append(self, ids: Sequence[int], parent: int, said: Sequence[Said], now: float) -> None:
         for one, words in zip(ids, said, strict=True):
             at = max(now, self.nodes[parent].at if parent else now)
             self.nodes[one] = Node(parent, words, at)
             parent = self.head = one
 
-    def let_in(self, new: int, said: Said, at: int) -> None:
+    def let_in(self, new: int, said: Said, at: float) -> None:
         """On the thread, behind all that is not younger."""
         before = [one for one in self.thread if self.nodes[one].at <= at]
         after = [one for one in self.thread if self.nodes[one].at > at]
@@ -63,6 +63,15 @@ class Tree:
         if after:
             self.nodes[after[0]].parent = new
         else:
+            self.head = new
+
+    def answer(self, new: int, question: int, said: Said, at: float, followers: Collection[int]) -> None:
+        """Between a question and what was put behind it while its answer was under way."""
+        for one in followers:
+            if self.nodes[one].parent == question:
+                self.nodes[one].parent = new
+        self.nodes[new] = Node(question, said, at)
+        if self.head == question:
             self.head = new
 
     def place(self, history: Sequence[Said]) -> tuple[list[int], int]:

@@ -290,6 +290,7 @@ async def test_a_wrong_key_is_reported_to_the_agent(server):
         assert "valid API key" in await refusal(client, "list_memories")
 
 
+@pytest.mark.slow
 @pytest.mark.costly("it runs programs")
 def test_the_tools_are_printed_as_json(server, tmp_path):
     done = run("mcp", "--json", "--url", server.url, cwd=tmp_path)

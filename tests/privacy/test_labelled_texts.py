@@ -99,6 +99,7 @@ def test_a_long_secret_is_found_whole_across_pieces():
     assert text[found.start : found.end] == key
 
 
+@pytest.mark.slow
 @pytest.mark.costly("it runs programs")
 def test_nothing_is_loaded_for_it_while_it_is_off():
     code = "import sys, mnemoir.access.personal_data; print({'phonenumbers', 'stdnum'} & sys.modules.keys())"

@@ -2,6 +2,8 @@
 
 import gc
 
+import pytest
+
 from mnemoir.search.residents import Budget
 
 
@@ -35,6 +37,7 @@ def test_one_alone_may_take_more_than_there_is() -> None:
     assert large.is_there
 
 
+@pytest.mark.slow
 def test_what_is_gone_anyway_takes_nothing() -> None:
     budget, kept = Budget(20), Kept()
     budget.used(kept, 10)

@@ -54,6 +54,8 @@ read       read   -                        GET    /api/memories/extraction-promp
 read       read   -                        GET    /api/events/{event_id} /api/memories/{memory_id}/details
 read       read   -                        GET    /api/memories/changes /api/memories/proposals
 read       read   -                        GET    /api/memories/duplicates
+read       read   -                        GET    /api/imports /api/imports/{import_id}
+read       read   -                        GET    /api/imports/{import_id}/estimate
 read       read   -                        GET    /api/conversations/{id}/messages/{message_id}/learned
 read       read   -                        GET    /api/memories/{memory_id}/history /api/memories/{user_id}
 read       read   -                        GET    /api/runs /api/runs/live /api/runs/{run_id}/summary
@@ -115,6 +117,9 @@ admin      admin  conversations.prune      POST   /api/conversations/prune
 admin      admin  holds.change             PUT    /api/holds/{user_id}
 admin      admin  holds.change             DELETE /api/holds/{user_id}
 admin      admin  memories.delete_all      DELETE /api/memories
+admin      admin  imports.learn            POST   /api/imports/{import_id}/learn
+admin      admin  imports.stop             POST   /api/imports/{import_id}/stop
+admin      admin  imports.undo             POST   /api/imports/{import_id}/undo
 admin      admin  memories.import          POST   /api/import
 admin      admin  node_memory.cleanup      POST   /api/conversations/node-memory/cleanup
 admin      admin  settings.change          PUT    /api/memories/extraction-prompt /api/memories/settings

@@ -127,6 +127,7 @@ CHANGES = ["edit", "delete", "restore", "merge", "undo", "approve", "refuse"]
 GROWTH = ["learn", "learn", "learn", "keep"]
 
 
+@pytest.mark.slow
 @pytest.mark.costly("each of many requests is answered, and the index compared behind it")
 @pytest.mark.parametrize("seed", [3, 8, 9])  # with these every kind of change is done
 async def test_links_are_those_of_a_fresh_index_after_any_requests(open_server, seed):

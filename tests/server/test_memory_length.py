@@ -45,6 +45,7 @@ async def texts(server) -> list[str]:
     return sorted(one["memory"] for one in (await server.get(f"{MEMORIES}?user_id=mira&limit=1000"))["results"])
 
 
+@pytest.mark.slow
 async def test_a_text_of_the_longest_length_is_stored_whole_in_any_script(server):
     for text in ALLOWED:
         await server.post(MEMORIES, adding(text))

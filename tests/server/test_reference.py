@@ -42,6 +42,7 @@ async def test_it_asks_for_a_key_where_the_server_does(open_server, keys):
     assert ('id="key"' in await page_of(await open_server(api_keys=keys))) is bool(keys)
 
 
+@pytest.mark.slow
 async def test_below_a_prefix_it_leads_to_what_is_there(open_server):
     page = await page_of(await open_server(root_path="/memory"))
     assert 'src="/memory/docs/try.js"' in page

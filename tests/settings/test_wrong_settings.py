@@ -31,7 +31,7 @@ WRONG_VALUES = [
     ("server: {host: 'x:80'}", "the port is a setting of its own"),
     ("server: {cors_origins: 5}", "server.cors_origins is '5' and must be a list, or one text with commas."),
     ("server: {cors_origins: [5]}", "server.cors_origins is a list and must be text; put it in quotes."),
-    ("storage: {backend: sqlit}", "must be one of 'sqlite' or 'file' (did you mean 'sqlite'?)."),
+    ("storage: {backend: sqlit}", "must be one of 'sqlite', 'file' or 'postgres' (did you mean 'sqlite'?)."),
     ("server: {public_url: memory.org}", "server.public_url is 'memory.org' and must be a URL that starts with"),
     ("auth: {session_hours: 0}", "mnemoir.yaml: auth.session_hours is '0' and must be greater than 0."),
     ("memory: {default_project: ../x}", "memory.default_project is '../x' and must be 1 to 128 letters"),

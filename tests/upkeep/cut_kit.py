@@ -23,7 +23,7 @@ from tests.upkeep.toy_holding import make_table, notes_of
 WORD = "Zanzibarquince"
 MIRA, ANNA = "mira.zanzibar", "anna"
 GIVING = ("note", "fact", "conversation")
-ERASING = ("job", "run", "note", "fact", "proposal", "discussion", "lock", "personal", "conversation")
+ERASING = ("import", "job", "run", "note", "fact", "proposal", "discussion", "lock", "personal", "conversation")
 ERASING_PEOPLE = ("lock", "access", "usage")
 NOTHING = ((), (), ())
 ALL = ((f"Owns a {WORD}",), ("talk",), (f"{WORD} note",))

@@ -163,6 +163,7 @@ async def test_the_sign_in_and_the_usage_of_who_was_erased_since_are_not_restore
     assert held == {"data": False, "backup": True, "new": False}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["live", "lost"])
 async def test_encrypted_data_are_restored_without_who_was_erased_since_and_keep_keys_of_who_came_back(
     tmp_path, where

@@ -99,6 +99,7 @@ def test_whether_the_time_context_is_needed_is_known_before_the_first_node(compi
     assert compiled(*nodes, **variables).names_time_context is names
 
 
+@pytest.mark.slow
 def test_a_workflow_is_compiled_once_and_forgotten_with_its_definition(compiler):
     workflow = read_workflow("Tested", [RESPOND])
     assert compiler.compiled_workflow(workflow) is compiler.compiled_workflow(workflow)

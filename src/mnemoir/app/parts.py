@@ -11,9 +11,9 @@ from mnemoir.access.opening import Access, open_access
 from mnemoir.app.workflows import make_workflows
 from mnemoir.chats.chat_memory import points_here
 from mnemoir.chats.clock_trust import ClockTrust
-from mnemoir.chats.imports import import_past_file, refuse_other_file
 from mnemoir.chats.memory_parts import Memory, open_memory
 from mnemoir.chats.opening import Chats, open_chats, open_talks
+from mnemoir.chats.past_file import import_past_file, refuse_other_file
 from mnemoir.chats.quotas import Quotas
 from mnemoir.core.clock import utc_now
 from mnemoir.core.data_directory import CACHE, CONVERSATIONS, DATABASE_FILE, OWN_DISCUSSIONS
@@ -22,7 +22,7 @@ from mnemoir.models.model_parts import Models, open_models
 from mnemoir.ports.llm import ChatModel
 from mnemoir.providers.http import new_session
 from mnemoir.settings import Settings
-from mnemoir.storage.databases import DirectoryIdentity, embedded
+from mnemoir.storage.databases import DirectoryIdentity, databases
 from mnemoir.storage.private_folders import close_folders
 from mnemoir.storage.sql.ageing import SqlStamps
 from mnemoir.trees.opening import Trees, open_runs, open_trees
@@ -101,7 +101,9 @@ async def open_parts(settings: Settings) -> Parts:
         encryption = own(Encryption(settings))
         cells = encryption.cells
         identity = DirectoryIdentity(settings.storage.data_dir, settings.memory.conversations_folder)
-        database = own(embedded.open_main(settings.storage.data_dir / DATABASE_FILE, cells, identity))
+        database = own(
+            databases(settings.storage.dsn).open_main(settings.storage.data_dir / DATABASE_FILE, cells, identity)
+        )
         await encryption.refuse_lost_store(database)
         access = await open_access(settings, careful, database, identity, own)
         trust = ClockTrust(SqlStamps(database))
@@ -116,7 +118,9 @@ async def open_parts(settings: Settings) -> Parts:
         upkeep = open_upkeep(settings, access, models, memory, talks, discussions, runs, encryption, trust, own)
         await upkeep.adoption.hide_cut_adoptions()
         chats = open_chats(settings, models, memory, talks, trees, discussions, upkeep.holdings, own)
-        past = await import_past_file(settings, talks.conversations, trust.stamps, memory.personal_data)
+        past = await import_past_file(
+            settings, chats.conversations, chats.imports, trust.stamps, memory.personal_data
+        )
         return Parts(
             settings=settings,
             access=access,

@@ -14,7 +14,7 @@ from mnemoir.chats.conversation_folders import place_of
 from mnemoir.chats.conversations import Conversations
 from mnemoir.chats.discussions import Discussions
 from mnemoir.chats.forgetting import Forgetting
-from mnemoir.chats.remembering import queue_of
+from mnemoir.chats.remembering import past_queue_of, queue_of
 from mnemoir.chats.stock import size_of
 from mnemoir.chats.user_folders import OBJECTS
 from mnemoir.conversations.attachments.attachments import Attachments
@@ -57,7 +57,7 @@ def holding_of_jobs(background: Background) -> OpenHolding:
                 return False
             return scope.conversation is None or scope.conversation in (whose.get("conversation"), _session_of(about))
 
-        for queue in (queue_of(scope), _NO_QUEUE):
+        for queue in (queue_of(scope), past_queue_of(scope), _NO_QUEUE):
             await background.withdraw(queue, is_unwanted, patience_s=_PATIENCE_S)
         return {}
 
@@ -76,7 +76,8 @@ def holding_of_jobs(background: Background) -> OpenHolding:
 
     async def erase(scope: Scope) -> Amounts:
         # the queue is named after the user, also in jobs that are done
-        await background.withdraw(queue_of(scope), lambda job: True, patience_s=_PATIENCE_S)
+        for queue in (queue_of(scope), past_queue_of(scope)):
+            await background.withdraw(queue, lambda job: True, patience_s=_PATIENCE_S)
         return await forget(scope.owner)
 
     return OpenHolding(name="job", forget=forget, forget_part=forget_part, erase=erase, sweep=background.drop_ended)

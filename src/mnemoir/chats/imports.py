@@ -1,115 +1,140 @@
-"""Imports into the conversations of one person: as the policy for personal data has them, and once from a past file.
+"""What a person brought in from other programs: which imports there are, learning from them, and undoing them."""
 
-The setting `memory.storage_path` of harombe names its database, and so may that of Mnemoir: the conversations in it
-are imported at the first start, which is noted. The file is only read.
-"""
-
-import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from mnemoir.chats.conversations import Conversations
-from mnemoir.conversations.attachments.attachments import Attachments
-from mnemoir.conversations.transfer import ImportReport, import_sessions
-from mnemoir.conversations.transfer.copies import InvalidImport
-from mnemoir.conversations.transfer.importing import UNFINISHED_WHY
-from mnemoir.conversations.transfer.recognition import format_of
+from mnemoir.chats.past_learning import LearningEstimate, PastLearning
+from mnemoir.chats.past_undoing import PastUndoing, left_state
+from mnemoir.conversations.transfer.copies import StoredSession
 from mnemoir.conversations.users import OwnConversations
-from mnemoir.core.clock import utc_now
-from mnemoir.core.conversations import Message
-from mnemoir.core.errors import SettingsError
-from mnemoir.core.scope import DEFAULT_USER, Scope
-from mnemoir.privacy.handling import PersonalData
-from mnemoir.settings import Settings
-from mnemoir.storage.disk_files import file_errors
-from mnemoir.storage.sql.ageing import SqlStamps, stamp_of_import
+from mnemoir.core.clock import to_text, utc_now
+from mnemoir.core.errors import NotFound
+from mnemoir.core.ids import ChangeId, ImportId, new_import_id
+from mnemoir.core.scope import Scope
+from mnemoir.ports.holdings import Amounts, OpenHolding
+from mnemoir.storage.sql.imports import Import, ImportedConversation, SqlImports
+from mnemoir.storage.user_pool import in_thread
 
-IMPORTS = "\0import"  # in place of a conversation's id, which holds no NUL
-_SETTING = "memory.storage_path"
+MOST_LISTED = 100
+ImportStanding = Literal["stored", "learning", "stopped", "learned", "undoing", "undone"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PastImport:
-    """What was imported from the file that the setting names."""
+class Standing:
+    """How it stands with an import. `waits_for` is why the turn or the undo at hand is to be tried again."""
 
-    file: Path
-    conversations: int
-    messages: int
-    skipped: int = 0
+    one: Import
+    state: ImportStanding
+    waits_for: str | None = None
 
-    def __str__(self) -> str:
-        left_out = (
-            f" {self.skipped} more are not imported: they cannot be read, or are there." if self.skipped else ""
+
+class Imports:
+    """Serves every user. Raises NotFound for an import that a user does not have, and StorageUnavailable."""
+
+    def __init__(
+        self, rows: SqlImports, conversations: Conversations, learning: PastLearning, undoing: PastUndoing
+    ) -> None:
+        self.rows = rows
+        self.learning = learning
+        self._undoing = undoing
+        self._conversations = conversations
+
+    async def note_conversations(
+        self, scope: Scope, own: OwnConversations, program: str, stored: Sequence[StoredSession]
+    ) -> ImportId | None:
+        """Note what an import stored, right behind it; None where it stored nothing."""
+        if not stored:
+            return None
+        import_id = new_import_id()
+
+        def list_conversations() -> list[ImportedConversation]:
+            return [
+                ImportedConversation(
+                    id=f"{import_id}/{number:06}",
+                    conversation=each.id,
+                    is_new=each.is_new,
+                    first_message=each.first_message,
+                    last_message=each.last_message,
+                    left_state=left_state(own.log.get_session(each.id)),
+                )
+                for number, each in enumerate(stored)
+            ]
+
+        conversations = await in_thread(list_conversations)
+        one = Import(
+            id=import_id,
+            kind="conversations",
+            program=program,
+            created_at=to_text(utc_now()),
+            stored=len(conversations),
         )
-        return (
-            f"Imported {self.conversations} conversations with {self.messages} messages for the user {DEFAULT_USER} "
-            f"from {self.file}.{left_out} The file was only read, and is imported once: take {_SETTING} out."
+        await self.rows.put(scope, one, conversations)
+        return import_id
+
+    async def note_memories(self, scope: Scope, program: str, stored: int, change_id: ChangeId) -> ImportId:
+        """Note the commit in which an import added memories."""
+        one = Import(
+            id=new_import_id(),
+            kind="memories",
+            program=program,
+            created_at=to_text(utc_now()),
+            stored=stored,
+            change_id=change_id,
         )
+        await self.rows.put(scope, one)
+        return one.id
 
+    async def newest(self, scope: Scope) -> list[Standing]:
+        """How it stands with the user's imports, newest first."""
+        return [await self._state_of(scope, one) for one in await self.rows.newest(scope, limit=MOST_LISTED)]
 
-def refuse_other_file(settings: Settings) -> None:
-    """Raise SettingsError where the setting names a file that is not the database of another program. Blocks."""
-    path = settings.memory.past_file
-    if path is None:
-        return
-    try:
-        with file_errors(path), path.open("rb") as file:
-            kind = format_of(file)
-    except InvalidImport:
-        raise _refusal(path, "It is neither a folder nor the database of harombe.") from None
-    if kind != "harombe":
-        raise _refusal(path, f"It is a file of chats ({kind}). Bring it in with `mnemoir import {path}`.")
+    async def state_of(self, scope: Scope, import_id: str) -> Standing:
+        """How it stands with one import."""
+        return await self._state_of(scope, await self._get(scope, import_id))
 
+    async def estimate(self, scope: Scope, import_id: str) -> LearningEstimate:
+        """What it will take to learn from what is left of an import."""
+        return await self.learning.estimate(scope, await self._get(scope, import_id))
 
-async def import_past_file(
-    settings: Settings, conversations: Conversations, stamps: SqlStamps, personal_data: PersonalData
-) -> PastImport | None:
-    """Import the file that the setting names; None for no file, and for one that was imported before.
+    async def undo(self, scope: Scope, import_id: str) -> None:
+        """Take back what was learned of an import and what it stored. Raises Conflict where it was undone."""
+        one = await self._get(scope, import_id)
+        await self.learning.cancel(scope, one)
+        await self._undoing.begin(scope, one)
 
-    An import that was cut is made whole by the next start. Raises SettingsError for a file that cannot be imported.
-    """
-    path = settings.memory.past_file
-    if path is None or await stamps.read(stamp_of_import(path)) is not None:
-        return None
-    scope = Scope(project=settings.memory.default_project, user=DEFAULT_USER)
-    change = await policy_change(personal_data, scope, is_kept=True)
+    async def get(self, scope: Scope, import_id: str) -> Import:
+        """The import of that id."""
+        return await self._get(scope, import_id)
 
-    def store(own: OwnConversations) -> ImportReport:
-        objects = Attachments(own.node_parts.objects)
-        with file_errors(path):
-            for each in import_sessions(own.manager, path, format="harombe", dry_run=True).skipped:
-                if each.why == UNFINISHED_WHY:  # what an import that was cut has left
-                    own.manager.delete_session(each.id)
-            return import_sessions(
-                own.manager, path, format="harombe", user=scope.user, attachments=objects, change=change
+    async def _get(self, scope: Scope, import_id: str) -> Import:
+        one = await self.rows.get(scope, import_id)
+        if one is None:
+            raise NotFound(
+                f"There is no import {import_id[:128]!r} here. List the user's imports to see their ids.",
+                code="import_not_found",
             )
+        return one
 
-    async with conversations.deciding(scope, IMPORTS), conversations.of(scope) as own:
-        try:
-            report = await asyncio.to_thread(store, own)
-        except InvalidImport as exc:
-            raise _refusal(path, exc.message) from exc
-    await stamps.write(stamp_of_import(path), utc_now())
-    counts = {"conversations": report.sessions, "messages": report.messages, "skipped": len(report.skipped)}
-    return PastImport(file=path, **counts)
-
-
-async def policy_change(
-    personal_data: PersonalData, scope: Scope, *, is_kept: bool
-) -> Callable[[str, Message], Message] | None:
-    """Gives an imported message as it may be stored, and blocks; None where the policy changes none."""
-    loop = asyncio.get_running_loop()
-    if (await personal_data.enter(scope)).messages in ("off", "tag"):
-        return None
-
-    def change(id: str, message: Message) -> Message:
-        within = replace(scope, conversation=id)
-        changing = personal_data.messages(within, [message], is_kept=is_kept)
-        return asyncio.run_coroutine_threadsafe(changing, loop).result()[0]
-
-    return change
+    async def _state_of(self, scope: Scope, one: Import) -> Standing:
+        if one.state not in ("learning", "undoing"):
+            return Standing(one=one, state=one.state)
+        job = await self.learning.job_of(scope, one)
+        now = await self.rows.get(scope, one.id) or one  # its job may have ended meanwhile
+        if job is None and now.state == "learning" == one.state:
+            return Standing(one=now, state="stopped")  # the queue gave it up, or a forgetting withdrew it
+        return Standing(one=now, state=now.state, waits_for=job.error if job else None)
 
 
-def _refusal(path: Path, cause: str) -> SettingsError:
-    return SettingsError(f"{_SETTING} names the file {path}. {cause} Name a folder there, or leave the setting out.")
+def holding_of_imports(rows: SqlImports) -> OpenHolding:
+    """What was brought in, and how far it was learned from: a forgetting ends the learning."""
+
+    async def forget(scope: Scope) -> Amounts:
+        if scope.conversation is None:
+            await rows.stop(scope)
+        else:
+            await rows.drop_conversation(scope, scope.conversation)
+        return {}
+
+    return OpenHolding(name="import", forget=forget)

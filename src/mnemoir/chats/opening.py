@@ -9,8 +9,11 @@ from mnemoir.chats.chat_memory import chat_memory, open_memory_service, points_h
 from mnemoir.chats.conversation_parts import open_conversations, recording_options
 from mnemoir.chats.conversations import Conversations
 from mnemoir.chats.discussions import Discussions
+from mnemoir.chats.imports import Imports
 from mnemoir.chats.memory_parts import Memory, eraser, multilingual_of
 from mnemoir.chats.message_vectors import WaitingFolders
+from mnemoir.chats.past_learning import PastLearning
+from mnemoir.chats.past_undoing import PastUndoing
 from mnemoir.chats.quotas import Quotas
 from mnemoir.chats.recording import Recorder
 from mnemoir.chats.remembering import Turns
@@ -28,6 +31,7 @@ from mnemoir.storage.sealing.cells import Cells
 from mnemoir.storage.sql import SqlJobQueue
 from mnemoir.storage.sql.ageing import SqlStamps
 from mnemoir.storage.sql.forgetting import ERASE
+from mnemoir.storage.sql.imports import SqlImports
 from mnemoir.trees.opening import Trees
 from mnemoir.workflows.services import ChatMemory
 
@@ -59,6 +63,7 @@ class Chats:
     stock: Stock
     memory_service: HttpMemoryService
     times: MemoryTimes
+    imports: Imports
 
 
 def open_talks(
@@ -121,4 +126,21 @@ def open_chats(
         stock=own(Stock(settings, holdings, conversations.damaged_files, SqlStamps(memory.database))),
         memory_service=talks.memory_service,
         times=talks.times,
+        imports=open_imports(settings, memory, talks),
     )
+
+
+def open_imports(settings: Settings, memory: Memory, talks: Talks) -> Imports:
+    """Open what was brought in from other programs, and what learns from it."""
+    rows = SqlImports(memory.database)
+    learning = PastLearning(
+        rows,
+        talks.conversations,
+        talks.background,
+        talks.quotas,
+        memory.facts,
+        memory.project_settings,
+        is_here=points_here(settings),
+    )
+    undoing = PastUndoing(rows, talks.conversations, talks.background, memory.facts, memory.store, memory.proposals)
+    return Imports(rows, talks.conversations, learning, undoing)

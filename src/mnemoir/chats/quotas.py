@@ -4,10 +4,11 @@ What is stored is refused by itself, and a chat that cannot be remembered or kep
 is checked before a model is asked, so the last chat may go over it.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal, cast
 
@@ -77,6 +78,8 @@ class Quotas:
         self._deciding = KeyedLock()
         self.spent = spent
         self._stored: StoredAmounts | None = None
+        self.no_chat = asyncio.Event()  # set while no chat of anybody is under way
+        self.no_chat.set()
 
     def count_in(self, stored: StoredAmounts) -> None:
         """Where stored things are counted; until then there is no quota on them."""
@@ -190,6 +193,7 @@ class Quotas:
                 )
         for one in both:
             self._chats[one] = self._chats.get(one, 0) + 1
+        self.no_chat.clear()
         try:
             yield
         finally:
@@ -197,6 +201,8 @@ class Quotas:
                 self._chats[one] -= 1
                 if not self._chats[one]:
                     del self._chats[one]
+            if not self._chats:
+                self.no_chat.set()
 
     async def standings(self, tenant: str, user: str | None) -> list[Standing]:
         """How it stands with all quotas of a user, or with None of a tenant."""
@@ -246,6 +252,18 @@ class Quotas:
             limit=limit,
             resets_at=end_of(what, today),
         )
+
+
+@contextmanager
+def limited_as(scope: Scope, limits: Limits) -> Iterator[None]:
+    """Let the quotas of the key that asked for a job count while it runs."""
+    act = acting.get()
+    caller = replace(act.principal, tenant=scope.tenant, limits=limits)
+    before = acting.set(replace(act, principal=caller))
+    try:
+        yield
+    finally:
+        acting.reset(before)
 
 
 def _room_for(what: Stored) -> int:

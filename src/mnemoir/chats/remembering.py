@@ -95,6 +95,11 @@ def queue_of(scope: Scope) -> str:
     return json.dumps([scope.tenant, scope.project, scope.user])
 
 
+def past_queue_of(scope: Scope) -> str:
+    """The queue of what is learned of one user's imports, so that no turn of a chat waits behind these."""
+    return json.dumps([scope.tenant, scope.project, scope.user, "past"])
+
+
 def rememberer(service: MemoryService) -> Handler:
     """The handler of these jobs. A result names memories but quotes none, since it outlives them."""
 

@@ -5,6 +5,7 @@ All functions block.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 
 from mnemoir.agent.retrieval import RecalledMessage
 from mnemoir.conversations.attachments.attachments import Attachments
@@ -12,10 +13,10 @@ from mnemoir.conversations.log.message_rows import from_model, read_call, record
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.conversations.windows.counters import CHARS4
-from mnemoir.conversations.windows.fitting import fit
-from mnemoir.conversations.windows.strategies.tail import SimpleStrategy, stored_window
+from mnemoir.conversations.windows.fitting import borders, fit
+from mnemoir.conversations.windows.strategies.tail import SimpleStrategy, stored_window, tail_of, with_closed_calls
 from mnemoir.core import messages as core
-from mnemoir.core.conversations import HEAD, ROOT, Message, MessageNotFoundError, messages_of
+from mnemoir.core.conversations import HEAD, ROOT, Message, MessageNotFoundError, StoredMessage, messages_of
 from mnemoir.core.discussion_id import without_tags
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.events import Reply
@@ -28,7 +29,7 @@ from mnemoir.workflows.run import RecordedTurn, last_user_message
 
 INSTRUCTIONS = ("system", "developer", "systemMes")  # roles of instructions, which are no part of the conversation
 _MOST_OF_A_BRANCH = 1000  # messages
-_MOST_IN_A_TURN = 64  # messages before a tool's result that are searched for its question
+_PAGE = 64  # messages
 INCOMPLETE = "incomplete"
 PERSONAL_DATA = "personal_data"  # the member of a session's metadata that lists the kinds in it
 
@@ -48,7 +49,7 @@ def shown_history(rows: Log, manager: MemoryManager, turn: RecordedTurn, new: Se
     another branch since, the newest messages of this one are shown. Blocks: a strategy may ask a model for a summary.
     """
     record = rows.get_session(turn.conversation_id)
-    window = _window(rows, manager, turn, new) or _newest_turn(rows, turn, new)
+    window = _window(rows, manager, turn, new) or _newest_turn(rows, manager, turn, new)
     return ShownHistory(prompt=record.system_prompt if record else "", window=window)
 
 
@@ -98,23 +99,40 @@ def _window(rows: Log, manager: MemoryManager, turn: RecordedTurn, new: Sequence
     session_id, budget = turn.conversation_id, manager.max_history_tokens
     window = stored_window(manager.strategy, rows, session_id, budget)
     end = next((at + 1 for at, one in enumerate(window) if one.id == turn.message_id and not one.made), 0)
+    shown = messages_of(window[:end])
     if not end:
         stored = rows.messages_by_id([turn.message_id]).get(turn.message_id)
         if stored is not None and not stored.is_on_thread:
             way = rows.way_to(session_id, turn.message_id, _MOST_OF_A_BRANCH)
-            return fit(messages_of(reversed(way)), budget, CHARS4)
-    shown = messages_of(window[:end])
+            tail = tail_of(way[::-1], budget, CHARS4, is_whole=len(way) < _MOST_OF_A_BRANCH)
+            shown = messages_of(tail.stored[tail.cut :])
     return shown if _words(shown[-len(new) :]) == _words(new) else []
 
 
-def _newest_turn(rows: Log, turn: RecordedTurn, new: Sequence[Message]) -> Sequence[Message]:
-    """The new messages, preceded by the question and call when they begin with a tool's result."""
-    if new[0].role != "tool":
+def _newest_turn(rows: Log, manager: MemoryManager, turn: RecordedTurn, new: Sequence[Message]) -> Sequence[Message]:
+    """The new messages, whatever their size, behind their question, and the newest between the two that fit."""
+    if new[0].role == "user":
         return new
-    way = rows.way_to(turn.conversation_id, turn.message_id, len(new) + _MOST_IN_A_TURN)
-    recent = messages_of(reversed(way))
-    start = next((at for at in range(len(recent) - len(new), 0, -1) if recent[at].role == "user"), 0)
-    return recent[start:] or new
+    way = _way_to_question(rows, turn, len(new))
+    stored = with_closed_calls(way[::-1])
+    begin = way[: len(new)][-1].id if way else None
+    first = next((at for at, one in enumerate(stored) if one.id == begin and not one.made), len(stored) - 1)
+    recent = messages_of(stored)
+    least = sum(at > first for at in borders(recent, "message")) + 1
+    question = [0] if recent and recent[0].role == "user" else []
+    return fit(recent, manager.max_history_tokens, CHARS4, "message", least, question) or new
+
+
+def _way_to_question(rows: Log, turn: RecordedTurn, least: int) -> list[StoredMessage]:
+    """The newest `least` messages of a turn and those before them, newest first, down to a question, if any."""
+    way = rows.way_to(turn.conversation_id, turn.message_id, least)
+    while way and way[-1].message.role != "user":
+        page = rows.way_before(turn.conversation_id, way[-1].id, _PAGE)
+        asked = next((at for at, one in enumerate(page) if one.message.role == "user"), len(page) - 1)
+        way += page[: asked + 1]
+        if not page:
+            break
+    return way
 
 
 def _words(messages: Sequence[Message]) -> list[tuple[str, str]]:
@@ -206,7 +224,14 @@ def store_question(
         asked = [id for id, one in zip(placed.ids, history, strict=True) if one.role == "user"][-1:]
         uids = rows.uids_of(placed.ids if place.names_all else asked)
         question = uids[asked[0]] if asked else None
-        turn = RecordedTurn(conversation_id=session_id, message_id=placed.ids[-1], question_uid=question)
+        if place.parent_id is None and placed.added and new[0].role != "assistant":  # no answer of the client's own
+            own.open_questions.follow(own.folder, placed.parent_id, placed.added[0])
+        turn = RecordedTurn(
+            conversation_id=session_id,
+            message_id=placed.ids[-1],
+            question_uid=question,
+            open=own.open_questions.ask(own.folder, placed.ids[-1]),
+        )
         is_at_hand = isinstance(manager.strategy, SimpleStrategy)  # other strategies may wait for a model
         shown = shown_history(rows, manager, turn, new) if place.shows_stored and is_at_hand else None
         named = [uids.get(id) for id in placed.ids] if place.names_all else []
@@ -246,9 +271,11 @@ def tag_session(own: OwnConversations, session_id: str, kinds: Sequence[str]) ->
 def store_answer(
     own: OwnConversations, turn: RecordedTurn, reply: Reply, run_id: str, finish_reason: str
 ) -> Sequence[int] | None:
-    """Store the answer; its ids, none for an answer without text and calls, None when the conversation is gone.
+    """Store the answer; the ids of the messages to embed, None when the conversation is gone.
 
-    Its vector, like that of the question, is made by a later call of `MemoryManager.embed`.
+    These are the answer and what it was put in front of: messages that came behind the question while it was under
+    way. There are none for an answer without text and calls, which is not stored. Vectors are made by a later call of
+    `MemoryManager.embed`.
     """
     if not (reply.words or reply.tool_calls):
         return None if own.manager.get_message(turn.conversation_id, turn.message_id) is None else ()
@@ -261,11 +288,33 @@ def store_answer(
         uid=turn.answer_uid,
     )
     try:
-        return own.log.append_messages(
+        return own.log.put_answer(
             turn.conversation_id,
-            [answer],
-            parent_id=turn.message_id,
+            answer,
+            turn.message_id,
+            followers=turn.open.followers,
             embedding_model=own.manager.embedding_model,
         )
     except MessageNotFoundError:
         return None
+
+
+def add_messages(
+    own: OwnConversations, session_id: str, messages: Sequence[Message], uids: Sequence[str] | None = None
+) -> list[int]:
+    """Add messages that ask for no answer behind the newest one; their ids. `uids` are the names they get.
+
+    Behind a question whose answer is under way, that answer is put in front of them.
+    """
+    named = zip(messages, uids or repeat(None, len(messages)), strict=True)
+    records = [record_of(session_id, one, uid=uid) for one, uid in named]
+
+    def append_messages(rows: Log) -> list[int]:
+        ids = rows.append_messages(session_id, records, embedding_model=own.manager.embedding_model)
+        for one in rows.messages_by_id(ids[:1]).values():
+            own.open_questions.follow(own.folder, one.parent_id or ROOT, one.id)
+        return ids
+
+    ids = own.log.together(append_messages)
+    own.manager.embed(ids)
+    return ids

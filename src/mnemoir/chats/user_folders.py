@@ -24,6 +24,7 @@ from mnemoir.chats.conversation_folders import (
 from mnemoir.chats.expected_folders import ExpectedFolders
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.nodes.memory import NodeParts
+from mnemoir.conversations.open_questions import OpenQuestions
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.data_directory import SESSIONS_FILE
 from mnemoir.core.discussion_id import is_encoded
@@ -85,6 +86,7 @@ class UserFolders:
         self._lock = lock
         self._pool: UserPool[Path, OwnConversations] = UserPool(self._open_folder, _close)
         self._one_by_one = KeyedLock()
+        self._open_questions = OpenQuestions()  # here, since a folder may be closed while an answer is under way
         self._hidden: set[Path] = set()
         self._catalogue = CatalogueUpkeep(catalogue, root, self._pool.shared_lock, self._pool.is_used, model)
 
@@ -242,7 +244,7 @@ class UserFolders:
         manager = self._make_manager(folder)
         manager.begin_backfill()  # for messages left without a vector by a crash or an embedder that was down
         parts = NodeParts(objects=self._objects_in(folder), lock=FileLock(folder / "locks"))
-        return OwnConversations(folder=folder, manager=manager, node_parts=parts)
+        return OwnConversations(folder=folder, manager=manager, node_parts=parts, open_questions=self._open_questions)
 
     def _objects_in(self, folder: Path) -> ConditionalStore:
         objects = LocalObjects(folder / OBJECTS)

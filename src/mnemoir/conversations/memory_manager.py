@@ -121,7 +121,8 @@ class MemoryManager(ManagedTree):
     def load_history(self, session_id: str, max_tokens: int | None = None) -> list[Message]:
         """The window: the messages of the session to send to the model, oldest first, within the budget.
 
-        [] for an unknown session, which is not created. Tool calls without a result get a placeholder result.
+        Unless it is the whole thread, it begins with a user's message, behind system messages. [] for an unknown
+        session, which is not created. Tool calls without a result get a placeholder result.
         """
         budget = self.max_history_tokens if max_tokens is None else max_tokens
         return self.strategy.window(self.storage, session_id, budget)
@@ -133,7 +134,10 @@ class MemoryManager(ManagedTree):
     def get_recent_messages(
         self, session_id: str, count: int = 10, *, max_tokens: int | None = None
     ) -> list[Message]:
-        """The last `count` messages of the thread, oldest first; of these the newest that fit into `max_tokens`."""
+        """The last `count` messages of the thread, oldest first; of these the newest that fit into `max_tokens`.
+
+        They are as they were stored: the first one may be an answer. `load_history` gives what a model is sent.
+        """
         recent = messages_of(reversed(self.storage.newest_messages(session_id, count)))
         return recent if max_tokens is None else fit(recent, max_tokens, self._counter, unit="message")
 

@@ -7,7 +7,7 @@ files that concurrent work has written meanwhile.
 """
 
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol
@@ -17,6 +17,7 @@ from mnemoir.conversations.attachments.links import attachments_prefix
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.nodes.conversation_nodes import forget_node_memories
 from mnemoir.conversations.nodes.memory import NodeParts
+from mnemoir.conversations.open_questions import OpenQuestions
 from mnemoir.core.scope import Scope
 from mnemoir.ports.log import Log
 from mnemoir.ports.objects import ObjectStore
@@ -26,12 +27,14 @@ from mnemoir.ports.objects import ObjectStore
 class OwnConversations:
     """The data of one user. All methods block.
 
-    `manager` searches, builds windows and embeds what it saves; all else is read from its log.
+    `manager` searches, builds windows and embeds what it saves; all else is read from its log. `open_questions` are
+    those of all users.
     """
 
     folder: Path
     manager: MemoryManager
     node_parts: NodeParts
+    open_questions: OpenQuestions = field(default_factory=OpenQuestions)
 
     @property
     def log(self) -> Log:

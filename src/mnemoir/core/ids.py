@@ -8,6 +8,7 @@ JobId = NewType("JobId", str)
 ChangeId = NewType("ChangeId", str)
 PlanId = NewType("PlanId", str)
 ProposalId = NewType("ProposalId", str)
+ImportId = NewType("ImportId", str)
 
 _DRAWN_BYTES = 4096  # per system call: one call for each id costs a chat as much as reading its body
 
@@ -40,6 +41,11 @@ def new_plan_id() -> PlanId:
 def new_proposal_id() -> ProposalId:
     """`prp_` and 32 random hex digits."""
     return ProposalId(f"prp_{_hex(16)}")
+
+
+def new_import_id() -> ImportId:
+    """`imp_` and 32 random hex digits."""
+    return ImportId(f"imp_{_hex(16)}")
 
 
 def new_call_id() -> str:

@@ -228,9 +228,9 @@ class Background:
             if not await self._jobs.succeed(job, await handler(job)):
                 _log.warning("job ended after its lease", job=job.id, kind=job.kind)
         except MnemoirError as exc:
-            await (self._give_up(job, exc) if _is_final(job, exc) else self._put_back(job, exc))
+            await (self._give_up(job, exc) if is_final(job, exc) else self._put_back(job, exc))
         except Exception as exc:  # noqa: BLE001 - one broken job must not end the worker for all others
-            _log_fault(exc, job)
+            log_fault(exc, job)
             await self._jobs.fail(job, f"{type(exc).__name__}: {exc}")
 
     async def _give_up(self, job: Job, exc: MnemoirError) -> None:
@@ -261,13 +261,13 @@ async def _wait_for_storage(exc: StorageUnavailable) -> None:
     await asyncio.sleep(_STORAGE_WAIT_S)
 
 
-def _log_fault(exc: Exception, job: Job) -> None:
+def log_fault(exc: Exception, job: Job) -> None:
     """Log an internal error with its place; its text only at debug level, since it may quote a user."""
     _log.error("job broke", job=job.id, kind=job.kind, error=type(exc).__name__, where=places_of(exc))
     _log.debug("job broke", job=job.id, error=str(exc))
 
 
-def _is_final(job: Job, exc: MnemoirError) -> bool:
+def is_final(job: Job, exc: MnemoirError) -> bool:
     """True when retrying is useless. A wrong key or a full quota is not final: an administrator can fix it."""
     if isinstance(exc, ProviderInvalidOutput):
         return job.attempts >= _TRIES_AT_NONSENSE

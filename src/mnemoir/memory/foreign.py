@@ -37,22 +37,27 @@ def foreign_memories(file: bytes, format: MemoryFormat) -> list[Told] | None:
 
     Raises WrongKind for conversations, and InvalidRequest for a file of no known program.
     """
+    return read_memories(file, format)[1]
+
+
+def read_memories(file: bytes, format: MemoryFormat) -> tuple[str, list[Told] | None]:
+    """The program that a file is of, as a format, and its memories as `foreign_memories` gives them; it raises so."""
     if format not in get_args(MemoryFormat):
         raise InvalidRequest(f"There is no format {format!r:.40}.", field="format")
     text = file.removeprefix(MARK)
     if format == "mnemoir" or not text.strip():
-        return None
+        return "mnemoir", None
     if text.startswith((_ARCHIVE, _DATABASE)):
         raise WrongKind(_CHATS.format("an archive or a database"))
     if format == "text":
-        return list(_of_text(_plain_text(text)))
+        return "text", list(_of_text(_plain_text(text)))
     if format == "auto" and _is_own(Loose(_first_line(text))):
-        return None  # the reader of lines reads them
+        return "mnemoir", None  # the reader of lines reads them
     values = _values(text)
     program = _program_of(values) if format == "auto" else format
     if program == "mnemoir":
-        return None
-    return [told for told in _READERS[program](values) if told["memory"].strip()]
+        return "mnemoir", None
+    return program, [told for told in _READERS[program](values) if told["memory"].strip()]
 
 
 def _plain_text(file: bytes) -> str:

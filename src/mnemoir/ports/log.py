@@ -8,7 +8,7 @@ The *way* through a message is a path in the tree: its ancestors before it, and 
 on the thread, else the newest branch at each fork.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol, TypeVar
 
@@ -170,6 +170,24 @@ class TreeRows(Protocol):
         that is no message of the session.
         """
 
+    def put_answer(
+        self,
+        session_id: str,
+        answer: MessageRecord,
+        question_id: int,
+        *,
+        followers: Collection[int] = (),
+        embedding_model: str | None = None,
+    ) -> list[int]:
+        """Add the answer to a message of any branch, atomically; its id, and those behind it with a new context.
+
+        It becomes the head only where the question is the head. `followers`, messages that were put behind the
+        question while its answer was under way, get the answer as their parent; it is on the thread where they are,
+        and as old as its place there asks for. They are read within the transaction, and ids of messages that do not
+        stand behind the question are ignored. A summary that reaches over that place is deleted. Raises
+        MessageNotFoundError.
+        """
+
     def append(
         self,
         session_id: str,
@@ -210,6 +228,12 @@ class TreeRows(Protocol):
 
         A summary of messages that leave the thread is deleted. A mark on a message that leaves it moves to the last
         earlier message that stays.
+        """
+
+    def delete_messages(self, session_id: str, message_ids: Sequence[int]) -> int:
+        """Delete messages beside the thread that have nothing behind them but others of these; how many.
+
+        All others stay.
         """
 
     def branch_session(self, session_id: str, message_id: int, new_id: str, metadata: SessionMetadata) -> list[int]:

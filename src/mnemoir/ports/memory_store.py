@@ -334,6 +334,12 @@ class MemoryStore(MainVectors, Committer, Protocol):
         Its id is "" when words of it were erased: such a change cannot be undone.
         """
 
+    async def changes_from(self, scope: Scope, message_uids: Sequence[str]) -> list[LoggedChange]:
+        """All changes that were learned from turns ending with these messages, newest first.
+
+        Changes with erased words are left out.
+        """
+
     async def memory_at_removal(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
         """The memory as it was when it was removed; None for a current, unknown or forgotten one."""
 

@@ -39,6 +39,9 @@ class ProposalStore(Protocol):
     async def rewrite(self, scope: Scope, proposal: Proposal, text: str) -> bool:
         """Give a proposal another text, by hand; False when it is not there as it was."""
 
+    async def from_messages(self, scope: Scope, message_uids: Sequence[str]) -> list[ProposalId]:
+        """The ids of the user's proposals that were learned from turns ending with these messages."""
+
     async def drop(self, scope: Scope, ids: Sequence[ProposalId]) -> int:
         """Delete proposals of the user; return how many were there."""
 

@@ -15,6 +15,7 @@ from mnemoir.ports.run_store import MOST_FOLLOWERS
 from mnemoir.server import (
     conversations,
     discussions,
+    imports,
     keys,
     memories,
     model,
@@ -59,7 +60,7 @@ _ROUTERS = (
         *runs.ROUTERS,
     ),
     *(workflow_files.router, workflow_trials.router, usage.router),
-    *(*discussions.ROUTERS, *conversations.ROUTERS),
+    *(*discussions.ROUTERS, *conversations.ROUTERS, *imports.ROUTERS),
     model_lists.router,
 )
 TABLE = Table((*chat_routes.ROUTES, *(route for router in _ROUTERS for route in router.routes)))

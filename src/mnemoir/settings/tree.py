@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr
+from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr, model_validator
 from pydantic.functional_validators import AfterValidator
 
 from mnemoir.core.proxies import Proxies
@@ -38,7 +38,7 @@ _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
 LlmProvider = Literal["auto", "openai-responses", "openai-chat", "ollama", "offline"]
 MultilingualUse = Literal["auto", "always", "off"]
 EmbeddingProvider = Literal["builtin", "openai", "ollama", "sentence-transformers"]
-StorageBackend = Literal["sqlite", "file"]
+StorageBackend = Literal["sqlite", "file", "postgres"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 LogFormat = Literal["console", "json"]
 Forward = Literal[
@@ -148,12 +148,30 @@ class Server(Section):
         return f"http://localhost:{self.port}{self.root_path}" if is_here else self.url
 
 
+class Postgres(Section):
+    """The PostgreSQL database of memories, jobs and settings of projects; all else lies in the data directory."""
+
+    dsn: SecretStr | None = None
+
+
 class Storage(Section):
     """Storage of memories: back end and directories."""
 
     backend: Annotated[StorageBackend, BeforeValidator(lower)] = "sqlite"
+    postgres: Postgres = Postgres()
     data_dir: AbsolutePath = Field(default_factory=lambda: default_data_dir(os.environ))
     workspace_root: AbsolutePath = Path("/workspace")
+
+    @property
+    def dsn(self) -> str | None:
+        """The connection string of the database where that is PostgreSQL's; None for a file of SQLite."""
+        return self.postgres.dsn.get_secret_value() if self.backend == "postgres" and self.postgres.dsn else None
+
+    @model_validator(mode="after")
+    def _has_dsn(self) -> Self:
+        if self.backend == "postgres" and self.postgres.dsn is None:
+            raise ValueError("backend postgres needs storage.postgres.dsn, the connection string of the database")
+        return self
 
 
 class Vectors(VectorStoreConfig):

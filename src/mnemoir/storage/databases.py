@@ -6,11 +6,14 @@ The rooms above `storage` open every database through it, and know neither files
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import apsw
 
+from mnemoir.core.errors import SettingsError
+from mnemoir.storage.disk_files import prepare_folder
 from mnemoir.storage.locks.rows import LockFile
+from mnemoir.storage.process_lock import ProcessLock
 from mnemoir.storage.sealing.cells import Cells, OwnCells
 from mnemoir.storage.sealing.own_files import SealState, seal_state, sealed_state
 from mnemoir.storage.sql.engine import Engine, FileEngine, Sql
@@ -33,7 +36,11 @@ from mnemoir.storage.sqlite.sealed_sql import sealing
 from mnemoir.storage.sqlite.shared_file import names_set_aside
 from mnemoir.storage.sqlite.transactions import OpenSql, SqliteSql, storage_errors
 
+if TYPE_CHECKING:
+    from mnemoir.storage.postgres.engine import PostgresEngine  # whose driver is an extra
+
 T = TypeVar("T")
+OpenPostgres = Callable[..., "PostgresEngine"]
 
 
 class MainDatabase(Engine, Protocol):
@@ -199,6 +206,63 @@ class SqliteFiles:
 
 def _opening(cells: Cells | None) -> OpenSql:
     return SqliteSql if cells is None else sealing(cells)
+
+
+class PostgresAndFiles(SqliteFiles):
+    """The port with the main database in PostgreSQL, and all others in files of SQLite."""
+
+    def __init__(self, dsn: str) -> None:
+        self._dsn = dsn
+
+    def open_main(
+        self, path: Path, cells: Cells | None = None, identity: DirectoryIdentity | None = None
+    ) -> MainDatabase:
+        """See `open_postgres`; it holds the lock of the folder of `path` until it is closed.
+
+        Raises SettingsError without the driver, and for `cells` that encrypt.
+        """
+        if cells is not None and cells.seals:
+            raise SettingsError(
+                "encryption.mode must be off while memories lie in PostgreSQL, where they are not encrypted yet. "
+                "Turn it off, or choose storage.backend: sqlite."
+            )
+        open_postgres = _opener()
+        with storage_errors(path, OSError):
+            prepare_folder(path.parent)
+            lock = ProcessLock(path.parent)
+        try:
+            if identity is not None:
+                identity.ensure()
+            return open_postgres(self._dsn, None if identity is None else identity.id, lock.release)
+        except BaseException:
+            lock.release()
+            raise
+
+    def read(self, path: Path, work: Callable[[Sql], T]) -> T:
+        """Over connections of its own."""
+        with closing(_opener()(self._dsn)) as engine:
+            return engine.read_now(work)
+
+    def problems(self, path: Path) -> str:
+        """No problem for a database that answers: what it stores, PostgreSQL's own programs check."""
+        with closing(_opener()(self._dsn)):
+            return ""
+
+    def refuse_lost_log(self, path: Path) -> None:
+        """Nothing: PostgreSQL writes its own log."""
+
+
+def databases(dsn: str | None) -> Database:
+    """The port for an installation whose main database is in PostgreSQL, or for None in a file."""
+    return embedded if dsn is None else PostgresAndFiles(dsn)
+
+
+def _opener() -> "OpenPostgres":
+    try:
+        from mnemoir.storage.postgres.engine import open_postgres
+    except ModuleNotFoundError as exc:
+        raise SettingsError("storage.backend postgres needs psycopg: pip install 'mnemoir[postgres]'.") from exc
+    return open_postgres
 
 
 embedded: Database = SqliteFiles()

@@ -23,6 +23,7 @@ from mnemoir.storage.backups.copying import Copying, copy_discussions, copy_user
 from mnemoir.storage.sql.tables import (
     CONVERSATION_TABLES,
     FACT_TABLES,
+    IMPORT_TABLES,
     JOB_TABLES,
     PERSONAL_TABLES,
     PROPOSAL_TABLES,
@@ -93,6 +94,7 @@ def declared_files() -> Sequence[Files]:
     return sorted((files for holding in _HOLDINGS.values() for files in holding.files), key=lambda files: files.order)
 
 
+IMPORTS = register(Holding(name="import", order=-10, tables=IMPORT_TABLES))  # it stops what puts jobs
 JOBS = register(Holding(name="job", order=0, tables=JOB_TABLES))
 RUNS = register(
     Holding(

@@ -13,6 +13,9 @@ replaces `{its name}` in them. Other braces are markers for what the two databas
 | `{by index}` | `INDEXED BY index` | nothing |
 | `{unindexed column}` | `+column`: no index of the column is used | the column |
 | `{bytes text}` | a text as its bytes, so that a damaged one costs only itself | the text |
+| `{held}` | nothing: there is one writer | the rows are locked until the transaction ends |
+| `{held unless taken}` | nothing | the same, without those that another transaction holds |
+| `{next table.column}` | the highest number, and one | the next number of the column, which nobody else gets |
 | `{before all}`, `{behind all}` | a value that sorts before, behind all texts | the same |
 
 What no marker can say is written again, under `-- postgres: …` with the name of the query or part.
@@ -67,6 +70,9 @@ _SQLITE: Mapping[str, Marker] = {
     "by": lambda index, _: f"INDEXED BY {index}",
     "unindexed": lambda column, _: f"+{column}",
     "bytes": lambda text, _: f"CAST({text} AS BLOB)",
+    "held unless taken": lambda *_: "",
+    "held": lambda *_: "",
+    "next": lambda place, _: "coalesce(max({1}), 0) + 1 FROM {0}".format(*place.split(".")),
     "before all": lambda *_: "-9e999",
     "behind all": lambda *_: "x'ff'",
 }
@@ -78,6 +84,9 @@ _POSTGRES: Mapping[str, Marker] = {
     "by": lambda *_: "",
     "unindexed": lambda column, _: column,
     "bytes": lambda text, _: text,
+    "held unless taken": lambda *_: "FOR UPDATE SKIP LOCKED",
+    "held": lambda *_: "FOR UPDATE",
+    "next": lambda place, _: "nextval(pg_get_serial_sequence('{}', '{}'))".format(*place.split(".")),
     "before all": lambda *_: "''",
     "behind all": lambda *_: "chr(1114111)",
 }

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from mnemoir.chats.people import Everybody
-from mnemoir.chats.remembering import queue_of
+from mnemoir.chats.remembering import past_queue_of, queue_of
 from mnemoir.core.errors import Conflict, InvalidRequest, MnemoirError, NotSupported, StorageUnavailable
 from mnemoir.core.scope import Scope
 from mnemoir.core.users import User
@@ -124,8 +124,8 @@ class Adoption:
             _note(done, adoption, await self._continue(adoption))
         projects = await self._everybody.projects_of(tenant, given)
         scopes = [Scope(tenant=tenant, project=name, user=given) for name in projects if mine is None or name in mine]
-        for scope in scopes:
-            if await self._background.waiting(queue_of(scope), limit=1):
+        for queue in [queue for scope in scopes for queue in (queue_of(scope), past_queue_of(scope))]:
+            if await self._background.waiting(queue, limit=1):
                 raise Conflict(
                     f"Memories are still being made of what {given[:80]!r} said. Try again in a moment.",
                     code="memories_in_making",

@@ -15,6 +15,7 @@ from mnemoir.chats.holdings import (
     holding_of_locks,
     holding_of_runs,
 )
+from mnemoir.chats.imports import holding_of_imports
 from mnemoir.chats.memory_parts import Memory
 from mnemoir.chats.opening import Talks
 from mnemoir.chats.people import Everybody
@@ -30,6 +31,7 @@ from mnemoir.storage.holdings import (
     CONVERSATIONS_OF_USERS,
     DISCUSSIONS,
     FACTS,
+    IMPORTS,
     JOBS,
     LOCKS,
     PERSONAL_DATA,
@@ -40,6 +42,7 @@ from mnemoir.storage.holdings import (
     holdings,
 )
 from mnemoir.storage.sql.holds import Holds
+from mnemoir.storage.sql.imports import SqlImports
 from mnemoir.storage.sql.people import People
 from mnemoir.storage.sql.receipts import drop_old_receipts
 from mnemoir.trees.opening import open_kept_runs
@@ -104,6 +107,7 @@ def open_holdings(stores: Stores) -> None:
 
 opens(JOBS)(lambda stores: holding_of_jobs(stores.talks.background))
 opens(RUNS)(lambda stores: holding_of_runs(stores.runs, partial(open_kept_runs, stores.settings)))
+opens(IMPORTS)(lambda stores: holding_of_imports(SqlImports(stores.memory.database)))
 opens(DISCUSSIONS)(lambda stores: holding_of_discussions(stores.discussions, stores.talks.conversations))
 opens(LOCKS)(lambda stores: holding_of_locks(stores.discussions.locks))
 opens(PERSONAL_DATA)(lambda stores: stores.memory.personal_holding)

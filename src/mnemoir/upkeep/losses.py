@@ -20,7 +20,7 @@ from mnemoir.core.errors import InvalidRequest, NotFound, StorageDamaged, Storag
 from mnemoir.core.scope import DEFAULT_TENANT, Scope
 from mnemoir.settings import Settings
 from mnemoir.settings.tree import Storage
-from mnemoir.storage.databases import DirectoryIdentity, Membership, embedded, lost_identity_error
+from mnemoir.storage.databases import DirectoryIdentity, Membership, databases, embedded, lost_identity_error
 from mnemoir.storage.disk_files import beside, file_errors, loss_of
 from mnemoir.storage.process_lock import LOCK_FILE, ProcessLock
 from mnemoir.storage.spelled_folders import SpelledFolders
@@ -115,9 +115,9 @@ def _lost_conversations(settings: Settings, identity: DirectoryIdentity) -> Iter
         SpelledFolders(),
     )
     marked: Sequence[Scope] = []
-    if loss_of(database) is None:
+    if settings.storage.dsn is not None or loss_of(database) is None:
         with suppress(StorageUnavailable):  # other checks name what is wrong with it
-            marked = embedded.read(database, marked_scopes)
+            marked = databases(settings.storage.dsn).read(database, marked_scopes)
     expected = {folder_of(folders, root, scope) for scope in marked}
     for folder in sorted(expected | {folder for folder, *_ in folders_below(root)}):
         path = folder / SESSIONS_FILE
@@ -177,7 +177,7 @@ def _begin_file(settings: Settings, name: str) -> BegunAnew:
 async def _begin_conversations(settings: Settings, path: Path, name: str) -> BegunAnew:
     refuse_link(path.parent)
     database = settings.storage.data_dir / DATABASE_FILE
-    engine = embedded.open_main(
+    engine = databases(settings.storage.dsn).open_main(
         database, identity=DirectoryIdentity(settings.storage.data_dir, settings.memory.conversations_folder)
     )
     try:
@@ -216,7 +216,8 @@ def _keep_apart(path: Path) -> Path | None:
 
 async def _mark_present(settings: Settings, identity: DirectoryIdentity) -> None:
     """Mark those whose conversations are there: told by the rows of scopes, and by the names of folders."""
-    engine = embedded.open_main(settings.storage.data_dir / DATABASE_FILE, identity=identity)
+    database = databases(settings.storage.dsn)
+    engine = database.open_main(settings.storage.data_dir / DATABASE_FILE, identity=identity)
     try:
         marks, root, folders = ConversationMarks(engine), folder_of_conversations(settings), SpelledFolders()
         named = [

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 
+from mnemoir.conversations.open_questions import OpenQuestion
 from mnemoir.core.discussions import ClientKeys, Discussion
 from mnemoir.core.events import Emit, Event, Finished, Note, Refusal, Text
 from mnemoir.core.ids import new_message_uid, new_run_id
@@ -39,13 +40,14 @@ class RecordedTurn:
     """The turn of a stored conversation that is being answered; `message_id` is its newest message.
 
     `question_uid` is the uid of the user's newest message, None without one; `answer_uid` is that of the answer to
-    come.
+    come. `open` collects what is put behind `message_id` until the answer is stored.
     """
 
     conversation_id: str
     message_id: int
     question_uid: str | None = None
     answer_uid: str = field(default_factory=new_message_uid)
+    open: OpenQuestion = field(default_factory=OpenQuestion, compare=False, repr=False)
 
     @property
     def message_uids(self) -> Sequence[str]:

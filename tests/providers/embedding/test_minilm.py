@@ -170,6 +170,7 @@ async def test_the_loaded_model_is_shared_and_outlives_its_first_user() -> None:
     assert np.array_equal(alone.vector, afterwards.vector)
 
 
+@pytest.mark.slow
 async def test_a_query_overtakes_an_import(model: MiniLM) -> None:
     importing = asyncio.create_task(model.embed(passages(SENTENCES)))
     await asyncio.sleep(0)

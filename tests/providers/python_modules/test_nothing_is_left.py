@@ -132,6 +132,7 @@ async def test_a_cancelled_call_leaves_the_queue_at_once(public, pipe):
         await first
 
 
+@pytest.mark.slow
 @pytest.mark.costly("it runs processes of modules")
 async def test_no_process_no_file_no_task_and_no_thread_is_left(public):
     await asyncio.to_thread(lambda: None)

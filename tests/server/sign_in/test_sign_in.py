@@ -165,6 +165,7 @@ async def test_too_many_tries_are_refused_by_name_and_a_right_one_is_not_counted
     assert (await Page(server).sign_in("ben")).status == 200
 
 
+@pytest.mark.slow
 async def test_a_password_is_hashed_by_argon2_and_anew_where_that_is_done_in_another_way(open_server, real_hashes):
     server = await open_server()
     users, passwords = server.parts.access.users, server.parts.access.passwords

@@ -103,6 +103,7 @@ async def test_a_reader_undoes_what_a_killed_writer_left_half_done(store, tea):
     assert file_of(tea).read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.costly("it runs programs")
 async def test_two_programs_write_one_file(store, tea):
     writers = [program(tea, f"program {n}", 15) for n in range(2)]

@@ -31,6 +31,7 @@ def printed_by(started):
     return printed.splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.costly("it runs programs")
 def test_two_processes_adding_at_once_lose_nothing(tmp_path, workspace):
     with program("add", tmp_path, "one", 25) as one, program("add", tmp_path, "two", 25) as two:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.postgres_server import PostgresServer
+from tests.postgres_server import PostgresServer, servers
 
 DATABASES = {"": "main", "access": "access", "runs": "runs", "keys": "keys", "sessions": "sessions"}
 OpenDatabase = Callable[[str], Any]
@@ -15,8 +15,14 @@ OpenDatabase = Callable[[str], Any]
 @pytest.fixture(scope="session", params=[18, 15])
 def postgres(request: pytest.FixtureRequest) -> Iterator[PostgresServer]:
     """A running server of each version."""
-    with PostgresServer(request.param) as server:
-        yield server
+    yield servers.of(request.param)
+    servers.stop()
+
+
+@pytest.fixture(autouse=True)
+def _databases_are_free() -> Iterator[None]:
+    yield
+    servers.release()
 
 
 @pytest.fixture

@@ -107,6 +107,8 @@ def test_rows_of_users_are_where_the_scope_says():
         "receipts",
         "proposals",
         "pii_values",
+        "imports",
+        "import_conversations",
     }
 
 

@@ -86,6 +86,7 @@ def test_pieces_give_the_same_text_as_the_whole_answer_except_white_space_at_the
         assert shown.rstrip() == whole.rstrip()
 
 
+@pytest.mark.slow
 @given(st.text(max_size=60), st.lists(st.integers(0, 60), max_size=5), cleanings)
 def test_no_answer_loses_more_than_its_beginning(text, cuts, cleaning):
     bounds = [0, *sorted(cuts), len(text)]

@@ -42,6 +42,10 @@ export const router = createBrowserRouter(
               lazy: async () => ({ Component: (await import('@/features/people/PeoplePage')).PeoplePage }),
             },
             {
+              path: '/past',
+              lazy: async () => ({ Component: (await import('@/features/past/PastPage')).PastPage }),
+            },
+            {
               path: '/account',
               lazy: async () => ({ Component: (await import('@/features/signIn/AccountPage')).AccountPage }),
             },

@@ -122,16 +122,22 @@ async def check_workspace(settings: Settings) -> Finding:
 async def check_database(settings: Settings) -> Finding:
     """Check the schema and the integrity of the database."""
     from mnemoir.core.data_directory import DATABASE_FILE
-    from mnemoir.storage.databases import embedded
+    from mnemoir.storage.databases import databases
 
-    path = settings.storage.data_dir / DATABASE_FILE
-    if not path.exists():
+    database, path = databases(settings.storage.dsn), settings.storage.data_dir / DATABASE_FILE
+    if settings.storage.dsn is None and not path.exists():
         return Finding(check="database", state="ok", found="none yet; the first start makes it")
     try:
-        problems = embedded.problems(path)
+        problems = database.problems(path)
     except StorageUnavailable as exc:
         to_do = "Export with the program that made it, or choose another directory with --data-dir."
+        if settings.storage.dsn is not None:
+            to_do = "Start the database, or correct storage.postgres.dsn."
         return Finding(check="database", state="fail", found=exc.message, to_do=to_do)
+    except SettingsError as exc:
+        return Finding(check="database", state="fail", found=exc.message, to_do="Install it.")
+    if settings.storage.dsn is not None:
+        return Finding(check="database", state="ok", found="the PostgreSQL database answers")
     if problems:
         to_do = "Stop the server, keep a copy of the file, and restore a backup; see docs/storage.md."
         return Finding(check="database", state="fail", found=f"{path}: {problems}", to_do=to_do)

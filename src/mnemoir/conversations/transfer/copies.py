@@ -88,6 +88,16 @@ class SkippedSession:
     why: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredSession:
+    """A session that an import made or, where it is not `is_new`, added to: the ids of its first and last message."""
+
+    id: str
+    is_new: bool
+    first_message: int
+    last_message: int
+
+
 class SessionHolder(Protocol):
     """The members of a `MemoryManager` that transfers use."""
 

@@ -6,7 +6,7 @@ sessions are deleted again.
 
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,9 +16,16 @@ import structlog
 
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.log.message_rows import record_of
-from mnemoir.conversations.transfer.copies import InvalidImport, SessionCopy, SessionHolder, SkippedSession
+from mnemoir.conversations.transfer.copies import (
+    InvalidImport,
+    SessionCopy,
+    SessionHolder,
+    SkippedSession,
+    StoredSession,
+)
 from mnemoir.conversations.transfer.files import in_utf8, readable
-from mnemoir.conversations.transfer.recognition import Item, reader_of
+from mnemoir.conversations.transfer.programs.forms import Item
+from mnemoir.conversations.transfer.recognition import format_of, reader_of
 from mnemoir.conversations.transfer.restoring import UNFINISHED, SessionRestorer, count_new, merge
 from mnemoir.core.conversations import ImportFormat, Message, SessionRecord, checked_session_id
 from mnemoir.core.errors import InvalidRequest, MnemoirError
@@ -35,13 +42,16 @@ _log = structlog.get_logger(__name__)
 class ImportReport:
     """The result of an import, or of a dry run as if it had stored; existing messages are not counted.
 
-    `left_out` counts what the imported sessions held and conversations have no place for, by kind.
+    `left_out` counts what the imported sessions held and conversations have no place for, by kind. `stored` are the
+    sessions with messages of the import; none after a dry run.
     """
 
     ids: list[str]  # of the imported sessions, in the store
     messages: int
     skipped: list[SkippedSession]
     left_out: Mapping[str, int] = field(default_factory=Counter)
+    format: str = ""
+    stored: Sequence[StoredSession] = field(default=(), compare=False)
 
     @property
     def sessions(self) -> int:
@@ -71,16 +81,18 @@ def import_sessions(
     if on_conflict not in get_args(OnConflict):
         raise InvalidRequest(f"on_conflict is one of {', '.join(get_args(OnConflict))}.", field="on_conflict")
     with readable(data) as told, in_utf8(told) as file:
-        read = reader_of(file, format)
+        found = format_of(file, format)
+        read = reader_of(file, found)
         file.seek(0)
         _check_all(read(file))
         file.seek(0)
         if dry_run:
-            return _Trial(manager.storage, on_conflict).report(_copies_to_store(read(file), change))
+            trial = _Trial(manager.storage, on_conflict).report(_copies_to_store(read(file), change))
+            return replace(trial, format=found)
         with closing(SessionRestorer(manager, attachments)) as restoring:
             report = _Import(restoring, on_conflict, user).report(_copies_to_store(read(file), change))
         manager.begin_backfill()
-        return report
+        return replace(report, format=found)
 
 
 def _copies_to_store(copies: Iterator[Item], change: Callable[[str, Message], Message] | None) -> Iterator[Item]:
@@ -148,7 +160,12 @@ class _Import:
         except BaseException:
             self._take_back()
             raise
-        return replace(self._report, messages=messages, left_out=self._left_out + self._restoring.left_out)
+        return replace(
+            self._report,
+            messages=messages,
+            left_out=self._left_out + self._restoring.left_out,
+            stored=self._restoring.sessions_with_messages(self._report.ids),
+        )
 
     def _take(self, copy: Item) -> int:
         """Store one session; the number of stored messages."""

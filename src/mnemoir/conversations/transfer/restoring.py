@@ -9,7 +9,7 @@ regenerated, each matches only one.
 
 import uuid
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain
@@ -17,7 +17,7 @@ from itertools import chain
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.history_digest import PASSED_OVER, message_digest
 from mnemoir.conversations.log.message_rows import record_of
-from mnemoir.conversations.transfer.copies import BEGINNING, MessageCopy, SessionCopy, SessionHolder
+from mnemoir.conversations.transfer.copies import BEGINNING, MessageCopy, SessionCopy, SessionHolder, StoredSession
 from mnemoir.conversations.transfer.exporting import copy_of
 from mnemoir.core.clock import utc_now
 from mnemoir.core.conversations import (
@@ -43,6 +43,7 @@ class SessionRestorer:
     def __init__(self, manager: SessionHolder, attachments: Attachments | None) -> None:
         self.written: list[str] = []
         self.left_out = Counter[str]()  # files that could not be saved
+        self.spans: dict[str, tuple[int, int]] = {}  # the ids of the first and last message stored, by session
         self.storage: Log = manager.storage.with_clock(self._time)
         self._now: datetime | None = None
         self._manager = manager
@@ -54,7 +55,7 @@ class SessionRestorer:
         return self._add_session(copy, session_id, metadata, None)
 
     def _add_session(self, copy: SessionCopy, session_id: str, metadata: SessionMetadata, spared: str | None) -> int:
-        appender = Appender(self.storage, session_id, self._model, spared)
+        appender = Appender(self.storage, session_id, self._model, spared, self.spans)
         count = self._fill(copy, appender, self._begin_session(copy, session_id, metadata, session_id))
         self.storage.update_session(session_id, metadata=metadata)
         return count
@@ -81,10 +82,18 @@ class SessionRestorer:
         for session_id in self.written:
             self._delete(session_id)
 
+    def sessions_with_messages(self, session_ids: Sequence[str]) -> list[StoredSession]:
+        """Those of these sessions in which messages were stored."""
+        return [
+            StoredSession(id=id, is_new=id in self.written, first_message=span[0], last_message=span[1])
+            for id in dict.fromkeys(session_ids)
+            if (span := self.spans.get(id))
+        ]
+
     def appender(self, session_id: str, used_at: datetime | None) -> "Appender":
         """An appender to an existing session; its messages get the time `used_at`."""
         self._now = used_at
-        return Appender(self.storage, session_id, self._model)
+        return Appender(self.storage, session_id, self._model, spans=self.spans)
 
     def record(self, copy: MessageCopy, session_id: str) -> MessageRecord:
         """The storage record of a message; its files are saved as attachments."""
@@ -163,11 +172,20 @@ class Appender:
     A message whose uid exists already, in any session but `spared`, gets a new uid.
     """
 
-    def __init__(self, storage: Log, session_id: str, model: str | None, spared: str | None = None) -> None:
+    def __init__(
+        self,
+        storage: Log,
+        session_id: str,
+        model: str | None,
+        spared: str | None = None,
+        spans: dict[str, tuple[int, int]] | None = None,
+    ) -> None:
+        """`spans` gets the ids of the first and the last message that it stores."""
         self.ids: dict[int, int] = {BEGINNING: ROOT}  # storage ids by number
         self._storage = storage
         self.session_id = session_id
         self._spared = spared
+        self._spans = {} if spans is None else spans
         self._model = model
         self._behind = ROOT
         self._numbers: list[int] = []
@@ -191,6 +209,8 @@ class Appender:
             self.session_id, records, parent_id=self._behind, embedding_model=self._model
         )
         self.ids.update(zip(self._numbers, ids, strict=True))
+        first, last = self._spans.get(self.session_id, (min(ids), max(ids)))
+        self._spans[self.session_id] = min(first, *ids), max(last, *ids)
         self._numbers, self._records = [], []
 
     def _with_own_uids(self) -> list[MessageRecord]:

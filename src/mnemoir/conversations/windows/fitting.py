@@ -3,7 +3,7 @@
 One rule covers several designs. With unit "message" and `min_keep` 1 it means "drop the oldest message while more
 than one is left"; with unit "turn" it means "drop the oldest turn, even the last one"; with an additive counter it
 means "newest first until full". With every unit, a tool call and its results stay together, and no window starts with
-a result.
+a result. With unit "exchange" it starts with a user's message, behind system messages at most.
 """
 
 from bisect import bisect_left
@@ -14,7 +14,7 @@ from typing import Any, Generic, Literal, TypeVar
 from mnemoir.conversations.windows.counters import Counter
 from mnemoir.conversations.windows.validity import AnyMessage, match_results
 
-Unit = Literal["message", "turn"]
+Unit = Literal["message", "turn", "exchange"]
 Some = TypeVar("Some", bound=AnyMessage)
 
 
@@ -55,20 +55,39 @@ def fitting_cut(
 def borders(messages: Sequence[AnyMessage], unit: Unit) -> list[int]:
     """The indexes where a window may begin, oldest first: the first message of each unit.
 
-    Turns begin at a user message; the messages before the first one are a unit of their own. Tool results at the very
-    beginning, whose calls are missing, belong to no unit.
+    Turns begin at a user message; the messages before the first one are a unit of their own. An exchange is a turn or
+    a system message right before one; the messages before the first one belong to no unit. Neither do tool results at
+    the very beginning, whose calls are missing.
     """
+    begins = _beginnings(messages, unit)
     if not any(message.role == "tool" for message in messages):  # a search for rounds would cost more than the rest
-        return [at for at, one in enumerate(messages) if at == 0 or unit == "message" or one.role == "user"]
+        return begins
     last_result = {answered.caller: at for at, answered in match_results(messages).items()}
-    starts: list[int] = []
-    round_ends = -1
+    wanted, starts, round_ends = set(begins), list[int](), -1
     for at, message in enumerate(messages):
-        begins = unit == "message" or message.role == "user" or not starts
-        if begins and message.role != "tool" and at > round_ends:
+        begins_late = unit == "turn" and not starts
+        if (at in wanted or begins_late) and message.role != "tool" and at > round_ends:
             starts.append(at)
         round_ends = max(round_ends, last_result.get(at, -1))
     return starts
+
+
+def _beginnings(messages: Sequence[AnyMessage], unit: Unit) -> list[int]:
+    """The borders of messages without tool rounds."""
+    if unit == "exchange":
+        return _beginnings_of_exchanges(messages)
+    return [at for at, one in enumerate(messages) if at == 0 or unit == "message" or one.role == "user"]
+
+
+def _beginnings_of_exchanges(messages: Sequence[AnyMessage]) -> list[int]:
+    found: list[int] = []
+    leads = False  # to a user's message, over nothing but system messages
+    for at in range(len(messages) - 1, -1, -1):
+        role = messages[at].role
+        leads = role == "user" or (leads and role == "system")
+        if leads:
+            found.append(at)
+    return found[::-1]
 
 
 def system_messages(messages: Sequence[AnyMessage]) -> list[int]:

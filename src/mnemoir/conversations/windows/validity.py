@@ -92,7 +92,7 @@ def assert_valid_history(messages: Sequence[Message], *, begins: Beginning = "us
 
     Each call has one result, and the results directly follow the calling message. The first message after system
     messages is a user's, or an assistant's after a summary (a system message that begins with `SUMMARY_PREFIX`);
-    with `begins="any"`, for windows cut between single messages, also an assistant's without a summary. With `sent`,
+    with `begins="any"`, for whole threads and windows cut between single messages, also an assistant's. With `sent`,
     for a history that is sent now, the last message is a user's or a tool result.
     """
     _check_tool_rounds(messages)

@@ -43,6 +43,7 @@ from mnemoir.memory.facts.extract.requests import (
     AddRequest,
     AddResult,
     FactSettings,
+    ModelCalls,
     Statement,
     TokenLimits,
     Turn,
@@ -158,6 +159,15 @@ class Facts:
         when = Speaking(zone=self._zone_of(await self._settings_of(scope), zone))
         found = await self._read(Exchange(model), extraction_policy(None), turns, when)
         return [fact.text for fact in found]
+
+    def calls_for(self, sizes: Sequence[int]) -> ModelCalls:
+        """The calls of a model that adds of single turns take, by the tokens of each; none with the rules."""
+        model = self._model()
+        if model.provider == "offline":
+            return ModelCalls(model=model.name, least=0, most=0)
+        least = sum(max(1, -(-size // self._defaults.window_tokens)) for size in sizes)
+        others = 2 if self._defaults.quarantine == "model" else 1
+        return ModelCalls(model=model.name, least=least, most=least + others * len(sizes))
 
     async def search(
         self,

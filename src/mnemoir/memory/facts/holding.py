@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from mnemoir.core.clock import from_text
-from mnemoir.core.ids import new_memory_id
+from mnemoir.core.ids import ChangeId, new_memory_id
 from mnemoir.core.memories import Add, Applied, HistoryEntry, Memory, Provenance
 from mnemoir.core.scope import Scope
 from mnemoir.memory.facts.decide.matters import has_one_value
@@ -145,20 +145,23 @@ class FactExchange:
             at = None if created_at is None else created_at.timestamp()
             after = ListCursor(at=at, memory_id=page[-1].id)
 
-    async def add(self, owner: Scope, records: Sequence[Memory]) -> int:
+    async def add(self, owner: Scope, records: Sequence[Memory], change: ChangeId | None = None) -> int:
         """Add one user's memories in one step; return how many are new. An id of "" is replaced by a new one.
 
-        A fact that contradicts a newer one, stored or imported, is added as a state of the past.
+        A fact that contradicts a newer one, stored or imported, is added as a state of the past. `change` is the id
+        of the step in the log of changes, None for a new one.
         """
-        return len(await self._add(self._store, owner, records))
+        return len(await self._add(self._store, owner, records, change))
 
     async def rehearse(self, owner: Scope, records: Sequence[Memory]) -> Rehearsed:
         """What `add` would do; writes nothing."""
         rehearsal = await self._plans.rehearsal(owner)
-        await self._add(rehearsal, owner, records)
+        await self._add(rehearsal, owner, records, None)
         return self._plans.keep(rehearsal)
 
-    async def _add(self, committer: Committer, owner: Scope, records: Sequence[Memory]) -> list[Applied]:
+    async def _add(
+        self, committer: Committer, owner: Scope, records: Sequence[Memory], change: ChangeId | None
+    ) -> list[Applied]:
         # oldest first, so that the order of storing is the order of time
         fresh = [
             memory
@@ -174,7 +177,7 @@ class FactExchange:
             Add(memory=memory, entry=entry, reason="import") for memory, entry in zip(fresh, entries, strict=True)
         ]
         return await committer.commit(
-            owner, await self._personal.changes_with_tags(owner, adds), Provenance(reason="import")
+            owner, await self._personal.changes_with_tags(owner, adds), Provenance(reason="import", change=change)
         )
 
     async def _rivals(self, owner: Scope, fresh: Sequence[Memory]) -> Sequence[Memory]:

@@ -10,6 +10,7 @@ import orjson
 from fastapi import Depends, Header, Path, Query
 from pydantic import BeforeValidator
 
+from mnemoir.chats.stored_turns import add_messages
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.log.message_rows import record_of
 from mnemoir.conversations.users import OwnConversations
@@ -193,7 +194,10 @@ def _append_messages(
     files = Attachments(own.node_parts.objects)
     kept = [files.put_away(message, id) for message in messages]
     ids = _added_before(own, id, kept, uids) if uids else []
-    ids = ids or own.manager.append_messages(id, kept, parent_id=parent_id, uids=uids and uids[: len(kept)])
+    named = uids and uids[: len(kept)]
+    if not ids and parent_id is None:
+        ids = add_messages(own, id, kept, named)
+    ids = ids or own.manager.append_messages(id, kept, parent_id=parent_id, uids=named)
     stored = own.log.messages_by_id(ids)
     return Answer({"results": _messages_json(own, id, [stored[one] for one in ids if one in stored])}, 201)
 

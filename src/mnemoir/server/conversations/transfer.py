@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from fastapi import Query, Request
 from starlette.responses import Response, StreamingResponse
 
-from mnemoir.chats.imports import IMPORTS, policy_change
+from mnemoir.chats.import_policy import IMPORTS, policy_change
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.transfer import (
     ExportFormat,
@@ -99,12 +99,16 @@ class ConversationsImported(Done):
 
     `skipped` tells why each other one was not: `exists`, `unfinished` (it is from an import that was cut), or a
     sentence. `left_out` counts what the stored ones held and conversations have no place for, such as `thinking`.
+    `format` is what the file was read as; by `import_id` the import is learned from and undone, null where nothing
+    was stored.
     """
 
     conversations: int
     messages: int
     skipped: list[SkippedSession]
     left_out: dict[str, int]
+    format: str
+    import_id: str | None
 
 
 @router.post("/import", summary="Store conversations from a file, all of it or nothing", openapi_extra=_FILE)
@@ -145,6 +149,8 @@ async def import_file(
         if is_counted and not dry_run:
             async with room_for(site, scope, report.messages):
                 report = await asyncio.to_thread(store, own, dry_run=False)
+        imports = site.parts.chats.imports
+        import_id = await imports.note_conversations(scope, own, report.format, report.stored)
     verb = "Would import" if dry_run else "Imported"
     return Answer(
         {
@@ -154,6 +160,8 @@ async def import_file(
             "messages": report.messages,
             "skipped": list(report.skipped),
             "left_out": dict(report.left_out),
+            "format": report.format,
+            "import_id": import_id,
         }
     )
 

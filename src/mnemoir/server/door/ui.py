@@ -25,7 +25,19 @@ from mnemoir.server.door.request import ASSETS, header, note_route
 
 STATIC = Path(__file__).parents[1] / "static"
 PAGES = frozenset(
-    {"/", "/memories", "/conversations", "/runs", "/workflows", "/connect", "/keys", "/status", "/account", "/join"}
+    {
+        "/",
+        "/memories",
+        "/conversations",
+        "/runs",
+        "/workflows",
+        "/connect",
+        "/keys",
+        "/status",
+        "/account",
+        "/join",
+        "/past",
+    }
 )
 ABOUT = "/api/ui"
 NONCE = "MNEMOIR_NONCE"  # the placeholder in the built page

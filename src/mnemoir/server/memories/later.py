@@ -1,14 +1,13 @@
 """Adds with `async_mode`: stored as a job, run after the answer, and looked up by the job's id."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
 import orjson
 from pydantic import TypeAdapter
 
-from mnemoir.chats.quotas import Quotas
+from mnemoir.chats.quotas import Quotas, limited_as
 from mnemoir.core.scope import Scope, acting
 from mnemoir.memory.background import Handler
 from mnemoir.memory.facts import AddRequest, Facts
@@ -42,22 +41,10 @@ def add_later(facts: Facts, write: Latencies, quotas: Quotas) -> Handler:
         scope, request = Scope(**job.payload["scope"]), _request.validate_python(job.payload["request"])
         if request.receipt is None:  # so that a job interrupted by a crash still takes effect once
             request = replace(request, receipt=Receipt(key=job.id, request_hash=job.id))
-        with _limited_as(job, scope), write.record_duration():
+        with limited_as(scope, job.payload["limits"]), write.record_duration():
             if request.infer:
                 quotas.budget(scope)
             result = await facts.add(scope, request)
         return {"scope": asdict(scope), "session": request.session, **add_json(result, include_usage=False)}
 
     return run
-
-
-@contextmanager
-def _limited_as(job: Job, scope: Scope) -> Iterator[None]:
-    """Let the quotas of the key that stored the job count while it runs."""
-    act = acting.get()
-    caller = replace(act.principal, tenant=scope.tenant, limits=job.payload["limits"])
-    before = acting.set(replace(act, principal=caller))
-    try:
-        yield
-    finally:
-        acting.reset(before)

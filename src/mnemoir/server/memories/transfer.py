@@ -14,15 +14,15 @@ from starlette.responses import Response, StreamingResponse
 
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import InvalidRequest
-from mnemoir.core.ids import MemoryId
+from mnemoir.core.ids import MemoryId, new_change_id
 from mnemoir.core.memories import Memory, size_of_metadata
 from mnemoir.core.proposals import Proposal
 from mnemoir.core.scope import Scope, entity_name
 from mnemoir.core.text import size_of
 from mnemoir.memory.facts.extract.requests import TextBound
-from mnemoir.memory.facts.holding import FACT, ToldMemory
+from mnemoir.memory.facts.holding import FACT, FactExchange, ToldMemory
 from mnemoir.memory.facts.review.proposal_holding import PROPOSAL
-from mnemoir.memory.foreign import MemoryFormat, Told, foreign_memories
+from mnemoir.memory.foreign import MemoryFormat, Told, read_memories
 from mnemoir.ports.holdings import Exchange
 from mnemoir.ports.memory_store import Project
 from mnemoir.server.door.errors import Invalid
@@ -68,15 +68,24 @@ class LongLine(JsonObject):
     size_bytes: int
 
 
+class StoredImport(JsonObject):
+    """What an import added for one user; by its id it is undone."""
+
+    user_id: str
+    import_id: str
+
+
 class ImportAnswer(Success):
     """The number of lines that were added, and of those that were not; with `dry_run`, would be.
 
-    Skipped are lines that existed already, and those of `too_long`.
+    Skipped are lines that existed already, and those of `too_long`. `format` is what the file was read as.
     """
 
     message: str
     imported: int
     skipped: int
+    format: str
+    imports: NotRequired[list[StoredImport]]
     too_long: NotRequired[Sequence[LongLine]]
     plans: NotRequired[list[ImportPlan]]
 
@@ -129,28 +138,39 @@ async def import_lines(
 ) -> Answer[ImportAnswer]:
     body = await read_body(request.scope, request.receive, site.options.max_body_bytes)
     exchanges, lines = _exchanges(site), defaultdict[tuple[str, str], list[Any]](list)
-    body = _of_user(body, foreign_memories(body, format), user)
+    program, foreign = read_memories(body, format)
+    body = _of_user(body, foreign, user)
     read, too_long = _without_long(_read(body, exchanges), site.parts.memory.facts.text_bound)
     for kind, user, record in read:
         lines[kind, user].append(record)
     if dry_run:
-        return Answer(_with_long(await _plan_import(exchanges, project, lines), too_long))
+        return Answer(_with_long(await _plan_import(exchanges, project, program, lines), too_long))
     owners = {user: owner(project, user) for _, user in lines}  # before the first is added
     added = skipped = 0
+    imports: list[StoredImport] = []
     for (kind, user), records in lines.items():
-        stored = await exchanges[kind].add(owners[user], records)
+        exchange, change = exchanges[kind], new_change_id()
+        if isinstance(exchange, FactExchange):
+            stored = await exchange.add(owners[user], records, change)
+            if stored:
+                noted = await site.parts.chats.imports.note_memories(owners[user], program, stored, change)
+                imports.append({"user_id": user, "import_id": noted})
+        else:
+            stored = await exchange.add(owners[user], records)
         added, skipped = added + stored, skipped + len(records) - stored
     answer: ImportAnswer = {
         "success": True,
         "message": f"Imported {added} memories",
         "imported": added,
         "skipped": skipped,
+        "format": program,
+        "imports": imports,
     }
     return Answer(_with_long(answer, too_long))
 
 
 async def _plan_import(
-    exchanges: dict[str, Exchange], project: Project, lines: Mapping[tuple[str, str], Sequence[Any]]
+    exchanges: dict[str, Exchange], project: Project, program: str, lines: Mapping[tuple[str, str], Sequence[Any]]
 ) -> ImportAnswer:
     plans: list[ImportPlan] = []
     count = 0
@@ -161,7 +181,14 @@ async def _plan_import(
         count += len(found.applied) + found.others
     total = sum(map(len, lines.values()))
     message = f"Nothing was stored; {count} memories would be added"
-    return {"success": True, "message": message, "imported": count, "skipped": total - count, "plans": plans}
+    return {
+        "success": True,
+        "message": message,
+        "imported": count,
+        "skipped": total - count,
+        "format": program,
+        "plans": plans,
+    }
 
 
 def _without_long(lines: Sequence[_NumberedLine], bound: TextBound) -> tuple[list[_Line], list[LongLine]]:

@@ -222,6 +222,10 @@ class FileMemoryStore(FileMemoryReads):
         """The change that was learned from a message; None when nothing was."""
         return await self._told.change_from(scope, message_uid)
 
+    async def changes_from(self, scope: Scope, message_uids: Sequence[str]) -> list[LoggedChange]:
+        """The changes that were learned from these messages, newest first."""
+        return await self._told.changes_from(scope, message_uids)
+
     async def memory_at_removal(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
         """The memory as it was when it was removed; None when it is current, was never there, or is forgotten."""
         if await self.get(scope, memory_id) is not None:

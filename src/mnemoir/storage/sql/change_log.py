@@ -6,9 +6,9 @@ with erased words is taken out of the log as a whole.
 Blocking functions within the scope of the caller's transaction.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from mnemoir.core.ids import ChangeId, MemoryId
@@ -58,6 +58,16 @@ def change_from(sql: Sql, scope: Scope, message_uid: str) -> LoggedChange | None
     """The first commit whose turns end with a message; None without one. Its id is "" when it has erased words."""
     rows = sql.rows(_QUERIES["events_from_message"], message_uid=message_uid)
     return next(iter(list(_logged_changes(rows, scope, _undos_by_commit(sql)))[::-1]), None) if rows else None
+
+
+def changes_from(sql: Sql, scope: Scope, message_uids: Sequence[str]) -> list[LoggedChange]:
+    """The listed commits whose turns end with one of these messages, newest first."""
+    undone = _undos_by_commit(sql)
+    found: dict[ChangeId, LoggedChange] = {}
+    for uid in message_uids:
+        rows = sql.rows(_QUERIES["events_from_message"], message_uid=uid)
+        found |= {change.id: change for change in _logged_changes(rows, scope, undone) if change.id}
+    return sorted(found.values(), key=attrgetter("place"), reverse=True)
 
 
 def last_change_of(sql: Sql, memory_id: MemoryId) -> ChangeId | None:

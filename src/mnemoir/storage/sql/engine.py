@@ -57,6 +57,9 @@ class Sql(Protocol):
     def many(self, query: str, values: Sequence[Mapping[str, Value]], /) -> list[Any]:
         """Run a query once for each mapping; the rows of all runs, in order."""
 
+    def hold(self, name: str) -> None:
+        """Let no other transaction hold the name until this one ends: what it sees of it stays true until then."""
+
     def key_of(self, scope: Scope) -> int | None:
         """The id of the key that a new scope gets for its digests; None for bare ones."""
 

@@ -27,6 +27,7 @@ def put_job(
 
     An existing id is left unchanged.
     """
+    _hold(sql, queue)
     waits_for = sql.value(
         _QUERIES["put_job"],
         id=job_id,
@@ -145,7 +146,12 @@ class SqlJobQueue:
         """Put a job that was given up back, due at once. False for one that is unknown or in another state."""
         now = self._clock()
         values: dict[str, Value] = {"id": job_id, "due_at": now.timestamp(), "now": to_text(now)}
-        is_back = await self._db.write(None, lambda sql: sql.run(_QUERIES["revive_job"], **values) == 1)
+
+        def put_back(sql: Sql) -> bool:
+            _hold(sql, sql.value(_QUERIES["queue_of_job"], id=job_id))
+            return sql.run(_QUERIES["revive_job"], **values) == 1
+
+        is_back = await self._db.write(None, put_back)
         self._wake_if(is_back)
         return is_back
 
@@ -191,7 +197,16 @@ class SqlJobQueue:
 
 def _move_on(sql: Sql, ended: Any) -> bool:
     """Release the next job of the queue; True when there is one. `ended` is (queue,), or None when no job left it."""
-    return bool(ended is not None and ended[0] and sql.run(_QUERIES["next_of_queue"], queue=ended[0]))
+    if ended is None or not ended[0]:
+        return False
+    _hold(sql, ended[0])
+    return bool(sql.run(_QUERIES["next_of_queue"], queue=ended[0]))
+
+
+def _hold(sql: Sql, queue: str | None) -> None:
+    """Let nobody else put or end a job of the queue until the transaction ends: it would get two heads, or none."""
+    if queue:
+        sql.hold(f"queue\n{queue}")
 
 
 def _job(

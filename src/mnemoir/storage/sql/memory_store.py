@@ -40,7 +40,7 @@ from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.storage.sql import lists
 from mnemoir.storage.sql.ageing import old_in
 from mnemoir.storage.sql.backlogs import TERMS, SqlBacklog, SqlMainVectors
-from mnemoir.storage.sql.change_log import change_from, change_of, changes_before, last_change_of
+from mnemoir.storage.sql.change_log import change_from, change_of, changes_before, changes_from, last_change_of
 from mnemoir.storage.sql.commit import Commit, history_of_memory, preview, removed_memory
 from mnemoir.storage.sql.engine import Engine, Sql, enter_scope, queries
 from mnemoir.storage.sql.forgetting import erase_some, make_nobodys
@@ -259,6 +259,10 @@ class SqlMemoryStore(SqlMainVectors):
     async def change_from(self, scope: Scope, message_uid: str) -> LoggedChange | None:
         """The change that was learned from a message; None when nothing was."""
         return await self._db.read(scope, lambda sql: change_from(sql, scope, message_uid))
+
+    async def changes_from(self, scope: Scope, message_uids: Sequence[str]) -> list[LoggedChange]:
+        """The changes that were learned from these messages, newest first."""
+        return await self._db.read(scope, lambda sql: changes_from(sql, scope, message_uids))
 
     async def memory_at_removal(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
         """The memory as it was when it was removed; None when it is current, was never there, or is forgotten."""

@@ -107,6 +107,12 @@ class SqlProposals:
         values: dict[str, Value] = {"id": proposal.id, "text": text, "reason": BY_HAND, **hashes}
         return bool(await self._db.write(scope, lambda sql: sql.run(_QUERIES["rewrite_proposal"], **values)))
 
+    async def from_messages(self, scope: Scope, message_uids: Sequence[str]) -> list[ProposalId]:
+        """The proposals that were learned from these messages."""
+        turns = [{"message_uid": uid} for uid in message_uids]
+        rows = await self._db.read(scope, lambda sql: sql.many(_QUERIES["proposals_from_message"], turns))
+        return [ProposalId(id) for (id,) in rows]
+
     async def drop(self, scope: Scope, ids: Sequence[ProposalId]) -> int:
         """Delete proposals of the user; how many were there."""
         return await self._db.write(scope, lambda sql: _drop(sql, ids))

@@ -135,6 +135,21 @@ PERSONAL_TABLES: Mapping[str, Table] = {
         sorted_by="kind, number, about, session_id",
     )
 }
+IMPORT_TABLES: Mapping[str, Table] = {
+    "imports": Table(
+        key="id",
+        archive="imports",
+        columns=("id", "kind", "program", "state", "created_at", "stored", "done", "learned", "to_review", "failed"),
+        sorted_by="created_at, id",
+    ),
+    "import_conversations": Table(
+        key="id",
+        sealed=("left_state",),
+        archive="imported_conversations",
+        columns=("id", "import_id", "conversation", "is_new", "first_message", "last_message", "learned_to"),
+        sorted_by="id",
+    ),
+}
 JOB_TABLES: Mapping[str, Table] = {"jobs": Table(key="id", sealed=("payload", "result", "error"), is_scoped=False)}
 CONVERSATION_TABLES: Mapping[str, Table] = {
     name: Table(is_scoped=False) for name in ("catalogue", "catalogued_conversations", "catalogued_days")
@@ -159,6 +174,7 @@ TABLES: dict[str, Table] = {
     **FACT_TABLES,
     **PROPOSAL_TABLES,
     **PERSONAL_TABLES,
+    **IMPORT_TABLES,
     **JOB_TABLES,
     **CONVERSATION_TABLES,
     **USAGE_TABLES,

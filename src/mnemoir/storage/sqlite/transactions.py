@@ -125,6 +125,9 @@ class SqliteSql:
             values = [{"scope_id": self.scope_id, **each} for each in values]
         return self._connection.executemany(query, values).fetchall()
 
+    def hold(self, name: str) -> None:
+        """Nothing: a transaction that writes is alone."""
+
     def key_of(self, scope: Scope) -> int | None:
         """None: digests are bare."""
         return None

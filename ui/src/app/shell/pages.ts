@@ -4,6 +4,7 @@ import {
   TbBrain,
   TbGitFork,
   TbHeartbeat,
+  TbHistory,
   TbMessage,
   TbMessages,
   TbPlug,
@@ -21,6 +22,7 @@ export interface Page {
 }
 
 const ACCOUNT = '/account';
+const PAST = '/past';
 
 export const pages: Page[] = [
   { path: '/', name: 'Chat', Icon: TbMessage, right: 'read' },
@@ -31,6 +33,7 @@ export const pages: Page[] = [
   { path: '/connect', name: 'Connect', Icon: TbPlug },
   { path: '/keys', name: 'People and keys', Icon: TbUsers, right: 'manage' },
   { path: '/status', name: 'Status', Icon: TbHeartbeat, right: 'server' },
+  { path: PAST, name: 'Bring your past', Icon: TbHistory, right: 'admin' },
   { path: ACCOUNT, name: 'My account', Icon: TbUserCircle },
 ];
 
@@ -40,7 +43,7 @@ export function useAllowedPages(): Page[] {
   return pages.filter(({ path, right }) => (path === ACCOUNT ? isPerson : right === undefined || may[right]));
 }
 
-/** Those of them that the navigation names; the account is in a menu of its own. */
+/** Those of them that the navigation names; the others are in menus. */
 export function useListedPages(): Page[] {
-  return useAllowedPages().filter(({ path }) => path !== ACCOUNT);
+  return useAllowedPages().filter(({ path }) => path !== ACCOUNT && path !== PAST);
 }

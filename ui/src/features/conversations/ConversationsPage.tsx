@@ -1,5 +1,5 @@
 import { Anchor, Button } from '@mantine/core';
-import { TbArrowLeft, TbUpload } from 'react-icons/tb';
+import { TbArrowLeft, TbHistory, TbUpload } from 'react-icons/tb';
 import { Link } from 'react-router';
 import { ImportConversations } from '@/shared/components/ImportConversations';
 import { PageFrame } from '@/shared/components/PageFrame';
@@ -45,6 +45,15 @@ function Import() {
   const { shown, open, close } = useDialog<'import'>();
   return (
     <>
+      <Button
+        component={Link}
+        to="/past"
+        size="xs"
+        variant="subtle"
+        leftSection={<TbHistory size={15} aria-hidden />}
+      >
+        Bring your past
+      </Button>
       <Button
         size="xs"
         variant="default"

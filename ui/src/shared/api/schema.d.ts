@@ -2244,6 +2244,108 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/imports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a user brought in from other programs, newest first */
+        get: operations["list_imports_api_imports_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/imports/{import_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How it stands with an import */
+        get: operations["show_import_api_imports__import_id__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/imports/{import_id}/estimate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How many calls of which model learning from it takes */
+        get: operations["estimate_api_imports__import_id__estimate_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/imports/{import_id}/learn": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Learn from what is left of it, in the background */
+        post: operations["learn_api_imports__import_id__learn_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/imports/{import_id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stop learning from it behind the turn at hand; what was learned stays */
+        post: operations["stop_api_imports__import_id__stop_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/imports/{import_id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take back what was learned of it and what it stored, in the background */
+        post: operations["undo_api_imports__import_id__undo_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/chat/completions": {
         parameters: {
             query?: never;
@@ -3470,6 +3572,8 @@ export interface components {
          *
          *     `skipped` tells why each other one was not: `exists`, `unfinished` (it is from an import that was cut), or a
          *     sentence. `left_out` counts what the stored ones held and conversations have no place for, such as `thinking`.
+         *     `format` is what the file was read as; by `import_id` the import is learned from and undone, null where nothing
+         *     was stored.
          */
         ConversationsImported: {
             /** Success */
@@ -3486,6 +3590,10 @@ export interface components {
             left_out: {
                 [key: string]: number;
             };
+            /** Format */
+            format: string;
+            /** Import Id */
+            import_id: string | null;
         };
         /**
          * Counts
@@ -4313,7 +4421,7 @@ export interface components {
          * ImportAnswer
          * @description The number of lines that were added, and of those that were not; with `dry_run`, would be.
          *
-         *     Skipped are lines that existed already, and those of `too_long`.
+         *     Skipped are lines that existed already, and those of `too_long`. `format` is what the file was read as.
          */
         ImportAnswer: {
             /**
@@ -4327,10 +4435,24 @@ export interface components {
             imported: number;
             /** Skipped */
             skipped: number;
+            /** Format */
+            format: string;
+            /** Imports */
+            imports?: components["schemas"]["StoredImport"][];
             /** Too Long */
             too_long?: components["schemas"]["LongLine"][];
             /** Plans */
             plans?: components["schemas"]["ImportPlan"][];
+        };
+        /**
+         * ImportList
+         * @description The last hundred imports of a user, newest first. `most_bytes` is how large a file may be that is sent.
+         */
+        ImportList: {
+            /** Results */
+            results: components["schemas"]["ImportRecord"][];
+            /** Most Bytes */
+            most_bytes: number;
         };
         /**
          * ImportPlan
@@ -4343,6 +4465,46 @@ export interface components {
             plan_id: string | null;
             /** Results */
             results: components["schemas"]["AppliedChange"][];
+        };
+        /**
+         * ImportRecord
+         * @description One import, and how it stands with it.
+         *
+         *     `stored` is how many conversations or memories it stored. Of its `turns`, 0 until learning begins, `turns_done`
+         *     were looked into: `learned` is how many memories they added or changed, `to_review` how many proposals wait since,
+         *     `failed` how many could not be looked into. `waits_for` is why the next one is to be tried again.
+         */
+        ImportRecord: {
+            /** Id */
+            id: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "conversations" | "memories";
+            /** Program */
+            program: string;
+            /** Created At */
+            created_at: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "stored" | "learning" | "stopped" | "learned" | "undoing" | "undone";
+            /** Stored */
+            stored: number;
+            /** Turns */
+            turns: number;
+            /** Turns Done */
+            turns_done: number;
+            /** Learned */
+            learned: number;
+            /** To Review */
+            to_review: number;
+            /** Failed */
+            failed: number;
+            /** Waits For */
+            waits_for: string | null;
         };
         /**
          * InvitationAnswer
@@ -4647,6 +4809,22 @@ export interface components {
             memory: string | null;
             /** Previous Memory */
             previous_memory: string | null;
+        };
+        /**
+         * LearningEstimateAnswer
+         * @description What learning from what is left of an import takes. With the built-in rules it takes no call.
+         */
+        LearningEstimateAnswer: {
+            /** Turns */
+            turns: number;
+            /** Tokens */
+            tokens: number;
+            /** Model */
+            model: string;
+            /** Least Calls */
+            least_calls: number;
+            /** Most Calls */
+            most_calls: number;
         };
         /**
          * LeftInvitation
@@ -6442,6 +6620,16 @@ export interface components {
             degraded: string[];
         };
         /**
+         * StoredImport
+         * @description What an import added for one user; by its id it is undone.
+         */
+        StoredImport: {
+            /** User Id */
+            user_id: string;
+            /** Import Id */
+            import_id: string;
+        };
+        /**
          * Success
          * @description The success of an operation.
          */
@@ -7861,6 +8049,18 @@ export interface components {
             limits?: {
                 [key: string]: number;
             } | null;
+        };
+        /**
+         * LearnBody
+         * @description The calls of a model that the estimate named: learning begins only where it still takes these.
+         */
+        LearnBody: {
+            /** Model */
+            model: string;
+            /** Least Calls */
+            least_calls: number;
+            /** Most Calls */
+            most_calls: number;
         };
         /**
          * MeBody
@@ -14068,6 +14268,226 @@ export interface operations {
                 content: {
                     "application/json": unknown;
                     "text/markdown": unknown;
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    list_imports_api_imports_get: {
+        parameters: {
+            query?: {
+                /** @description whose conversations; else the server's user's */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportList"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    show_import_api_imports__import_id__get: {
+        parameters: {
+            query?: {
+                /** @description whose conversations; else the server's user's */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                import_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportRecord"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    estimate_api_imports__import_id__estimate_get: {
+        parameters: {
+            query?: {
+                /** @description whose conversations; else the server's user's */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                import_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LearningEstimateAnswer"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    learn_api_imports__import_id__learn_post: {
+        parameters: {
+            query?: {
+                /** @description whose conversations; else the server's user's */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: {
+                "x-timezone"?: string | null;
+            };
+            path: {
+                import_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LearnBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportRecord"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    stop_api_imports__import_id__stop_post: {
+        parameters: {
+            query?: {
+                /** @description whose conversations; else the server's user's */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                import_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportRecord"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    undo_api_imports__import_id__undo_post: {
+        parameters: {
+            query?: {
+                /** @description whose conversations; else the server's user's */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                import_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportRecord"];
                 };
             };
             /** @description An error, with its code */

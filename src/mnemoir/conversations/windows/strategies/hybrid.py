@@ -6,17 +6,20 @@ from functools import partial
 
 from mnemoir.conversations.windows.counters import CHARS4, TokenCounter
 from mnemoir.conversations.windows.importance import IMPORTANT, score_importance
-from mnemoir.conversations.windows.strategies.retained import RetainedRound, Score, retained_rounds, score_new
-from mnemoir.conversations.windows.strategies.shares import WindowDraft, fullest_draft
+from mnemoir.conversations.windows.strategies.retained import (
+    RetainedRound,
+    Score,
+    question_before,
+    retained_rounds,
+    score_new,
+)
+from mnemoir.conversations.windows.strategies.shares import WindowDraft, behind_question, fullest_draft
 from mnemoir.conversations.windows.strategies.summarising import Extension, SummaryExtender, SummaryOptions
 from mnemoir.conversations.windows.strategies.summarization import fold_before
 from mnemoir.conversations.windows.strategies.tail import StoredStrategy, Tail, read_tail
-from mnemoir.conversations.windows.strategies.transcript import made_message
 from mnemoir.core.conversations import StoredMessage, Summary, messages_of
 from mnemoir.core.errors import InvalidRequest, SettingsError
 from mnemoir.ports.log import WindowRows
-
-_LEFT_OUT = "Earlier messages are left out here; important ones follow."
 
 
 class BudgetTooSmall(InvalidRequest):
@@ -28,8 +31,9 @@ class BudgetTooSmall(InvalidRequest):
 class HybridStrategy(StoredStrategy):
     """All messages when they fit; else the important older messages unchanged, followed by the recent part.
 
-    A message is important when it is pinned or scores `importance_threshold` or more. With `options` the other older
-    messages are summarised; when that fails, the window uses the previous summary.
+    A message is important when it is pinned or scores `importance_threshold` or more. An answer that would come first
+    takes its question along. With `options` the other older messages are summarised; when that fails, the window uses
+    the previous summary. When not even a user's message fits, only the system messages are left.
     """
 
     def __init__(
@@ -52,7 +56,7 @@ class HybridStrategy(StoredStrategy):
         self, rows: WindowRows, session_id: str, budget: int, *, summarises: bool = True
     ) -> list[StoredMessage]:
         """See StoredStrategy. At most one model call. Raises BudgetTooSmall when the system messages do not fit."""
-        tail = read_tail(rows, session_id, budget, self._counter, "turn")
+        tail = read_tail(rows, session_id, budget, self._counter)
         if tail.fits:
             return [*tail.stored]
         score_new(rows, session_id, score=self._score)
@@ -65,7 +69,10 @@ class HybridStrategy(StoredStrategy):
                 f"budget is {budget}. Raise the budget, or shorten what is stored as system messages."
             )
         kept = retained_rounds(rows, session_id, (one for one in important if one.message.role != "system"))
-        return [*system, *self._behind_system(self._summaries(rows, session_id, summarises), tail, kept, room)]
+        talk = replace(tail, stored=[one for one in tail.stored if one.message.role != "system"])
+        draft = self._draft(self._summaries(rows, session_id, summarises), tail, talk, kept, room)
+        draft = behind_question(draft, partial(question_before, rows, session_id), room, self._counter)
+        return [*system, *draft.stored_messages]
 
     def drain(self, timeout_s: float | None = None) -> bool:
         """Wait for running summaries; True when all have ended."""
@@ -76,22 +83,6 @@ class HybridStrategy(StoredStrategy):
             return _Summaries()
         extend = partial(self._summarising.extend, rows, session_id) if summarises else None
         return _Summaries(known=rows.get_summary(session_id), extend=extend)
-
-    def _behind_system(
-        self, summaries: "_Summaries", tail: Tail, kept: Sequence[RetainedRound], room: int
-    ) -> list[StoredMessage]:
-        """The window after the system messages.
-
-        Providers refuse a history that begins with an answer, unless a system message explains it; then the tokens of
-        that message are reserved first.
-        """
-        talk = replace(tail, stored=[one for one in tail.stored if one.message.role != "system"])
-        draft = self._draft(summaries, tail, talk, kept, room)
-        if not (draft.retained and _begins_with_answer(draft.stored_messages)):
-            return draft.stored_messages
-        hint = made_message(_LEFT_OUT)
-        stored = self._fullest_draft(talk, kept, None, room - self._counter.count([hint.message])).stored_messages
-        return [hint, *stored] if _begins_with_answer(stored) else stored
 
     def _draft(
         self, summaries: "_Summaries", tail: Tail, talk: Tail, kept: Sequence[RetainedRound], room: int
@@ -121,10 +112,6 @@ class _Summaries:
 
     known: Summary | None = None
     extend: Callable[[int | None, Callable[[StoredMessage], bool]], Extension] | None = None
-
-
-def _begins_with_answer(stored: Sequence[StoredMessage]) -> bool:
-    return bool(stored) and stored[0].message.role == "assistant"
 
 
 def _system_messages(important: Sequence[StoredMessage], tail: Tail) -> list[StoredMessage]:

@@ -1,7 +1,7 @@
 """Important older messages that a hybrid window keeps, each with its whole tool round, and their scores."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mnemoir.conversations.windows.counters import TokenCounter
 from mnemoir.conversations.windows.importance import MESSAGES_AHEAD, ImportanceContext, score_importance
@@ -89,6 +89,17 @@ def retained_rounds(rows: WindowRows, session_id: str, important: Iterable[Store
             pinned=one.pinned or (other is not None and other.pinned),
         )
     return list(found.values())
+
+
+def question_before(rows: WindowRows, session_id: str, answer: RetainedRound) -> RetainedRound | None:
+    """The round with the user's message that it answers in front; None when there is none after the mark."""
+    before = answer.id
+    while page := rows.newest_messages(session_id, _ROUND_REACH, before=before):
+        asked = next((one for one in page if one.message.role == "user"), None)
+        if asked is not None:
+            return replace(answer, stored=[asked, *answer.stored])
+        before = page[-1].id
+    return None
 
 
 def best_of(candidates: Sequence[RetainedRound], share: int, counter: TokenCounter) -> list[RetainedRound]:

@@ -5,7 +5,7 @@ window is over the budget, retained messages are dropped first, then the summary
 of the recent part are dropped. Pinned messages stay as long as the newest turn fits beside them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import structlog
@@ -67,15 +67,36 @@ def fullest_draft(
         draft = replace(draft, start=longer)  # it only grows, so the loop ends
 
 
+def behind_question(
+    draft: WindowDraft, asked: Callable[[RetainedRound], RetainedRound | None], room: int, counter: TokenCounter
+) -> WindowDraft:
+    """The draft within `room` tokens that begins with a user's message behind the summary; without one it is empty.
+
+    The first of the retained messages, when it is an answer, gets its question by `asked`; without one it is dropped.
+    """
+    while draft.retained and draft.retained[0].stored[0].message.role != "user":
+        draft = _reduced_draft(_with_round(draft, draft.retained[0], asked(draft.retained[0])), room, counter)
+    is_empty = not draft.retained and draft.start == len(draft.tail.stored)
+    return replace(draft, summary="") if is_empty else draft
+
+
+def _with_round(draft: WindowDraft, first: RetainedRound, whole: RetainedRound | None) -> WindowDraft:
+    """The draft with its first round in another form, which holds the question that may be a candidate, too."""
+    lead = [whole] if whole else []
+    others = [one for one in draft.candidates if one is first or whole is None or one.id != whole.id]
+    candidates = [same for one in others for same in (lead if one is first else [one])]
+    return replace(draft, candidates=candidates, retained=[*lead, *draft.retained[1:]])
+
+
 def _least_start(tail: Tail, room: int, counter: TokenCounter) -> int:
     """The start of a recent part of half the budget, at least one turn; the end when that is over the budget."""
-    start = fitting_cut(tail.messages, room // 2, counter, "turn", min_keep=1)
+    start = fitting_cut(tail.messages, room // 2, counter, "exchange", min_keep=1)
     return start if counter.count(messages_of(tail.stored[start:])) <= room else len(tail.stored)
 
 
 def _longest_start(draft: WindowDraft, room: int, counter: TokenCounter) -> int:
     rest = replace(draft, start=len(draft.tail.stored)).messages
-    return fitting_cut(draft.tail.messages, room - counter.count(rest), counter, "turn")
+    return fitting_cut(draft.tail.messages, room - counter.count(rest), counter, "exchange")
 
 
 def _in_front(draft: WindowDraft) -> list[RetainedRound]:
@@ -111,7 +132,7 @@ def _with_shorter_summary(draft: WindowDraft, over: int, counter: TokenCounter) 
 
 def _without_oldest_turn(draft: WindowDraft, over: int, counter: TokenCounter) -> WindowDraft:
     """The draft without its oldest turn, if another is left. Pinned messages of the turn become retained."""
-    later = [at for at in borders(draft.tail.messages, "turn") if at > draft.start]
+    later = [at for at in borders(draft.tail.messages, "exchange") if at > draft.start]
     if not later:
         return draft
     kept = {one.id for one in draft.retained}

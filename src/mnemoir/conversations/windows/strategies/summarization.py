@@ -54,14 +54,14 @@ class SummarizationStrategy(StoredStrategy):
         self, rows: WindowRows, session_id: str, budget: int, *, summarises: bool = True
     ) -> list[StoredMessage]:
         """See StoredStrategy. At most one model call, only when messages outside the window are in no summary."""
-        tail = read_tail(rows, session_id, budget, self._counter, "turn")
+        tail = read_tail(rows, session_id, budget, self._counter)
         if tail.fits:
             return [*tail.stored]
         known = rows.get_summary(session_id)
         if known and (window := self._behind(known, tail, budget, gap_allowed=False)):
             return window
         room = budget - self._options.max_summary_tokens
-        start = max(self._wanted_start(tail), fitting_cut(tail.messages, room, self._counter, "turn"))
+        start = max(self._wanted_start(tail), fitting_cut(tail.messages, room, self._counter, "exchange"))
         if start == len(tail.stored):
             return self._fallback.choose(rows, session_id, budget)
         uncovered = (tail.index_after(known.upto_message_id) if known else None) or 0
@@ -98,5 +98,5 @@ def _cut_behind(lead: Sequence[StoredMessage], tail: Tail, budget: int, options:
     """The index in the tail where the part that fits beside `lead` begins."""
     pinned = range(len(lead))
     return max(
-        0, fitting_cut(messages_of([*lead, *tail.stored]), budget, options.counter, "turn", 0, pinned) - len(lead)
+        0, fitting_cut(messages_of([*lead, *tail.stored]), budget, options.counter, "exchange", 0, pinned) - len(lead)
     )

@@ -1,6 +1,8 @@
 """The interface of strategies, the newest part of a session, and the strategy `simple`: the newest messages that fit.
 
-A session is read in pages from its newest end, as far as needed to fill a budget.
+A session is read in pages from its newest end, as far as needed to fill a budget. A window that holds the whole
+thread is as it is, even if that begins with a greeting; one that was cut begins with a user's message, since
+providers refuse a history that begins with an answer.
 """
 
 from abc import ABC, abstractmethod
@@ -9,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from mnemoir.conversations.windows.counters import CHARS4, TokenCounter
-from mnemoir.conversations.windows.fitting import Unit, borders, fitting_cut
+from mnemoir.conversations.windows.fitting import borders, fitting_cut
 from mnemoir.conversations.windows.validity import closed_calls
 from mnemoir.core.conversations import ROOT, Message, StoredMessage, messages_of
 from mnemoir.ports.log import WindowRows
@@ -24,7 +26,8 @@ class Strategy(Protocol):
     def window(self, rows: WindowRows, session_id: str, budget: int) -> list[Message]:
         """The messages to send, oldest first, in at most `budget` tokens; empty for an unknown session.
 
-        Every tool call is followed by its results. Blocks; raises StorageUnavailable.
+        Behind system messages, the first one is a user's unless the window holds the whole thread. Every tool call is
+        followed by its results. Blocks; raises StorageUnavailable.
         """
 
     def drain(self, timeout_s: float | None = None) -> bool:
@@ -70,7 +73,8 @@ def stored_window(
 class Tail:
     """The newest messages, oldest first, every tool call with a result. It may begin in the middle of a turn.
 
-    `cut` is the index where the window within the budget begins. An added result has the id of the message before it.
+    `cut` is the index where the window within the budget begins: 0, or a user's message or system messages right
+    before one, or the end. An added result has the id of the message before it.
     """
 
     stored: Sequence[StoredMessage]
@@ -97,8 +101,8 @@ class Tail:
         return max((start for start in borders(self.messages, "turn") if start <= at), default=0)
 
 
-def read_tail(rows: WindowRows, session_id: str, budget: int, counter: TokenCounter, unit: Unit) -> Tail:
-    """Read a tail that exceeds the budget by at least part of a unit, or the whole session."""
+def read_tail(rows: WindowRows, session_id: str, budget: int, counter: TokenCounter) -> Tail:
+    """Read a tail that exceeds the budget, or the whole session."""
     newest_first: list[StoredMessage] = []
     size, spent = _FIRST_PAGE, 0
     while True:
@@ -107,15 +111,30 @@ def read_tail(rows: WindowRows, session_id: str, budget: int, counter: TokenCoun
         is_whole = len(page) < size
         newest_first += page
         spent += sum(CHARS4.count_one(one.message) for one in page)
-        if not is_whole and spent <= budget:  # even the lowest estimate leaves room for more
-            size *= 2
-            continue
-        stored = with_closed_calls(newest_first[::-1])
-        messages = messages_of(stored)
-        cut = fitting_cut(messages, budget, counter, unit)
-        if is_whole or cut > next(iter(borders(messages, unit)), len(messages)):
-            return Tail(stored=stored, cut=cut, is_whole=is_whole)
+        if is_whole or spent > budget:  # even the lowest estimate leaves no room for more
+            tail = tail_of(newest_first[::-1], budget, counter, is_whole=is_whole)
+            if is_whole or tail.cut:
+                return tail
         size *= 2
+
+
+def tail_of(stored: Sequence[StoredMessage], budget: int, counter: TokenCounter, *, is_whole: bool) -> Tail:
+    """The tail of these messages, oldest first, with a result for every tool call.
+
+    `is_whole` is True when none are before them, or windows begin after those: then what is before the first user's
+    message is left out, since a window behind a mark is a cut one.
+    """
+    closed = with_closed_calls(stored)
+    if is_whole and stored and _is_behind_others(stored[0]):
+        closed = closed[next(iter(borders(messages_of(closed), "exchange")), len(closed)) :]
+    messages = messages_of(closed)
+    cut = 0 if counter.count(messages) <= budget else fitting_cut(messages, budget, counter, "exchange")
+    return Tail(stored=closed, cut=cut, is_whole=is_whole)
+
+
+def _is_behind_others(one: StoredMessage) -> bool:
+    """True for a message that is not the first of its conversation; unknown parents are those of other programs."""
+    return one.parent_id not in (ROOT, None)
 
 
 def with_closed_calls(stored: Sequence[StoredMessage]) -> list[StoredMessage]:
@@ -134,16 +153,16 @@ def with_closed_calls(stored: Sequence[StoredMessage]) -> list[StoredMessage]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimpleStrategy(StoredStrategy):
-    """The newest messages, or with unit "turn" the newest turns; empty when the newest unit is over the budget."""
+    """The longest end of the thread that fits and begins with a user's message; empty when none fits."""
 
     counter: TokenCounter = CHARS4
-    unit: Unit = "message"
+    unit: Literal["message", "turn"] = "message"  # no difference, since both are cut in front of a user's message
 
     def choose(
         self, rows: WindowRows, session_id: str, budget: int, *, summarises: bool = True
     ) -> list[StoredMessage]:
         """See StoredStrategy. All messages when they fit."""
-        tail = read_tail(rows, session_id, budget, self.counter, self.unit)
+        tail = read_tail(rows, session_id, budget, self.counter)
         return [*tail.stored[tail.cut :]]
 
 

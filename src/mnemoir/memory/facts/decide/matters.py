@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 
 from mnemoir.core.text import content_hash, normalise
 from mnemoir.memory.facts.decide.denials import denies_whole
+from mnemoir.memory.facts.decide.places import may_contain, tells_move
 from mnemoir.memory.facts.decide.predicates import (
     move_pattern,
     person_pattern,
@@ -130,7 +131,7 @@ def is_known(fact: str, stored: str) -> bool:
     if said.slot != held.slot or not words_of(fact).numbers <= words_of(stored).numbers:
         return False
     if not (words_of(said.more).known <= words_of(stored).known and _stems(said) <= _stems(held)):
-        return False
+        return _stems(said) <= words_of(held.more).known and _holds_home(said, held, fact)  # "Graz, Austria"
     return not said.many or words_of(_head(said.value)).known <= words_of(_head(held.value)).known
 
 
@@ -140,8 +141,12 @@ def is_same(fact: str, stored: str) -> bool:
 
 
 def is_other_value(fact: str, stored: str) -> bool:
-    """True when both give different values to an attribute that has one at a time; one may be the more exact."""
-    return any(_differ(said, held) for said in matters_of(fact) for held in matters_of(stored))
+    """True when both give different values to an attribute that has one at a time; the fact may be the more exact."""
+    return any(
+        _differ(said, held) and not _holds_home(said, held, fact)
+        for said in matters_of(fact)
+        for held in matters_of(stored)
+    )
 
 
 def is_opposite(fact: str, stored: str) -> bool:
@@ -152,7 +157,8 @@ def is_opposite(fact: str, stored: str) -> bool:
 def contradicts(fact: str, stored: str) -> bool:
     """True when both cannot hold: two values of an attribute with one at a time, or a statement and its denial."""
     return is_opposite(fact, stored) or any(
-        _differ(said, held) and not _same_value(said, held)
+        _differ(said, held)
+        and not (_same_value(said, held) or _holds_home(said, held, fact) or _holds_home(held, said, stored))
         for said in matters_of(fact)
         for held in matters_of(stored)
     )
@@ -270,6 +276,11 @@ def _differ(said: Matter, held: Matter) -> bool:
     if said.denies or held.denies or not said.slot or said.slot != held.slot or said.many:
         return False
     return words_of(said.value).stems != words_of(held.value).stems
+
+
+def _holds_home(wide: Matter, narrow: Matter, statement: str) -> bool:
+    """True for homes of which the first may contain the other one, and is not said to be a new one."""
+    return wide.slot.endswith("home") and may_contain(wide.value, narrow.value) and not tells_move(statement)
 
 
 def _are_opposite(said: Matter, held: Matter, fact: str, stored: str) -> bool:

@@ -54,8 +54,13 @@ class State:
         return state
 
 
-def in_time(plan: Plan, candidates: Sequence[Candidate], facts: Sequence[Statement]) -> list[State]:
-    """The texts that the plan stores, as states in order of time, those of now last."""
+def in_time(
+    plan: Plan, candidates: Sequence[Candidate], facts: Sequence[Statement], *, is_past: bool = False
+) -> list[State]:
+    """The texts that the plan stores, as states in order of time, those of now last.
+
+    A fuller wording of a memory that was told after it takes its place; with `is_past` it is added beside it.
+    """
     memories = [candidate.memory for candidate in candidates]
     adds = [_state(text, facts) for text in plan.adds]
     for at in plan.unsure:
@@ -69,6 +74,7 @@ def in_time(plan: Plan, candidates: Sequence[Candidate], facts: Sequence[Stateme
     now = datetime.max.replace(tzinfo=UTC)
     states = sorted([*adds, *updates], key=lambda state: state.said_at or now)
     for state in states:
+        _put_beside_memory(state, facts, is_past=is_past)
         _put_behind_memories(state)
     closed = {memory.id for state in states for memory in (state.rewrites, *state.removes) if memory}
     standing = [memory for memory in memories if memory.id not in closed]
@@ -148,6 +154,20 @@ def _told_next(memory: Memory, said_at: datetime | None) -> datetime | None:
     """When the memory was told or confirmed for the first time after `said_at`."""
     created = from_text(memory.created_at)
     return created if _is_before(said_at, created) else _renewed_at(memory)
+
+
+def _put_beside_memory(state: State, facts: Sequence[Statement], *, is_past: bool) -> None:
+    """Let a state of the past change no later memory; it says what was said, not what a model made of both."""
+    rewritten = state.rewrites
+    if not is_past or rewritten is None or not is_late(state.said_at, rewritten):
+        return
+    behind = [facts[at] for at in claims(state.text, [fact.text for fact in facts])]
+    if len(behind) == 1:
+        state.text = behind[0].text
+    if _says_more(state.text, rewritten.text) and not contradicts(state.text, rewritten.text):
+        state.rewrites = None
+    else:
+        state.rewrites, state.past_of = None, rewritten
 
 
 def _put_behind_memories(state: State) -> None:

@@ -75,7 +75,8 @@ class AddRequest:
     their own: it resolves relative dates, and what is added holds from then on. A time more than a day ahead of the
     clock counts as the time of arrival. `zone` is the name of the time zone in which days are read where a time has
     no offset of its own (`core.zones`). `is_by_hand`: a person wrote what is kept word for word. `context` is what
-    was said just before the turns: it makes them understandable, and nothing is learned from it.
+    was said just before the turns: it makes them understandable, and nothing is learned from it. `is_past`: what was
+    said before a memory was told or confirmed changes and renews it in no way.
     """
 
     turns: Sequence[Turn]
@@ -87,6 +88,7 @@ class AddRequest:
     is_by_hand: bool = False
     context: Sequence[Turn] = ()
     zone: str | None = None
+    is_past: bool = False
 
     def metadata_of(self, turn: Turn) -> Mapping[str, Any] | None:
         """The metadata of a turn that is kept word for word: those of the request, and its own over them."""
@@ -117,6 +119,15 @@ class AddResult:
     proposed: Sequence[Proposal] = ()
     dropped: int = 0
     left_out: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCalls:
+    """How many calls of which model something takes: at least, and at most where no answer is asked for again."""
+
+    model: str
+    least: int
+    most: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,11 @@ they stand. A fact learned from them would be a memory derived from a memory.
 
 import re
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
-from mnemoir.core.accents import without_accents
+from mnemoir.core.accents import aligned_text, without_accents
 from mnemoir.wire.app_prompts import is_task_prompt, question_in
 
 _MEMORY_TAG = re.compile(
@@ -56,8 +57,36 @@ def _own_block(block: re.Match[str]) -> str:
 
 @cache
 def _heading(kind: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{_table()[kind]})(?!\w)", re.IGNORECASE)
+
+
+@cache
+def _table() -> Mapping[str, str]:
     table = tomllib.loads((files(__package__) / "blocks.toml").read_text(encoding="utf-8"))
-    return re.compile(rf"(?<!\w)(?:{table[kind]!s})(?!\w)".replace("\n", ""), re.IGNORECASE)
+    return {name: words.replace("\n", "") for name, words in table.items()}
+
+
+def without_prompt_in_parts(text: str) -> str:
+    """The text without "Context: … Task: …": what such labels stand before is a text to work on, and an order.
+
+    It ends with the paragraph of the last label. A label of one kind alone may stand before the user's own words.
+    """
+    if ":" not in text:
+        return text
+    found = list(_label().finditer(aligned_text(text)))
+    if not (any(label["material"] for label in found) and any(label["request"] for label in found)):
+        return text
+    end = text.find("\n\n", found[-1].end())
+    return text[: found[0].start()] + (text[end:] if end >= 0 else "")
+
+
+@cache
+def _label() -> re.Pattern[str]:
+    words = rf"(?:(?P<material>{_table()['material']})|(?P<request>{_table()['requests']}))"
+    return re.compile(
+        rf"(?:^|(?<=[.!?…;|]\s)|(?<=[.!?…;|]\s\s))(?:[-*#>\[]|[^\S\n])*{words}[\]*_]*[^\S\n]?:",
+        re.IGNORECASE | re.MULTILINE,
+    )
 
 
 def without_blocks(text: str, tag: re.Pattern[str]) -> str:

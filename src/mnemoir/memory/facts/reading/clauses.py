@@ -8,14 +8,14 @@ words stand in a table, `clauses.toml`.
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Literal
 
 from mnemoir.core.accents import aligned_text, without_accents
-from mnemoir.memory.facts.reading.kinds import begins_with, is_of_kind, languages_of, tells_refusal
+from mnemoir.memory.facts.reading.kinds import begins_with, is_kind_alone, is_of_kind, languages_of, tells_refusal
 from mnemoir.memory.facts.reading.own_words import own_sentences
 from mnemoir.memory.facts.reading.persons import (
     About,
@@ -60,25 +60,37 @@ def clauses_of(text: str) -> Iterator[Clause]:
         is_imagined = is_of_kind(sentence, "imagined", codes)
         pieces = _pieces(sentence, codes[0])
         asking = _place_of_question(sentence, pieces, codes)
+        hearsay = _places_of_hearsay(pieces, codes)
         for at, (text, bare) in enumerate(pieces):
-            kind: Kind = "imagined" if is_imagined else _kind(bare, codes, is_question=at >= asking)
+            kind: Kind = "imagined" if is_imagined or at in hearsay else _kind(bare, codes, is_question=at >= asking)
             yield Clause(text=text, sentence=sentence, kind=kind, about=_about(text, codes[0]))
 
 
 def stated_in(sentence: str, code: str) -> Iterator[str]:
-    """The clauses of a sentence of one language that are neither asked nor imagined, as statements by themselves.
+    """The clauses of a sentence of one language that state something, as statements by themselves.
 
-    They have no fillers at their edges, and the subject that they share with the clause before them.
+    None is asked, imagined or hearsay. They have no fillers at their edges, and the subject that they share with the
+    clause before them.
     """
     if is_of_kind(sentence, "imagined", [code]):
         return
     pieces = _pieces(sentence, code)
     subject, is_of_user = _table()[code].get("subject", ""), True
-    for text, bare in pieces[: _place_of_question(sentence, pieces, [code])]:
+    hearsay = _places_of_hearsay(pieces, [code])
+    for at, (text, bare) in enumerate(pieces[: _place_of_question(sentence, pieces, [code])]):
+        if at in hearsay:
+            continue
         shares = subject and _shared_verb(code).match(aligned_text(bare))
         if subject and not shares:
             is_of_user = about(text).who not in ("person", "third")
         yield f"{subject} {bare[:1].lower()}{bare[1:]}" if shares and is_of_user else bare
+
+
+def _places_of_hearsay(pieces: Sequence[tuple[str, str]], codes: Sequence[str]) -> Collection[int]:
+    """The places of clauses that are only said to be so; "apparently" alone is about the clause beside it."""
+    found = {at for at, (text, _) in enumerate(pieces) if is_of_kind(text, "hearsay", codes)}
+    alone = [at for at in found if is_kind_alone(pieces[at][0], "hearsay", codes)]
+    return found | {at + 1 if at + 1 < len(pieces) else at - 1 for at in alone}
 
 
 def _about(clause: str, code: str) -> About:

@@ -12,7 +12,8 @@ from importlib.resources import files
 
 from mnemoir.core.accents import without_accents
 
-_LONGEST_MARK = 24  # characters of what marks a joke, or takes a sentence back
+_LONGEST_MARK = 24  # characters of what marks a joke
+_LONGEST_DENIAL = 60  # characters of what takes a sentence back: "said nobody ever"
 _EDGES = " \t\"'*_~-–—()¡¿"
 
 
@@ -23,7 +24,7 @@ def outside_frames(paragraphs: Iterable[Iterable[str]]) -> Iterator[str]:
         is_told = False
         for sentence in sentences:
             plain = _plain(sentence)
-            if len(plain) <= _LONGEST_MARK and _pattern("taken_back").fullmatch(plain.strip(" .!")):
+            if _takes_back(plain):
                 held = ""
                 continue
             if held:
@@ -50,6 +51,15 @@ def introduces_quote(heading: str) -> bool:
     return bool(_pattern("quotes").fullmatch(_plain(heading).strip(_EDGES)))
 
 
+def _takes_back(plain: str) -> bool:
+    return len(plain) <= _LONGEST_DENIAL and bool(_pattern("taken_back").fullmatch(plain.strip(" .!…")))
+
+
+def takes_itself_back(sentence: str) -> bool:
+    """True for a sentence whose end says that nobody said so, or that only others do: "…, said nobody ever"."""
+    return not _takes_back(_plain(sentence)) and bool(_denial().search(_plain(sentence[-_LONGEST_DENIAL:])))
+
+
 def opens_frame(sentence: str) -> bool:
     """True for a sentence with which a play or a story begins."""
     plain = _plain(sentence)
@@ -58,6 +68,11 @@ def opens_frame(sentence: str) -> bool:
 
 def _begins(plain: str, kind: str) -> bool:
     return bool(_start_pattern(kind).match(plain.lstrip(_EDGES)))
+
+
+@cache
+def _denial() -> re.Pattern[str]:
+    return re.compile(rf"[,;:–—-]?\s(?:{_words('by_nobody')}|{_words('by_others')})[\s.!?…]*$", re.IGNORECASE)
 
 
 @cache

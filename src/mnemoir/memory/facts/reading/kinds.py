@@ -30,6 +30,12 @@ def is_of_kind(text: str, kind: str, codes: Sequence[str]) -> bool:
     return any(_anywhere(code, kind).search(plain) for code in codes)
 
 
+def is_kind_alone(text: str, kind: str, codes: Sequence[str]) -> bool:
+    """True when a text is a sign of the kind in one of the languages, and nothing else."""
+    plain = without_accents(text)
+    return any(_anywhere(code, kind).fullmatch(plain) for code in codes)
+
+
 def begins_with(text: str, kind: str, codes: Sequence[str]) -> bool:
     """True when a text begins with a sign of the kind in one of the languages."""
     plain = without_accents(text)

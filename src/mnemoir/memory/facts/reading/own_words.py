@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from mnemoir.core.sentences import sentences_of
-from mnemoir.memory.facts.reading.blocks import without_blocks
+from mnemoir.memory.facts.reading.blocks import without_blocks, without_prompt_in_parts
+from mnemoir.memory.facts.reading.ellipses import complete
 from mnemoir.memory.facts.reading.frames import opens_frame, outside_frames, with_marked_asides
 from mnemoir.memory.facts.reading.repairs import repair
 from mnemoir.memory.facts.reading.speakers import addresses, introduces_next, is_spoken_by_other, own_parts
@@ -127,7 +128,7 @@ def own_sentences(text: str) -> Iterator[str]:
         plain = quote.sub(_name_or_space, plain)
     plain = _ASIDE.sub("", _LINK.sub(" ", with_marked_asides(plain)))
     joke = max((match.end() for match in _JOKE.finditer(plain)), default=0)
-    paragraphs = (_said_by_user(paragraph) for paragraph in _BLANK_LINE.split(repair(plain[joke:])))
+    paragraphs = (complete(_said_by_user(paragraph)) for paragraph in _BLANK_LINE.split(repair(plain[joke:])))
     for sentence in outside_frames(paragraphs):
         if not _SARCASM.search(sentence):
             yield from (piece.strip() for piece in _PIECE.findall(sentence))
@@ -145,7 +146,7 @@ def _said_by_user(paragraph: str) -> Iterator[str]:
 
 def _without_pasted_text(text: str) -> str:
     """The text without code, quoted lines, tagged blocks, transcripts, mails, texts to work on and system prompts."""
-    text = without_blocks(_CODE.sub(" ", _QUOTED_LINE.sub(" ", text)), _TAG)
+    text = without_prompt_in_parts(without_blocks(_CODE.sub(" ", _QUOTED_LINE.sub(" ", text)), _TAG))
     for heading in (_ROLE_LABEL, _MAIL, _MAIL_IN_A_LINE, _TEMPLATE):
         found = heading.search(text)
         text = text[: found.start()] if found else text

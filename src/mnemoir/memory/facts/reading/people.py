@@ -26,6 +26,7 @@ _NAME_OF = re.compile(r"^((?:my|our) \w+)(?:'s|’s) name is(?= [A-Z])", re.IGNO
 _VERB_LAST = ("dass ", "dat ")
 _JUST = re.compile(r"^(?:(?:just|now|also) )+", re.IGNORECASE)
 _ADVERBS = "who|which|that|always|never|both|all|really|usually|mostly|only|then|not|and|or|often|sometimes"
+_MODALS = "will|would|may|might|can|could|shall|should|must|used|had|having|to|cannot|can't|won't|wouldn't"
 _BEGINNING = 160  # characters in which the verb stands, and the words up to it
 _MOST_BEFORE = 12
 _MOST_LANGUAGES = 2  # that the verbs of a sentence tell
@@ -230,7 +231,8 @@ def _pattern(code: str, kind: str) -> re.Pattern[str]:
     verbs = "|".join(_list(code, "verbs").split())
     names = rf"{_NAME}(?:(?:, | (?:{joins}) ){_NAME})*"
     owner = rf"(?:{kin}'s )?" if code == "en" else ""
-    small = rf" (?!(?:{_ADVERBS})\b|(?:{verbs})\b)[a-z]+(?= (?:{verbs})\b)" if code == "en" else "(?!)"
+    no_name = rf"(?:{_ADVERBS})\b|(?:{verbs})\b|(?:{_MODALS})\b(?! \w+s\b)"
+    small = rf" (?!{no_name})[a-z]+(?= (?:{verbs})\b)" if code == "en" else "(?!)"
     of_name = rf"(?:'s (?P<kin>{kin})(?: {_NAME})?)?" if code == "en" else "(?P<kin>(?!))?"
     but = "but|aber|mais|pero|ma|mas|maar"
     whose = rf"{their_words(code)}|{possessive_words()}{'|o|a' if code == 'pt' else ''}"

@@ -123,6 +123,11 @@ def possessive_words() -> str:
     return "|".join(sorted(_word_set("possessive")))
 
 
+def is_known_verb(word: str) -> bool:
+    """True for a word in small letters that is a verb of a first or a third person."""
+    return word in _word_set("verbs") or word in _word_set("base_verbs")
+
+
 def telling_verbs() -> str:
     """The verbs that tell something of a third person, as the alternatives of a pattern."""
     return "|".join(sorted(map(re.escape, _word_set("verbs")), key=len, reverse=True))
@@ -143,8 +148,15 @@ def their_words(code: str) -> str:
     return str(_table()["their"][code])
 
 
+def is_name_too(word: str) -> bool:
+    """True for a word in small letters that is a name, too: "will", "rose"."""
+    return word in _word_set("names_too")
+
+
 def is_ordinary_word(word: str, code: str) -> bool:
     """True for a word in small letters that may begin a sentence of the language, or is a verb, and is no name."""
+    if is_name_too(word):
+        return False
     ordinary = ("openers", "properties", "verbs", "base_verbs", "second", "third")
     return any(word in _word_set(name) for name in ordinary) or word in _function_words(code)
 
@@ -198,7 +210,8 @@ def _name_in_front(original: Sequence[str], words: Sequence[str]) -> str | None:
         return None
     if words[0] in _word_set("verbs") or words[0] in _word_set("definite"):
         return None
-    if any(words[0] in _function_words(code) for code in languages_of(" ".join(words))):
+    is_name = is_name_too(words[0])
+    if not is_name and any(words[0] in _function_words(code) for code in languages_of(" ".join(words))):
         return None
     behind = 2 if original[1][:1].isupper() and len(words) > 2 and words[1] not in _word_set("verbs") else 1
     return words[0] if words[behind] in _word_set("verbs") else None

@@ -14,10 +14,17 @@ from importlib.resources import files
 from typing import Any
 
 from mnemoir.core.accents import aligned_text, without_accents
-from mnemoir.memory.facts.reading.frames import introduces_quote, opens_frame
+from mnemoir.memory.facts.reading.frames import introduces_quote, opens_frame, takes_itself_back
 from mnemoir.memory.facts.reading.kinds import LANGUAGES, kind_words, languages_of
 from mnemoir.memory.facts.reading.own_name import is_own_name
-from mnemoir.memory.facts.reading.persons import about, is_ordinary_word, kin_words, subject_words, their_words
+from mnemoir.memory.facts.reading.persons import (
+    about,
+    is_name_too,
+    is_ordinary_word,
+    kin_words,
+    subject_words,
+    their_words,
+)
 
 _HEADING = re.compile(r"(?P<who>[^:\n]{1,120}):\s*$")
 _SOMEBODY = "einer|jemand|someone|somebody|quelqu'un|alguien|qualcuno|alguem|iemand"
@@ -41,6 +48,8 @@ _MOST_REPORTS = 20  # verbs of saying in a sentence that are looked at
 
 def own_parts(sentence: str) -> Iterator[str]:
     """The parts of a sentence that are the user's own words."""
+    if takes_itself_back(sentence):
+        return
     if opens_frame(sentence):
         yield sentence
         return
@@ -164,7 +173,7 @@ def _is_speaker(heading: str) -> bool:
     if name is None or is_own_name(name[0]):
         return False
     words = without_accents(name[0]).lower().split()
-    if words[0] in _names_too():
+    if is_name_too(words[0]):
         return True
     if any(is_ordinary_word(words[0], code) for code in LANGUAGES):
         return False
@@ -243,11 +252,6 @@ def _tail(code: str) -> re.Pattern[str]:
 @cache
 def _headings() -> frozenset[str]:
     return frozenset(_table()["headings"].split())
-
-
-@cache
-def _names_too() -> frozenset[str]:
-    return frozenset(_table()["names_too"].split())
 
 
 @cache

@@ -41,7 +41,7 @@ from mnemoir.memory.facts.decide.reconciliation import (
     sort_exact,
     sort_near,
 )
-from mnemoir.memory.facts.decide.timeline import State, in_time, latest_of
+from mnemoir.memory.facts.decide.timeline import State, in_time, is_late, latest_of
 from mnemoir.memory.facts.decide.witness import Witnesses
 from mnemoir.memory.facts.extract.extraction import Exchange
 from mnemoir.memory.facts.extract.requests import AddRequest, AddResult, FactSettings, Statement, Turn
@@ -253,13 +253,17 @@ class Remembering:
         plan = await self._make_plan(learned.scope, told.fresh, candidates, proposals, visible, witnesses)
         known = [*exact.known, *told.known, *(candidates[at].memory for at in plan.known)]
         known = _once(known, plan, candidates)
-        touched = known if self._defaults.touch_on_none else []
-        latest = latest_of(learned.facts)
+        latest, is_past = latest_of(learned.facts), learned.request.is_past
+
+        def told_again(memories: Sequence[Memory]) -> list[tuple[Memory, datetime | None]]:
+            told = [(memory, said_at.get(content_hash(memory.text), latest)) for memory in memories]
+            return [(memory, at) for memory, at in told if not (is_past and is_late(at, memory))]
+
         return Decided(
             known=known,
-            states=await asyncio.to_thread(in_time, plan, candidates, learned.facts),
-            touched=[(memory, said_at.get(content_hash(memory.text), latest)) for memory in touched],
-            renewed=[(memory, said_at.get(content_hash(memory.text), latest)) for memory in exact.hidden],
+            states=await asyncio.to_thread(in_time, plan, candidates, learned.facts, is_past=is_past),
+            touched=told_again(known if self._defaults.touch_on_none else []),
+            renewed=told_again(exact.hidden),
         )
 
     async def _witnesses(

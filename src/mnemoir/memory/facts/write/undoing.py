@@ -72,6 +72,51 @@ class Undoing:
             return Undone(id=undo.change or change.id, applied=applied)
         raise Conflict(f"The memories of {change_id} are being changed. Try again.", code="change_conflict")
 
+    async def take_back(self, scope: Scope, change: LoggedChange) -> Sequence[Applied]:
+        """Undo of a change what is still as it left it; what was changed since stays, with what it had replaced."""
+        for _ in range(_ATTEMPTS):
+            now = {row.memory_id: await self._store.get(scope, row.memory_id) for row in change.rows}
+            rows = await self._rows_to_take_back(scope, change, now)
+            if change.undone_by is not None or not rows:
+                return ()
+            undo = Provenance(reason=_REASON, change=new_change_id(), undo_of=change.id)
+            try:
+                changes = await self._back(replace(change, rows=rows), now)
+                return await self._store.commit(_common_scope(scope, rows), changes, undo)
+            except StaleChange:  # changed meanwhile: the next look leaves that out
+                continue
+        raise Conflict(f"The memories of {change.id} are being changed. Try again.", code="change_conflict")
+
+    async def _rows_to_take_back(self, scope: Scope, change: LoggedChange, now: Now) -> list[ChangedMemory]:
+        """The events of memories that are as the change left them."""
+        last = {row.memory_id: row for row in change.rows}
+        other = {
+            id for id, row in last.items() if not await self._can_be_taken_back(scope, change, row, now[id], last)
+        }
+        replaced = {
+            id
+            for id, row in last.items()
+            if row.event == "DELETE" and (memory := now[id]) is not None and memory.replaced_by in other
+        }
+        return [row for row in change.rows if row.memory_id not in other | replaced]
+
+    async def _can_be_taken_back(
+        self,
+        scope: Scope,
+        change: LoggedChange,
+        row: ChangedMemory,
+        memory: Memory | None,
+        last: Mapping[MemoryId, ChangedMemory],
+    ) -> bool:
+        try:
+            if not await self._is_as_left(scope, change, row, memory):
+                return False
+        except Conflict:  # what it was is not kept any more
+            return False
+        given_back = [content_hash(text) for text in _facts_given_back([row])]
+        said = await self._store.same_text(scope, given_back) if given_back else {}
+        return all(one.id in last for one in said.values())
+
     async def _find_change(
         self, project: Project, change_id: ChangeId, user: str | None
     ) -> tuple[Scope, LoggedChange]:

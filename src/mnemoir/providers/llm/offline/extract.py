@@ -18,6 +18,7 @@ from typing import Any
 from mnemoir.core.clock import from_local_text
 from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.decide.matters import WORK, matter_of
+from mnemoir.memory.facts.decide.places import is_wide, tells_move
 from mnemoir.memory.facts.decide.predicates import several_pattern
 from mnemoir.memory.facts.decide.shapes import statements_in
 from mnemoir.memory.facts.decide.witness_words import has
@@ -106,14 +107,15 @@ def extract(document: Mapping[str, Any]) -> dict[str, Any]:
 
 def facts_of(text: str, today: date) -> list[str]:
     """The statements of one user turn."""
-    told = statements_about_people(own_sentences(text), are_short=is_short_turn(text))
+    said = list(own_sentences(text))
+    told = statements_about_people(said, are_short=is_short_turn(text))
     found = [fact for sentence, of_people in told for fact in _facts_in(sentence, of_people, today)]
-    return [fact for fact in found if not fact.startswith("Name is ") or _is_introduction(text, fact)]
+    return [fact for fact in found if not fact.startswith("Name is ") or _is_introduction(text, said, fact)]
 
 
-def _is_introduction(text: str, fact: str) -> bool:
+def _is_introduction(text: str, said: Sequence[str], fact: str) -> bool:
     """True when a name is told as one: by a phrase, behind a greeting, or as the beginning of the one sentence."""
-    if has("naming", text):
+    if has("naming", text) or any(has("naming", sentence) for sentence in said):
         return True
     name = re.escape(fact.removeprefix("Name is "))
     whole = rf"\W*(?:i'?m|i am|this is) (?:{name})(?:(?:,| from| and) [^.!?]*)?\W*"
@@ -177,6 +179,13 @@ def _with_subject(clause: str) -> Iterator[str]:
     yield from _with_subject(f"{shared['subject']} {shared['second']}")
 
 
+def _with_move(text: str, clause: str) -> str:
+    """A home in a country or a part of it as a new one, where the clause tells of a move: a former town ends so."""
+    home = matter_of(text) if tells_move(clause) else None
+    is_new = home is not None and home.slot == "home" and is_wide(home.value)
+    return f"Now {text[0].lower()}{text[1:].replace(' since ', ', since ')}" if is_new else text
+
+
 def _statement_of(said: str, clause: str, today: date) -> str | None:
     """The statement with absolute dates and trimmed edges; None when it is empty or over 30 words."""
     text = _TAIL.sub("", said.strip(" ,;.!"))
@@ -186,6 +195,8 @@ def _statement_of(said: str, clause: str, today: date) -> str | None:
     text = text.strip(" ,")
     if not text or len(text.split()) > _LONGEST_WORDS:
         return None
+    if text.startswith(("lives ", "Lives ")):
+        text = _with_move(text, clause)
     is_one_of_several = several_pattern().search(clause) and not several_pattern().search(text)
     if is_one_of_several and matter_of(text).slot in WORK:
         text = f"also {text[0].lower()}{text[1:]}"

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 
 from mnemoir.providers.llm.offline import vocabulary as v
+from mnemoir.providers.llm.offline.having import HAVING
 from mnemoir.providers.llm.offline.sayings import (
     Table,
     became,
@@ -247,7 +248,7 @@ DOING = table(
 )
 
 
-# the user's people, pets, possessions, medical conditions, aims and abilities
+# the user's people, pets, aims and abilities
 LIFE = table(
     # my …
     (
@@ -292,28 +293,6 @@ LIFE = table(
         rf"I (?:always |often |easily |really |still |sometimes )*(?P<x>(?:get|suffer from) (?:really |very )?"
         rf"(?:{v.AILMENTS})\b.*)",
         third,
-    ),
-    # I have …
-    (
-        r"(?:I|we) (?:(?:also|now|only|just) )*have (?:got )?(?:only |just )?"
-        r"(?P<x>(?!\w+ed\s(?:with|the|my|an?|these|this|that|to|in|it|for)\b|(?:met|seen|been|known|had)\s)"
-        rf"(?:(?:an?|the|my|two|three|four|five|six|no|\d+|some|many|"
-        rf"several)\s)?(?:[\w'-]+\s){{0,3}}?"
-        rf"(?:{v.PEOPLE}|{v.PETS}|{v.OWNED}|{v.CONDITIONS}|siblings|degree|phd|diploma|licen[sc]e|tattoos?|"
-        r"passport|sons|daughters|brothers|sisters|cousins|friends in \w+)\b.*)",
-        "Has {x}",
-    ),
-    (r"I have (?:been )?(?P<x>diagnosed with .+)", "{x}"),
-    (
-        r"I have been (?P<x>(?:renting|living|working|playing|learning|studying|married|together|teaching|running|"
-        r"training|vegan|vegetarian|sober|practi[sc]ing)\b.*)",
-        "Has been {x}",
-    ),
-    (r"we have been (?P<x>(?:renting|living|married|together)\b.*)", "Has been {x}"),
-    (
-        r"I have (?P<x>(?:always |never )?(?:lived|worked|visited|been to|climbed|run|written|published|studied|"
-        r"loved|hated|wanted to|played|taught|travelled|traveled|been afraid of)\b.+)",
-        lambda m: () if re.search(v.EMPTY_OBJECT + "$", m["x"]) else (f"Has {m['x']}",),
     ),
     # aims
     (
@@ -408,6 +387,7 @@ _RULES: Table = (
     (_REMEMBER, _statement_to_remember),
     *ASKING,
     *BEING,
+    *HAVING,
     *LIFE,
     *DOING,
 )

@@ -220,6 +220,47 @@ CREATE TABLE pii_values (
 CREATE INDEX pii_values_by_number ON pii_values (scope_id, kind, number);
 CREATE INDEX pii_values_by_session ON pii_values (scope_id, session_id);
 
+-- What a person brought in from other programs. `change_id` is the commit that added memories. `round` counts how often
+-- learning from it was begun, `turn_count` how many there are in all, `done` those that were looked into; the other numbers
+-- are what came of them.
+CREATE TABLE imports (
+    scope_id bigint NOT NULL REFERENCES scopes (id),
+    id text COLLATE "C" NOT NULL,
+    kind text COLLATE "C" NOT NULL CHECK (kind IN ('conversations', 'memories')),
+    program text COLLATE "C" NOT NULL,
+    state text COLLATE "C" NOT NULL CHECK (state IN ('stored', 'learning', 'stopped', 'learned', 'undoing', 'undone')),
+    created_at text COLLATE "C" NOT NULL,
+    stored bigint NOT NULL,
+    change_id text COLLATE "C",
+    zone text COLLATE "C",
+    round bigint NOT NULL DEFAULT 0,
+    turn_count bigint NOT NULL DEFAULT 0,
+    done bigint NOT NULL DEFAULT 0,
+    learned bigint NOT NULL DEFAULT 0,
+    to_review bigint NOT NULL DEFAULT 0,
+    failed bigint NOT NULL DEFAULT 0,
+    PRIMARY KEY (scope_id, id)
+);
+
+-- The conversations of an import, with the numbers of the first and the last message that it stored in each. `learned_to`
+-- is the tracker: the last message that was looked into. `left_state` is what an import left of a new one's title and
+-- notes, as a digest, to tell whether they were changed since.
+CREATE TABLE import_conversations (
+    scope_id bigint NOT NULL REFERENCES scopes (id),
+    id text COLLATE "C" NOT NULL,
+    import_id text COLLATE "C" NOT NULL,
+    conversation text COLLATE "C" NOT NULL,
+    is_new bigint NOT NULL,
+    first_message bigint NOT NULL,
+    last_message bigint NOT NULL,
+    learned_to bigint NOT NULL DEFAULT 0,
+    left_state text COLLATE "C" NOT NULL,
+    PRIMARY KEY (scope_id, id)
+);
+
+CREATE INDEX import_conversations_of ON import_conversations (scope_id, import_id, id);
+CREATE INDEX import_conversations_by_name ON import_conversations (scope_id, conversation);
+
 -- A job that runs is leased to a worker until a time; `attempts` is the fence of the lease. A job that waits says what
 -- for: a worker, its time, or its turn behind an earlier job of its queue. So only the heads of queues are claimable.
 CREATE TABLE jobs (

@@ -146,6 +146,12 @@ class MessageWriter:
         """Append the messages after the head, in order; their ids."""
         return self._note_waiting_messages(messages, [self._put_at_head(session_id, message) for message in messages])
 
+    def put(self, session_id: str, message: MessageRecord, behind: Place) -> Place:
+        """Insert a message on the thread behind another one, which need not be the head."""
+        place = self._put(session_id, message, behind)
+        self._note_waiting_messages([message], [place.id])
+        return place
+
     def save(self, messages: Sequence[MessageRecord]) -> list[int]:
         """Insert each after its parent, or by its time in the thread, or at the end; their ids."""
         return self._note_waiting_messages(messages, [self._save(message) for message in messages])

@@ -1,6 +1,6 @@
 """Branches of sessions in the file: messages after any other, repeated histories, the head, and paths in pages."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar, get_args
@@ -24,6 +24,7 @@ from mnemoir.core.conversations import (
 )
 from mnemoir.core.ids import new_message_uid
 from mnemoir.storage.sql.conversations.history_match import Found, HistoryItem, StoredTree, session_that_begins
+from mnemoir.storage.sql.conversations.late_answers import put_late_answer
 from mnemoir.storage.sql.conversations.store import (
     UNKNOWN_TIME,
     Row,
@@ -129,6 +130,30 @@ class TreeTables(Store):
 
         return self._file.write(append_below_parent) if messages else []
 
+    def put_answer(
+        self,
+        session_id: str,
+        answer: MessageRecord,
+        question_id: int,
+        *,
+        followers: Collection[int] = (),
+        embedding_model: str | None = None,
+    ) -> list[int]:
+        """Add the answer to a message of any branch; its id, and those behind it with a new context.
+
+        It becomes the head only where the question is the head. The followers, messages that were put behind the
+        question while its answer was under way, get the answer as their parent. Raises MessageNotFoundError.
+        """
+        now = self._now()
+
+        def put(sql: Sql) -> list[int]:
+            writer = MessageWriter(sql, now, embedding_model=embedding_model)
+            if not followers and writer.head(session_id).id == question_id:
+                return writer.append(session_id, [answer])
+            return put_late_answer(sql, writer, session_id, answer, question_id, followers)
+
+        return self._file.write(put)
+
     def append(
         self,
         session_id: str,
@@ -198,6 +223,24 @@ class TreeTables(Store):
             return True
 
         return self._file.write(put_head)
+
+    def delete_messages(self, session_id: str, message_ids: Sequence[int]) -> int:
+        """Delete messages beside the thread that have nothing behind them but others of these; how many."""
+        session = storable(session_id)
+
+        def drop_leaves(sql: Sql) -> int:
+            link(sql, session)
+            count = 0
+            for id in sorted(message_ids, reverse=True):  # the last of a branch first
+                dropped = sql.run(_TREE["drop_leaf"], id=id, session=session)
+                count += dropped
+                if dropped:
+                    sql.run(_TREE["note_leaf_removal"], id=id)
+            return count
+
+        deleted = self._file.write(drop_leaves)
+        self._file.empty_log()
+        return deleted
 
     def branch_session(self, session_id: str, message_id: int, new_id: str, metadata: SessionMetadata) -> list[int]:
         """Create a session with a copy of the path to a message, and the same system prompt; the ids of the copies.

@@ -157,7 +157,7 @@ DELETE FROM codes WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: next_source
 -- The number of the next turns; one row, by the primary key.
-SELECT coalesce(max(id), 0) + 1 FROM sources;
+SELECT {next sources.id};
 
 -- name: add_source
 -- Keep the turns of one commit, and which message they end with.

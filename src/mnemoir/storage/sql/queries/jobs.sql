@@ -26,7 +26,8 @@ UPDATE jobs SET waits_for = 'worker' WHERE waits_for = 'time' AND due_at <= :at;
 UPDATE jobs
    SET state = 'RUNNING', waits_for = NULL, worker = :worker, lease_until = :lease_until, attempts = attempts + 1,
        updated_at = :now
- WHERE number IN (SELECT number FROM jobs WHERE waits_for = 'worker' ORDER BY number LIMIT :most)
+ WHERE number IN (SELECT number FROM jobs WHERE waits_for = 'worker' ORDER BY number LIMIT :most
+                  {held unless taken})
 RETURNING {job}, number;
 
 -- name: extend_lease
@@ -82,6 +83,10 @@ RETURNING queue;
 -- name: failed_jobs
 -- The newest jobs that were given up, newest first; by index jobs_ended.
 SELECT {job} FROM jobs WHERE ended_at IS NOT NULL AND state = 'FAILED' ORDER BY ended_at DESC LIMIT :limit;
+
+-- name: queue_of_job
+-- The queue of a job; at most one row, by the unique key.
+SELECT queue FROM jobs WHERE id = :id;
 
 -- name: revive_job
 -- Put a job that was given up back into its queue, before later ones; no row when it is in another state; by the unique

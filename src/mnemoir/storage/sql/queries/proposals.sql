@@ -1,5 +1,5 @@
--- text: agent, app, at, conversation, event, id, memory_id, model, previous_text, project, reason, session, state
--- text: successor, tenant, text
+-- text: agent, app, at, conversation, event, id, memory_id, message_uid, model, previous_text, project, reason, session
+-- text: state, successor, tenant, text
 -- integer: before, limit, most, number, source_id
 -- real: proposed_at, since
 -- bytes: content_hash, known_hash
@@ -27,6 +27,13 @@ SELECT number, id, event, memory_id, agent, app, conversation, reason, proposed_
 -- One proposal of a scope that is not too old; at most one row, by the unique key.
 {proposal}
  WHERE scope_id = :scope_id AND id = :id AND proposed_at >= :since;
+
+-- name: proposals_from_message
+-- The ids of a scope's proposals whose turns end with a message; by indexes sources_by_last_message and
+-- proposals_by_source.
+SELECT id FROM proposals
+ WHERE scope_id = :scope_id
+   AND source_id IN (SELECT id FROM sources WHERE scope_id = :scope_id AND last_message = :message_uid);
 
 -- name: count_of_proposals
 -- How many proposals of a scope are not too old; by the primary key.

@@ -5,6 +5,10 @@
 -- The number of a user's scope; at most one row, by the unique key.
 SELECT id FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user;
 
+-- name: held_scope_id
+-- The same, for a write: no other one of the scope begins before this one ends.
+SELECT id FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user {held};
+
 -- name: enter_scope
 -- Insert a user's scope unless it exists.
 INSERT INTO scopes (tenant, project, user, hashed_by, sealed_by)

@@ -222,6 +222,47 @@ CREATE TABLE pii_values (
 CREATE INDEX pii_values_by_number ON pii_values (scope_id, kind, number);
 CREATE INDEX pii_values_by_session ON pii_values (scope_id, session_id);
 
+-- What a person brought in from other programs. `change_id` is the commit that added memories. `round` counts how often
+-- learning from it was begun, `turn_count` how many there are in all, `done` those that were looked into; the other numbers
+-- are what came of them.
+CREATE TABLE imports (
+    scope_id INTEGER NOT NULL REFERENCES scopes (id),
+    id TEXT NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('conversations', 'memories')),
+    program TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('stored', 'learning', 'stopped', 'learned', 'undoing', 'undone')),
+    created_at TEXT NOT NULL,
+    stored INTEGER NOT NULL,
+    change_id TEXT,
+    zone TEXT,
+    round INTEGER NOT NULL DEFAULT 0,
+    turn_count INTEGER NOT NULL DEFAULT 0,
+    done INTEGER NOT NULL DEFAULT 0,
+    learned INTEGER NOT NULL DEFAULT 0,
+    to_review INTEGER NOT NULL DEFAULT 0,
+    failed INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (scope_id, id)
+) STRICT, WITHOUT ROWID;
+
+-- The conversations of an import, with the numbers of the first and the last message that it stored in each. `learned_to`
+-- is the tracker: the last message that was looked into. `left_state` is what an import left of a new one's title and
+-- notes, as a digest, to tell whether they were changed since.
+CREATE TABLE import_conversations (
+    scope_id INTEGER NOT NULL REFERENCES scopes (id),
+    id TEXT NOT NULL,
+    import_id TEXT NOT NULL,
+    conversation TEXT NOT NULL,
+    is_new INTEGER NOT NULL,
+    first_message INTEGER NOT NULL,
+    last_message INTEGER NOT NULL,
+    learned_to INTEGER NOT NULL DEFAULT 0,
+    left_state TEXT NOT NULL,
+    PRIMARY KEY (scope_id, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX import_conversations_of ON import_conversations (scope_id, import_id, id);
+CREATE INDEX import_conversations_by_name ON import_conversations (scope_id, conversation);
+
 -- A job that runs is leased to a worker until a time; `attempts` is the fence of the lease. A job that waits says what
 -- for: a worker, its time, or its turn behind an earlier job of its queue. So only the heads of queues are claimable.
 CREATE TABLE jobs (

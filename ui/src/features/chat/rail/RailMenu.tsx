@@ -1,6 +1,7 @@
 import { ActionIcon, Menu } from '@mantine/core';
 import { lazy, Suspense, useRef } from 'react';
-import { TbDots, TbUpload } from 'react-icons/tb';
+import { TbDots, TbHistory, TbUpload } from 'react-icons/tb';
+import { Link } from 'react-router';
 import { useMay } from '@/shared/data/access';
 import { useDialog } from '@/shared/hooks/useDialog';
 
@@ -25,6 +26,9 @@ export function RailMenu() {
         <Menu.Dropdown>
           <Menu.Item leftSection={<TbUpload size={16} aria-hidden />} onClick={() => open('import', opener.current)}>
             Import chats…
+          </Menu.Item>
+          <Menu.Item component={Link} to="/past" leftSection={<TbHistory size={16} aria-hidden />}>
+            Bring your past
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>

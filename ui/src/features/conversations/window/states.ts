@@ -15,7 +15,7 @@ export interface StateLook {
 
 export const looks: Record<ShownState, StateLook> = {
   summary: { name: 'Summary', hint: 'replaces the summarised messages', isShown: true },
-  note: { name: 'Note', hint: 'tells the model that something is left out', isShown: true },
+  note: { name: 'Note', hint: 'other words that the strategy puts in front', isShown: true },
   retained: { name: 'Retained', hint: 'older, but pinned or important: kept word for word', isShown: true },
   kept: { name: 'Kept', hint: 'recent, word for word', isShown: true },
   recalled: { name: 'Recalled', hint: 'added before the question, outside the budget', isShown: true },

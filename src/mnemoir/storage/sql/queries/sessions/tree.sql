@@ -5,6 +5,17 @@
 -- bytes: digest
 -- texts: roles
 
+-- name: note_leaf_removal
+-- Record the vector of a message for removal, before it is deleted; by the primary key.
+UPDATE embedding_state SET status = 'removed' WHERE message_id = :id AND status <> 'removed';
+
+-- name: drop_leaf
+-- Delete a message with nothing behind it that is not on the thread; by the primary key and idx_messages_parent.
+DELETE FROM messages
+ WHERE id = :id AND session_id = :session AND off_thread = 1
+   AND NOT EXISTS (SELECT 1 FROM messages AS behind
+                    WHERE behind.session_id = :session AND behind.parent_id = messages.id);
+
 -- name: head
 -- The last message of the thread, by idx_messages_thread.
 SELECT id, {bytes created_at}, {bytes turn_id} FROM messages
@@ -135,6 +146,34 @@ SELECT id FROM messages WHERE session_id = :session AND digest = :digest AND par
 -- name: children
 -- The children of a message, by id, by idx_messages_parent.
 SELECT id FROM messages WHERE session_id = :session AND parent_id = :id ORDER BY id;
+
+-- name: places_behind
+-- The children of a message, by id, by idx_messages_parent.
+SELECT id, {bytes created_at} AS created_at, off_thread FROM messages
+ WHERE session_id = :session AND parent_id = :id ORDER BY id;
+
+-- name: put_behind
+-- A message gets another parent.
+UPDATE messages SET parent_id = :parent_id WHERE id = :id;
+
+-- name: put_off_thread
+-- A message is taken off the thread by itself.
+UPDATE messages SET off_thread = 1 WHERE id = :id;
+
+-- name: put_later
+-- A message gets a later time.
+UPDATE messages SET created_at = :created_at WHERE id = :id;
+
+-- name: drop_summary_over
+-- Delete a summary that reaches over a message of the thread.
+DELETE FROM summaries
+ WHERE session_id = :session
+   AND ((SELECT created_at FROM messages WHERE id = upto_message_id), upto_message_id)
+       > ((SELECT created_at FROM messages WHERE id = :id), :id);
+
+-- name: drop_claim
+-- No summary under way is wanted.
+UPDATE sessions SET summary_claim = NULL, summary_claim_until = NULL WHERE id = :session;
 
 -- name: newest_end
 -- The newest message that a branch with a certain message ends with; one row, the message itself where nothing follows.

@@ -1,0 +1,117 @@
+"""A server whose memories lie in PostgreSQL serves them like one whose memories lie in a file."""
+
+import base64
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from tests.postgres_server import PostgresServer, binaries_of, servers
+from tests.serving import ServerProcess, clean_environment
+
+pytest.importorskip("psycopg_pool", reason="the package psycopg-pool is not installed")
+TEA = {"messages": [{"role": "user", "content": "I drink green tea."}], "user_id": "anna"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _servers_end() -> Iterator[None]:
+    binaries_of(18)
+    yield
+    servers.stop()
+
+
+def environment_of(dsn: str) -> dict[str, str]:
+    return {"STORAGE_BACKEND": "postgres", "MNEMOIR_STORAGE__POSTGRES__DSN": dsn}
+
+
+def served(folder: Path, dsn: str) -> ServerProcess:
+    return ServerProcess(folder / "data", environment=environment_of(dsn))
+
+
+def command(folder: Path, dsn: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    given = [sys.executable, "-m", "mnemoir", *arguments, "--data-dir", str(folder / "data")]
+    return subprocess.run(
+        given, env=clean_environment(**environment_of(dsn)), capture_output=True, text=True, timeout=300
+    )
+
+
+def ask(server: ServerProcess, method: str, path: str, body: Any = None) -> Any:
+    answer = requests.request(method, f"{server.url}{path}", json=body, timeout=60)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def texts_of(server: ServerProcess, user: str = "anna") -> list[str]:
+    return [one["memory"] for one in ask(server, "GET", f"/api/memories?user_id={user}")["results"]]
+
+
+@pytest.mark.slow
+def test_what_is_told_is_found_changed_and_deleted_and_is_there_after_a_kill(tmp_path):
+    with served(tmp_path, servers.database_of(18, tmp_path)) as server:
+        ask(server, "POST", "/api/memories", TEA)
+        chat = {"messages": [{"role": "user", "content": "I live in Graz."}], "user": "anna", "memory": True}
+        ask(server, "POST", "/v1/chat/completions", chat)
+        ask(server, "POST", "/api/memories", TEA | {"user_id": "ben"})
+        server.kill()
+        server.start()
+        found = ask(server, "POST", "/api/memories/search", {"query": "What do I drink?", "user_id": "anna"})
+        assert [hit["memory"] for hit in found["results"]][:1] == ["Drinks green tea"]
+        assert ask(server, "GET", "/api/status")["room"]["backend"] == "postgres"
+        ask(server, "DELETE", "/api/memories?user_id=anna")
+        assert (texts_of(server), texts_of(server, "ben")) == ([], ["Drinks green tea"])
+        assert not (tmp_path / "data" / "mnemoir.db").exists()
+
+
+@pytest.mark.slow
+def test_a_database_of_another_directory_is_refused(tmp_path):
+    dsn = servers.database_of(18, tmp_path)
+    with served(tmp_path, dsn) as server:
+        ask(server, "POST", "/api/memories", TEA)
+    other = tmp_path / "other"
+    other.mkdir()
+    done = command(other, dsn, "serve", "--port", "0")
+    assert (done.returncode, "another data directory" in done.stderr, dsn in done.stderr) == (1, True, False)
+
+
+def test_the_doctor_says_whether_the_database_answers(tmp_path):
+    dsn = servers.database_of(18, tmp_path)
+    assert "the PostgreSQL database answers" in command(tmp_path, dsn, "doctor").stdout
+    told = command(tmp_path, "host=/nowhere dbname=memories password=geheim", "doctor")
+    assert "memories on /nowhere" in told.stdout
+    assert "geheim" not in told.stdout + told.stderr
+
+
+@pytest.mark.slow
+def test_while_the_database_is_away_requests_are_503_and_then_served_again(tmp_path):
+    with PostgresServer(18) as database, served(tmp_path, database.dsn) as server:
+        ask(server, "POST", "/api/memories", TEA)
+        database.pause()
+        answer = requests.get(f"{server.url}/api/memories?user_id=anna", timeout=60)
+        assert (answer.status_code, answer.json()["code"]) == (503, "storage_unavailable")
+        assert requests.get(f"{server.url}/health", timeout=60).status_code == 503
+        database.resume()
+        assert texts_of(server) == ["Drinks green tea"]
+
+
+@pytest.mark.parametrize(
+    ("environment", "said"),
+    [
+        ({"STORAGE_BACKEND": "postgres"}, "storage.postgres.dsn"),
+        (environment_of("nonsense=1"), "connection string"),
+        (environment_of("host=/nowhere") | {"MNEMOIR_ENCRYPTION__MODE": "fields"}, "in PostgreSQL"),
+    ],
+)
+def test_a_start_that_cannot_be_ends_with_a_sentence(tmp_path, environment, said):
+    line = [sys.executable, "-m", "mnemoir", "serve", "--port", "0", "--data-dir", str(tmp_path / "data")]
+    key = tmp_path / "key"
+    key.write_text(base64.b64encode(bytes(32)).decode())
+    key.chmod(0o600)
+    given = clean_environment(MNEMOIR_ENCRYPTION__KEY_FILE=str(key), **environment)
+    done = subprocess.run(line, env=given, capture_output=True, text=True, timeout=300)
+    assert done.returncode in (1, 2)
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
