@@ -5,6 +5,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
+import numpy as np
 import pytest
 from structlog.testing import capture_logs
 
@@ -18,6 +19,8 @@ from mnemoir.conversations import (
 )
 from mnemoir.conversations.search.client_model import ClientModel
 from mnemoir.conversations.search.embedding_jobs import EmbeddingModelChanged
+from mnemoir.conversations.search.session_search import SearchHost
+from mnemoir.storage.pack_files import PackFiles
 from tests.conversations.least_kit import LEAST_CLIENTS, LeastClient, LeastStore, PlainClient
 from tests.conversations.session_kit import assistant, user
 
@@ -242,3 +245,47 @@ async def test_conditions_that_the_store_does_not_know_hold_all_the_same(tmp_pat
         for name, say in (("a", user), ("b", user), ("c", assistant)):
             await asyncio.to_thread(memory.save_message, name, say(f"tea {name}"))
         assert sorted(hit.message.text for hit in await memory.search("tea", 9, filters=filters)) == expected
+
+
+async def test_within_a_server_the_first_job_finds_the_name(tmp_path, client, store):
+    host = SearchHost(loop=asyncio.get_running_loop(), request=lambda: None, packs=PackFiles(tmp_path / "packs"))
+    with MemoryManager(tmp_path / "m.db", embedding_client=client, vector_store=store, host=host) as memory:
+        await asyncio.to_thread(memory.save_messages, "s", [user("tea"), user("rum")])
+        assert memory.storage.vector_counts() == {"pending": 2}
+        await memory.wait_for_pending_embeddings()
+        assert memory.storage.vector_counts() == {"embedded": 2}
+        assert await texts(memory, "rum", top_k=1) == ["rum"]
+
+
+async def test_within_a_server_a_search_finds_the_name_as_well(tmp_path, client):
+    host = SearchHost(loop=asyncio.get_running_loop(), request=lambda: None, packs=PackFiles(tmp_path / "packs"))
+    with MemoryManager(tmp_path / "m.db", embedding_client=client, vector_store=LeastStore(), host=host) as memory:
+        await asyncio.to_thread(memory.save_message, "s", user("tea"))
+        assert await texts(memory, "tea") == []
+        assert (await memory.search_hybrid("tea"))[0].message.text == "tea"
+        assert await memory.fill_vectors() is False
+        assert await texts(memory, "tea") == ["tea"]
+
+
+def test_a_store_of_two_members_gets_the_vectors_of_another_model_under_the_same_ids(tmp_path):
+    store = LeastStore()
+    for salt, embedded in (("", 0), ("changed", 2), ("changed", 0)):
+        with MemoryManager(tmp_path / "m.db", embedding_client=LeastClient(salt), vector_store=store) as memory:
+            if not memory.get_message_count("s"):
+                memory.save_messages("s", [user("tea"), user("rum")])
+            assert memory.backfill_embeddings() == embedded
+            assert asyncio.run(memory.search("rum", 1))[0].message.text == "rum"
+    assert set(store.rows) == {"msg_1", "msg_2"}
+
+
+def test_vectors_of_any_shape_of_numbers_are_taken(tmp_path):
+    class Arrays(LeastClient):
+        async def embed(self, texts):
+            return np.array(await super().embed(texts), np.float64)
+
+        async def embed_single(self, text):
+            return np.array(await super().embed_single(text))
+
+    with MemoryManager(tmp_path / "m.db", embedding_client=Arrays(), vector_store=LeastStore()) as memory:
+        memory.save_message("s", user("tea"))
+        assert asyncio.run(memory.search("tea"))[0].message.text == "tea"
