@@ -24,6 +24,7 @@ PAGES = {
     "/connect": "Connect",
     "/keys": "People and keys",
     "/status": "Status",
+    "/past": "Bring your past",
 }
 # one of each thing that a page shows when its address names it
 OPENED = {

@@ -60,6 +60,18 @@ def test_a_late_answer_is_as_old_as_its_place(storage, hands):
     assert (times[second] - times[first]).total_seconds() == 60
 
 
+@pytest.mark.parametrize("known", ["0? 1? 2?", "0? 0. 1? 2?", "0? 0. 1? 1. 2?", "0? 1? 1. 2?"])
+def test_a_client_that_does_not_know_a_late_answer_goes_on_where_it_was(storage, hands, known):
+    first, second = chain(storage, hands, 2, seconds=1)
+    storage.put_answer("s", answer("0."), first, followers={second})
+    storage.put_answer("s", answer("1."), second)
+    history = [said(text, role="user" if text.endswith("?") else "assistant") for text in known.split()]
+    placed = storage.append("s", history)
+    assert len(placed.added) == 1
+    assert [one.text for one in storage.load_messages("s")][:3] == ["0?", "0.", "1?"]
+    assert storage.append("s", history[:-1]).added == []
+
+
 def test_only_messages_behind_the_question_get_another_parent(storage, hands):
     first, second, third = chain(storage, hands, 3, seconds=1)
     (branch,) = storage.append_messages("s", [said("aside")], parent_id=first)

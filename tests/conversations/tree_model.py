@@ -79,6 +79,8 @@ class Tree:
         words = [meant(one) for one in history]
         roles = [role for role, _ in words]
         found = self._best(self._from_the_beginning(words))
+        past = self._past_what_came_late(words)
+        found = past if len(past) > len(found) else found
         if "assistant" not in roles:
             others = [one for one in self.thread if self.nodes[one].said[0] == "user" and one not in found]
             if not found or (len(found) == 1 and others):
@@ -93,6 +95,18 @@ class Tree:
             way = self.way(one)
             if self.words(way) == words[: len(way)]:
                 yield way
+
+    def _past_what_came_late(self, words: Sequence[Said]) -> list[int]:
+        """Along the thread, past nodes that were put in front of an older one."""
+        rest, found = self.thread, list[int]()
+        for said in words:
+            while rest and meant(self.nodes[rest[0]].said) != said and rest[1:] and rest[1] < rest[0]:
+                rest = rest[1:]
+            if not rest or meant(self.nodes[rest[0]].said) != said:
+                break
+            found.append(rest[0])
+            rest = rest[1:]
+        return found
 
     def _best(self, ways: Iterator[list[int]]) -> list[int]:
         """The longest; of several that on the thread, else that to the newest."""

@@ -1,21 +1,28 @@
 """Undo of an import: the memories and conversations of before, but for what was changed by hand since."""
 
 import json
+from functools import partial
+
+import pytest
 
 from mnemoir.core.scope import Scope
 from tests.server.pasts import (
     USER,
+    begin,
     bring,
     chat,
     ended,
     export,
     learn,
     memories,
+    standing,
     tell,
     undo,
+    until,
     user_says,
 )
 from tests.server.server_kit import Server, error_of
+from tests.storage.sealing_kit import a_key
 
 HOMES = chat("homes", *user_says(("2022-03-01", "I live in Graz."), ("2024-03-01", "I live in Wels.")))
 WORK = chat("work", *user_says(("2023-03-01", "I live in Linz."), ("2023-04-01", "I work at Bosch.")))
@@ -124,3 +131,35 @@ async def test_a_user_on_hold_cannot_undo_an_import(server):
     refused = await server.ask("POST", f"/api/imports/{id}/undo?user_id={USER}")
     assert error_of(refused) == (409, "legal_hold")
     assert await conversations(server) == ["homes"]
+
+
+async def test_an_import_that_is_being_learned_from_is_stopped_and_undone(server):
+    await tell(server, "I live in Oslo.", "2023-01-01")
+    said = user_says(*((f"2024-02-{day:02}", f"I live in Town{day}.") for day in range(1, 20)))
+    id = await bring(server, export(chat("many", *said)))
+    await begin(server, id)
+    await until(partial(has_learned, server, id))
+    await undo(server, id)
+    assert await memories(server) == ["Lives in Oslo"]
+    assert await conversations(server) == []
+
+
+async def has_learned(server: Server, id: str) -> bool:
+    return bool((await standing(server, id))["learned"])
+
+
+@pytest.mark.parametrize("kept", ["encrypted", "in files"])
+async def test_it_is_the_same_where_memories_are_encrypted_or_kept_in_files(open_server, tmp_path, kept):
+    files = {"storage.backend": "file", "storage.workspace_root": str(tmp_path / "work")}
+    key = tmp_path / "key"
+    key.write_text(a_key())
+    key.chmod(0o600)
+    server = await open_server(
+        files if kept == "in files" else {"encryption.mode": "fields", "encryption.key_file": str(key)}
+    )
+    await tell(server, "I live in Oslo.", "2025-01-01")
+    id = await bring(server, export(HOMES, WORK))
+    assert (await learn(server, id))["state"] == "learned"
+    assert await memories(server) == ["Lives in Oslo", "Works at Bosch"]
+    await undo(server, id)
+    assert (await memories(server), await conversations(server)) == (["Lives in Oslo"], [])

@@ -126,21 +126,23 @@ def open_chats(
         stock=own(Stock(settings, holdings, conversations.damaged_files, SqlStamps(memory.database))),
         memory_service=talks.memory_service,
         times=talks.times,
-        imports=open_imports(settings, memory, talks),
+        imports=open_imports(settings, memory, talks, own),
     )
 
 
-def open_imports(settings: Settings, memory: Memory, talks: Talks) -> Imports:
+def open_imports(settings: Settings, memory: Memory, talks: Talks, own: Own) -> Imports:
     """Open what was brought in from other programs, and what learns from it."""
     rows = SqlImports(memory.database)
-    learning = PastLearning(
-        rows,
-        talks.conversations,
-        talks.background,
-        talks.quotas,
-        memory.facts,
-        memory.project_settings,
-        is_here=points_here(settings),
+    learning = own(
+        PastLearning(
+            rows,
+            talks.conversations,
+            talks.background,
+            talks.quotas,
+            memory.facts,
+            memory.project_settings,
+            is_here=points_here(settings),
+        )
     )
     undoing = PastUndoing(rows, talks.conversations, talks.background, memory.facts, memory.store, memory.proposals)
     return Imports(rows, talks.conversations, learning, undoing)

@@ -8,8 +8,8 @@ chats go first.
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -35,6 +35,7 @@ from mnemoir.storage.user_pool import in_thread
 KIND = "learn_past"
 _CHATS_FIRST_S = 60.0  # how long a turn waits for chats at most
 _LOOKED_AGAIN_S = 0.2
+_ENDS_WITHIN_S = 10.0  # a turn that is being asked about when the server stops; else it is asked about again
 _STOPS_WITHIN_S = 1.0  # else a turn under way ends by itself, and is the last one
 
 
@@ -69,7 +70,18 @@ class PastLearning:
         self._project_settings = project_settings
         self._is_here = is_here
         self._left: dict[tuple[ImportId, int], deque[PastTurn]] = {}  # of each round that goes on, as a cache
+        self._turn_ended = asyncio.Event()  # set while no turn is being looked into
+        self._turn_ended.set()
+        self._turns = 0
+        self._is_closing = False
         background.handle(KIND, self._work)
+
+    async def aclose(self) -> None:
+        """Begin no further turn, and let those that a model was asked about end, for a while."""
+        self._is_closing = True
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_ENDS_WITHIN_S):
+                await self._turn_ended.wait()
 
     async def estimate(self, scope: Scope, one: Import) -> LearningEstimate:
         """What it will take to learn from what is left of an import."""
@@ -119,11 +131,15 @@ class PastLearning:
                 "they are kept. Import the file there.",
                 code="learning_elsewhere",
             )
-        own = await self._project_settings.load(Project(tenant=scope.tenant, project=scope.project))
-        if own.memory_enabled is False:
+        if await self._is_off(scope):
             raise Conflict("Memory is off in this project. Switch it on, then learn.", code="memory_off")
         if await self.job_of(scope, one) is not None and one.state == "learning":
             raise Conflict("This import is being learned from already.", code="learning_under_way")
+
+    async def _is_off(self, scope: Scope) -> bool:
+        """Whether nothing may be remembered in the project."""
+        own = await self._project_settings.load(Project(tenant=scope.tenant, project=scope.project))
+        return own.memory_enabled is False
 
     async def _put(self, scope: Scope, one: Import, limits: Limits) -> None:
         """Queue the next turn of a round, once."""
@@ -143,7 +159,27 @@ class PastLearning:
         if await self._round_of(scope, job) is None:
             return {}
         await self._give_way(scope)
+        if self._is_closing:
+            await asyncio.Event().wait()  # until the queue puts the job back, which is about to close
+        with self._mark_turn():
+            return await self._look_into(scope, job)
+
+    @contextmanager
+    def _mark_turn(self) -> Iterator[None]:
+        self._turns += 1
+        self._turn_ended.clear()
+        try:
+            yield
+        finally:
+            self._turns -= 1
+            if not self._turns:
+                self._turn_ended.set()
+
+    async def _look_into(self, scope: Scope, job: Job) -> Mapping[str, Any]:
         one = await self._round_of(scope, job)
+        if one is not None and await self._is_off(scope):
+            await self._imports.move(scope, one.id, "learning", "stopped")
+            return {}
         if one is not None and one.done == job.payload["turn"]:
             if not await self._look_into_next(scope, one, job):
                 await self._imports.move(scope, one.id, "learning", "learned")

@@ -203,7 +203,8 @@ class TreeRows(Protocol):
         longest match; its first different message begins a branch. If all messages match, none are added: an answered
         question becomes the head again, and its next answer a sibling. A history from the middle of the thread, sent
         by clients that cut theirs (a greeting in front may remain), is matched from there: at the longest match, of
-        several at the last. One without any match is a branch from ROOT. System messages are ignored.
+        several at the last. One without any match is a branch from ROOT. System messages are ignored. Answers that
+        were put in front of older messages may be missing in a history from the beginning of the thread.
 
         A history without an answer is placed after the head, without messages that the thread already ends with,
         unless it begins like the thread. A single question equal to the thread's first is asked again if the thread

@@ -18,13 +18,27 @@ from tests.memory.truth.conftest import BEGIN, MIRA, day, model_that
 from tests.stages import staged
 
 IN_ORDER = Scope(project="kitchen", user="noor")
-SHAPES = (
-    ("I live in {}.", ("Graz", "Linz", "Wels", "Oslo", "Lyon", "Bern")),
-    ("I work at {}.", ("Bosch", "Siemens", "Voestalpine", "Norlin", "Magna")),
-    ("My favourite colour is {}.", ("green", "blue", "red", "yellow")),
-    ("I like {}.", ("tea", "chess", "rowing", "opera", "figs")),
+PLACES, FIRMS, LIKED = ("Graz", "Linz", "Wels", "Oslo"), ("Bosch", "Siemens", "Norlin"), ("tea", "chess", "rowing")
+SHAPES = (  # each told as often as the others; what ends or denies another one is among them
+    ("I live in {}.", PLACES),
+    ("I moved to {}.", PLACES),
+    ("I no longer live in {}.", PLACES),
+    ("I work at {}.", FIRMS),
+    ("I work as a {}.", ("nurse", "baker", "teacher")),
+    ("I quit my job at {}.", FIRMS),
+    ("I like {}.", LIKED),
+    ("I don't like {} anymore.", LIKED),
+    ("I am allergic to {}.", ("nuts", "milk")),
+    ("I am not allergic to {}.", ("nuts", "milk")),
+    ("I am {} years old.", ("30", "31", "32")),
+    ("I am married to {}.", ("Anna", "Ruth")),
+    ("I am {}.", ("vegan", "single", "divorced", "a vegetarian")),
+    ("I have {} children.", ("two", "three", "2")),
     ("I have a {}.", ("dog", "cat", "boat")),
+    ("I drive a {}.", ("Volvo", "Skoda")),
+    ("My favourite colour is {}.", ("green", "blue", "red")),
     ("My sister is called {}.", ("Anna", "Mia", "Ruth")),
+    ("My name is {}.", ("Mira", "Miriam")),
 )
 
 

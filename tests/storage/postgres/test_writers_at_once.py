@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from mnemoir.core.ids import JobId
+from mnemoir.core.memories import Memory
 from mnemoir.ports.memory_store import Receipt
 from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore
-from tests.contracts.words import ALL, ASKED, MIRA, SetClock, fact, texts
+from tests.contracts.words import ALL, ASKED, MIRA, SetClock, entry, fact, rewrite, texts
 from tests.postgres_server import PostgresServer, servers
 
 pytest.importorskip("psycopg_pool", reason="the package psycopg-pool is not installed")
@@ -104,3 +105,27 @@ async def test_a_job_is_claimed_by_one_worker_only(engines):
     for _ in range(2):  # those that another transaction held were passed over
         await asyncio.gather(*(work(f"worker-{n}", queues[n % 2]) for n in range(6)))
     assert claimed == {f"job-{n}": 1 for n in range(237)}
+
+
+@pytest.mark.slow
+async def test_vectors_made_behind_the_requests_meet_no_commit_and_no_changed_text(engines):
+    stores = [SqlMemoryStore(engine, CLOCK) for engine in engines]
+    told: list[Memory] = []
+
+    async def tell():
+        for n in range(60):
+            (applied,) = await stores[0].commit(MIRA, [fact(f"Likes tea {n}", model=None)], ASKED)
+            told.append(applied.memory)
+            if n % 3 == 0:
+                await stores[0].commit(MIRA, [rewrite(applied.memory, f"Likes rum {n}")], ASKED)
+
+    async def embed():
+        while len(told) < 60 or await stores[1].without_vector("m1", limit=8):
+            waiting = await stores[1].without_vector("m1", limit=8)
+            await stores[1].put_vectors("m1", [(each, entry(each.text)) for each in waiting])
+
+    await asyncio.gather(tell(), embed())
+    rows = await stores[0].reading(lambda view: view.rows_since(MIRA, -1))
+    texts_by_seq = await stores[0].reading(lambda view: view.memories(MIRA, [row.seq for row in rows]))
+    assert {row.entry.vector for row in rows} == {entry(memory.text).vector for memory in texts_by_seq.values()}
+    assert len(rows) == 60

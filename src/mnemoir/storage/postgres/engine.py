@@ -23,10 +23,10 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from mnemoir.core.errors import StorageDamaged, StorageUnavailable
 from mnemoir.core.scope import Scope
 from mnemoir.storage.postgres.transactions import Connection, PostgresSql, set_up
-from mnemoir.storage.sql.engine import Damaged, Engine, Sql, of_scope, owner_values, queries
+from mnemoir.storage.sql.engine import Damaged, Engine, Sql, hold_scope, of_scope, queries
 
 T = TypeVar("T")
-_SCOPES, _IDENTITY = queries("scopes"), queries("identity")
+_IDENTITY = queries("identity")
 _VERSION = "Mnemoir, schema 1"
 _SERVER = """
     SELECT current_setting('server_version_num')::int / 10000, current_setting('server_encoding')"""
@@ -172,15 +172,15 @@ def _of_scope(sql: Sql, scope: Scope | None) -> Sql:
     return sql if scope is None else of_scope(sql, scope)
 
 
-def _of_held_scope(sql: PostgresSql, scope: Scope | None) -> PostgresSql:
+def _of_held_scope(sql: Sql, scope: Scope | None) -> Sql:
     """The transaction within a scope that no other writes to; for one without a row its name is held."""
     if scope is None:
         return sql
-    found = sql.value(_SCOPES["held_scope_id"], **owner_values(scope))
-    if found is None:
+    within = hold_scope(sql, scope)
+    if within.scope_id is None:
         sql.hold(f"scope\n{scope.tenant}\n{scope.project}\n{scope.user}")
-        found = sql.value(_SCOPES["held_scope_id"], **owner_values(scope))
-    return sql.within(found)
+        within = hold_scope(sql, scope)
+    return within
 
 
 def _prepare(name: str, directory: str | None, connection: Connection) -> None:

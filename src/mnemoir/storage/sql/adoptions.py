@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from mnemoir.core.errors import Conflict
 from mnemoir.core.scope import Scope
-from mnemoir.storage.sql.engine import Engine, Sql, of_scope, owner_values, queries
+from mnemoir.storage.sql.engine import Engine, Sql, hold_scope, owner_values, queries
 from mnemoir.storage.sql.table_queries import queries_of_tables
 
 _QUERIES = queries("adoptions")
@@ -58,7 +58,7 @@ class Adoptions:
         """
 
         def give_rows(sql: Sql) -> bool:
-            given, taken = of_scope(sql, adoption.given), of_scope(sql, adoption.taken)
+            given, taken = (hold_scope(sql, scope) for scope in (adoption.given, adoption.taken))
             _end(sql, adoption)
             if given.scope_id is None:
                 return False

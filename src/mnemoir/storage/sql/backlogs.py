@@ -7,7 +7,7 @@ the name of the rules that made them.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from heapq import nsmallest
 from typing import Any
 
@@ -17,7 +17,7 @@ from mnemoir.core.memories import IndexEntry
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import CONTEXT_MESSAGES, context_of
 from mnemoir.ports.memory_store import MainVectors, Unembedded
-from mnemoir.storage.sql.engine import Engine, Sql, owner_values, queries
+from mnemoir.storage.sql.engine import Engine, Sql, hold_number, hold_scope, owner_values, queries
 from mnemoir.storage.sql.rows import Entries, replace_terms, replace_vectors, vector_length
 
 _QUERIES = {**queries("search"), **queries("changes")}
@@ -96,9 +96,9 @@ def _forget_vectors(sql: Sql, model: str) -> int:
     for scope_id, seq in sql.rows(_QUERIES["embedded_with"], model=model, limit=_FORGOTTEN_AT_ONCE):
         by_scope.setdefault(scope_id, []).append((seq, IndexEntry(terms=b"")))
     forgotten = 0
-    for scope_id, entries in by_scope.items():
+    for scope_id, entries in sorted(by_scope.items()):
         with suppress(KeyUnavailable):
-            _put_of_scope(sql.within(scope_id), entries, MAIN)
+            _put_of_scope(hold_number(sql, scope_id), entries, MAIN)
             forgotten += len(entries)
     return forgotten
 
@@ -117,6 +117,8 @@ def _without_vector(sql: Sql, model: str, limit: int, vectors: Vectors) -> list[
 
 def _put_vectors(sql: Sql, model: str, filled: Filled, vectors: Vectors) -> int:
     """Store the vectors whose texts are unchanged; how many."""
+    for scope in sorted({unembedded.scope.owner for unembedded, _ in filled}, key=astuple):
+        hold_scope(sql, scope)
     kept: dict[int, list[tuple[int, IndexEntry]]] = {}
     for unembedded, entry in filled:
         row = sql.row(_QUERIES["text_of"], **owner_values(unembedded.scope), id=unembedded.memory_id)

@@ -141,9 +141,21 @@ def of_scope(sql: Sql, scope: Scope | None) -> Sql:
     return sql.within(None if found is None else found[0])
 
 
+def hold_scope(sql: Sql, scope: Scope) -> Sql:
+    """The transaction within a scope that no other one writes to until this ends; several are held in order."""
+    return sql.within(sql.value(_SCOPES["held_scope_id"], **owner_values(scope)))
+
+
+def hold_number(sql: Sql, scope_id: int) -> Sql:
+    """The same for the scope of a number."""
+    within = sql.within(scope_id)
+    within.run(_SCOPES["hold_number"])
+    return within
+
+
 def enter_scope(sql: Sql, scope: Scope) -> Sql:
-    """The transaction within a scope, which is assigned a number if it has none."""
+    """The transaction within a scope, which is assigned a number if it has none and written to by no other one."""
     if sql.scope_id is not None:
         return sql
     sql.run(_SCOPES["enter_scope"], **owner_values(scope), hashed_by=sql.key_of(scope))
-    return of_scope(sql, scope)
+    return hold_scope(sql, scope)

@@ -156,10 +156,13 @@ class SqlImports:
         await self._db.write(scope.owner, note)
 
     async def drop_conversation(self, scope: Scope, conversation: str) -> None:
-        """Forget what imports keep of a conversation."""
-        await self._db.write(
-            scope.owner, lambda sql: sql.run(_QUERIES["drop_conversation"], conversation=conversation)
-        )
+        """Forget what imports keep of a conversation, and those that have none any more."""
+
+        def drop(sql: Sql) -> None:
+            if sql.run(_QUERIES["drop_conversation"], conversation=conversation):
+                sql.run(_QUERIES["drop_empty_imports"])
+
+        await self._db.write(scope.owner, drop)
 
     async def stop(self, scope: Scope) -> None:
         """Stop all that is being learned of the user's imports."""

@@ -1,5 +1,6 @@
-import { Alert, Button, FileInput, Group, List, Modal, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Button, FileInput, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
+import { Link } from 'react-router';
 import { type ImportedConversations, useImportConversations } from '@/shared/data/conversations/import';
 import { ErrorState } from './states';
 import { Words } from './Words';
@@ -47,6 +48,11 @@ export function ImportConversations({ onClose }: { onClose: () => void }) {
         {check.data && !load.data && <Report title="In this file" report={check.data} />}
         {load.isError && <ErrorState error={load.error} title="Nothing was imported" />}
         {load.data && <Report title="Imported" report={load.data} color="teal" />}
+        {load.data?.import_id && (
+          <Anchor component={Link} to="/past" size="sm" onClick={onClose}>
+            Learn from it, or take it back
+          </Anchor>
+        )}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
             {load.data ? 'Done' : 'Cancel'}

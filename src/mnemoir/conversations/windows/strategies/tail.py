@@ -128,7 +128,10 @@ def tail_of(stored: Sequence[StoredMessage], budget: int, counter: TokenCounter,
     if is_whole and stored and _is_behind_others(stored[0]):
         closed = closed[next(iter(borders(messages_of(closed), "exchange")), len(closed)) :]
     messages = messages_of(closed)
-    cut = 0 if counter.count(messages) <= budget else fitting_cut(messages, budget, counter, "exchange")
+    cut = fitting_cut(messages, budget, counter, "exchange")
+    holds_all_questions = not any(message.role == "user" for message in messages[:cut])
+    if cut and holds_all_questions and counter.count(messages) <= budget:
+        cut = 0  # what is before the first question fits, too
     return Tail(stored=closed, cut=cut, is_whole=is_whole)
 
 

@@ -26,6 +26,8 @@ _HEADED = re.compile(  # a line that ends in a colon or goes on behind it, and t
     rf"|^#{{1,6}}[^\S\n]+(?P<title>[^\n:]{{1,160}})(?P<below>{_BELOW})",
     re.MULTILINE,
 )
+_BEHIND_LABEL = re.compile(r"[\]*_]*(?:[^\S\n]?:|[^\S\n][-–—]+[^\S\n])")
+_LONGEST_LABEL = 40  # characters, with the end of the sentence before it
 # a request for a title or a summary, with the chat it is about
 _ABOUT_A_CHAT = re.compile(
     r"(?=[^\n]{0,300}\b(?:title|summar|tags?\b|topic|keyword|follow[- ]?up))"
@@ -71,22 +73,23 @@ def without_prompt_in_parts(text: str) -> str:
 
     It ends with the paragraph of the last label. A label of one kind alone may stand before the user's own words.
     """
-    if ":" not in text:
-        return text
-    found = list(_label().finditer(aligned_text(text)))
+    plain = aligned_text(text)
+    found = [label for each in _BEHIND_LABEL.finditer(plain) if (label := _label_before(plain, each.start()))]
     if not (any(label["material"] for label in found) and any(label["request"] for label in found)):
         return text
     end = text.find("\n\n", found[-1].end())
     return text[: found[0].start()] + (text[end:] if end >= 0 else "")
 
 
+def _label_before(plain: str, end: int) -> re.Match[str] | None:
+    return _label().search(plain, max(0, end - _LONGEST_LABEL), end)
+
+
 @cache
 def _label() -> re.Pattern[str]:
     words = rf"(?:(?P<material>{_table()['material']})|(?P<request>{_table()['requests']}))"
-    return re.compile(
-        rf"(?:^|(?<=[.!?…;|]\s)|(?<=[.!?…;|]\s\s))(?:[-*#>\[]|[^\S\n])*{words}[\]*_]*[^\S\n]?:",
-        re.IGNORECASE | re.MULTILINE,
-    )
+    begin = r"(?:^|(?<=[.!?…;,|]\s)|(?<=[.!?…;,|]\s\s))(?:[-*#>\[]|[^\S\n])*"
+    return re.compile(rf"{begin}{words}\Z", re.IGNORECASE | re.MULTILINE)
 
 
 def without_blocks(text: str, tag: re.Pattern[str]) -> str:

@@ -60,7 +60,7 @@ def clauses_of(text: str) -> Iterator[Clause]:
         is_imagined = is_of_kind(sentence, "imagined", codes)
         pieces = _pieces(sentence, codes[0])
         asking = _place_of_question(sentence, pieces, codes)
-        hearsay = _places_of_hearsay(pieces, codes)
+        hearsay = _places_of_hearsay(sentence, tuple(codes))
         for at, (text, bare) in enumerate(pieces):
             kind: Kind = "imagined" if is_imagined or at in hearsay else _kind(bare, codes, is_question=at >= asking)
             yield Clause(text=text, sentence=sentence, kind=kind, about=_about(text, codes[0]))
@@ -76,7 +76,7 @@ def stated_in(sentence: str, code: str) -> Iterator[str]:
         return
     pieces = _pieces(sentence, code)
     subject, is_of_user = _table()[code].get("subject", ""), True
-    hearsay = _places_of_hearsay(pieces, [code])
+    hearsay = _places_of_hearsay(sentence, (code,))
     for at, (text, bare) in enumerate(pieces[: _place_of_question(sentence, pieces, [code])]):
         if at in hearsay:
             continue
@@ -86,8 +86,12 @@ def stated_in(sentence: str, code: str) -> Iterator[str]:
         yield f"{subject} {bare[:1].lower()}{bare[1:]}" if shares and is_of_user else bare
 
 
-def _places_of_hearsay(pieces: Sequence[tuple[str, str]], codes: Sequence[str]) -> Collection[int]:
+@lru_cache(maxsize=64)  # as `_pieces`
+def _places_of_hearsay(sentence: str, codes: Sequence[str]) -> Collection[int]:
     """The places of clauses that are only said to be so; "apparently" alone is about the clause beside it."""
+    if not is_of_kind(sentence, "hearsay", codes):
+        return ()
+    pieces = _pieces(sentence, codes[0])
     found = {at for at, (text, _) in enumerate(pieces) if is_of_kind(text, "hearsay", codes)}
     alone = [at for at in found if is_kind_alone(pieces[at][0], "hearsay", codes)]
     return found | {at + 1 if at + 1 < len(pieces) else at - 1 for at in alone}

@@ -10,8 +10,10 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 
 from mnemoir.core.accents import aligned_text
+from mnemoir.memory.facts.reading.kin import kin_by_word
 from mnemoir.memory.facts.reading.kinds import languages_of
 from mnemoir.memory.facts.reading.persons import is_known_verb, kin_words, possessive_words
 
@@ -55,6 +57,8 @@ def _words(text: str) -> frozenset[str]:
 def _with_verb(sentence: str, code: str) -> str:
     """The sentence with the verb of its first half in the second one."""
     plain = aligned_text(sentence)
+    if not any(map(_may_lack_verb, _second_subject(code).finditer(plain))):
+        return sentence
     for found in _overlaps(_halves(code), plain):
         if found["bare"] and not re.match(
             rf"(?:{_table()[code]['places']}) (?-i:[A-Z])", found["rest2"], re.IGNORECASE
@@ -67,6 +71,19 @@ def _with_verb(sentence: str, code: str) -> str:
             end = found.start("join")
             return f"{sentence[:end]}{join}{subject}{verb} {sentence[found.start('rest2') :]}"
     return sentence
+
+
+def _may_lack_verb(subject: re.Match[str]) -> bool:
+    """False for a second subject with a verb behind it, as most have."""
+    return not (subject["again"] and is_known_verb(subject["next"].lower()))
+
+
+@cache
+def _second_subject(code: str) -> re.Pattern[str]:
+    """What a second half without a verb begins with, and the word behind it; most sentences have none."""
+    table = _table()[code]
+    who = rf"(?P<again>{table['again']})|{possessive_words()}|{_NAME}|(?:[oa]s?|il|la|i|le) (?:{possessive_words()})"
+    return re.compile(rf"(?:,| (?:{table['joins']})) (?:{who}) (?P<next>[\w']+)", re.IGNORECASE)
 
 
 def _overlaps(pattern: re.Pattern[str], plain: str) -> Iterator[re.Match[str]]:
@@ -86,23 +103,27 @@ def _subject(said: str, verb: str, code: str) -> str:
 
 def _verb_of(found: re.Match[str], code: str) -> str:
     """The verb of the first half in the person of the second one."""
-    said = (found["first"] or found["third"]).lower().replace(" ", "_")
-    pairs = _pairs(code)
-    if found["first"] and not found["again"]:
-        verb = dict(pairs)[said]
-    elif found["third"] and found["again"]:
-        verb = next(first for first, third in pairs if third == said)
-    else:
-        verb = said
+    said = (found["first"] or found["third"]).lower().replace(" ", "_").replace("'m", "am")
+    forms = next(each for each in _forms(code) if said in each)
+    verb = forms[0 if found["again"] else 2 if _are_several(found["person2"]) else 1]
     return _SPELLINGS.get((code, verb), verb.replace("_", " "))
 
 
+def _are_several(person: str) -> bool:
+    """True for "my parents"."""
+    kin = kin_by_word("people")
+    return any(kin.get(word) in _SEVERAL for word in person.lower().split())
+
+
+_SEVERAL = frozenset(["parents", "children", "siblings", "grandparents"])
 _SPELLINGS = {  # the table has no accents
     ("de", "fahrt"): "fährt",
     ("de", "heise"): "heiße",
     ("de", "heist"): "heißt",
+    ("de", "mogen"): "mögen",
     ("it", "e"): "è",
     ("pt", "e"): "é",
+    ("pt", "sao"): "são",
 }
 
 
@@ -112,8 +133,9 @@ def _are_alike(found: re.Match[str], code: str) -> bool:
     words, table = _WORD.findall(rest2), _table()[code]
     if not words or len(words) > _MOST_WORDS or not _WITH.isdisjoint(_WORD.findall(rest)):
         return False
-    places = table["places"].split("|")
-    if any((word in _verbs(code) or _may_be_verb(word)) and word not in places for word in words):
+    opens = re.compile(rf"{table['places']}|{table['articles']}").fullmatch
+    free = (word for before, word in pairwise(("", *words)) if not (opens(before) or opens(word)))
+    if any(word in _verbs(code) or _may_be_verb(word) for word in free):
         return False
     if re.match(rf"(?:{table['not']})(?!\w)", rest2) or re.match(rf"(?:{possessive_words()})(?!\w)", rest):
         return False
@@ -167,9 +189,9 @@ def _halves(code: str) -> re.Pattern[str]:
     kin = "|".join((*kin_words(), *_OTHER_KIN.get(code, ())))
     article = r"(?:[oa]s? |il |la |i |le |a )?" if code in ("es", "it", "pt") else ""
     person = rf"{article}(?:{possessive_words()}) (?:[\w-]+ )?(?:{kin})(?:,? {_NAME})?"
-    first = "|".join(pair[0].replace("_", " ") for pair in _pairs(code))
-    third = "|".join(pair[1].replace("_", " ") for pair in _pairs(code))
-    user = rf"(?:{table['user']}) ?" if table["user"] else rf"(?:{table['again']} |a me |a mi )?"
+    first = "|".join((*(forms[0].replace("_", " ") for forms in _forms(code)), "'m"))
+    third = "|".join(dict.fromkeys(form.replace("_", " ") for forms in _forms(code) for form in forms[1:]))
+    user = rf"(?:{table['user']})(?: |(?=')|(?<='))" if table["user"] else rf"(?:{table['again']} |a me |a mi )?"
     subject = rf"(?:{user}(?P<first>{first})|(?:{person}|{_NAME}) (?P<third>{third}))"
     again = rf"(?:(?P<again>{table['again']})|(?P<person2>{person}|(?P<bare>{_NAME})))"
     join = rf"(?P<join>,? (?:{table['joins']}) |, )"
@@ -180,7 +202,7 @@ def _halves(code: str) -> re.Pattern[str]:
 @cache
 def _mine(code: str) -> re.Pattern[str]:
     table = _table()[code]
-    verbs = "|".join(sorted({table["named"], *(pair[1] for pair in _pairs(code))}, key=len, reverse=True))
+    verbs = "|".join(sorted({table["named"], *(forms[1] for forms in _forms(code))}, key=len, reverse=True))
     name = rf"(?P<name>(?:(?:{table['be']}) )?(?={_NAME}[\s.!]*$))"
     return re.compile(
         rf"(?<!\w)(?P<mine>{table['mine']}) (?:{name}|(?P<verb>{aligned_text(verbs)})(?!\w))", re.IGNORECASE
@@ -205,14 +227,21 @@ def _signs(code: str) -> frozenset[str]:
 
 @cache
 def _verbs(code: str) -> frozenset[str]:
-    return frozenset(word for pair in _pairs(code) for each in pair for word in each.split("_"))
+    words = {word for forms in _forms(code) for form in forms for word in form.split("_")}
+    return frozenset(words | ({"i'm"} if code == "en" else set()))
 
 
 @cache
-def _pairs(code: str) -> Sequence[tuple[str, str]]:
-    """The verbs of a language in the first and the third person."""
-    rows = (row.split() for row in _table()[code]["verbs"].split(","))
-    return [(first, third) for first, third in rows]
+def _forms(code: str) -> Sequence[tuple[str, str, str]]:
+    """The verbs of a language in the first and the third person, and in the third one of several."""
+    several = dict(_rows(_table()[code]["several"]))
+    return [(first, third, several.get(third, third)) for first, third in _rows(_table()[code]["verbs"])]
+
+
+def _rows(text: str) -> Iterator[tuple[str, str]]:
+    for row in text.split(","):
+        first, second = row.split()
+        yield first, second
 
 
 @cache

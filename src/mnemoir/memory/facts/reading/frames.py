@@ -14,6 +14,10 @@ from mnemoir.core.accents import without_accents
 
 _LONGEST_MARK = 24  # characters of what marks a joke
 _LONGEST_DENIAL = 60  # characters of what takes a sentence back: "said nobody ever"
+_OF_OTHERS = re.compile(  # a word that each end has which takes its sentence back
+    "nobody|no body|no.?one|soul|none|people|they|told|said|iemand|jemand|kein|sagt|heisst|personne|dit|nadie|dicen|"
+    "nessuno|dicono|ninguem|dizem|mens|zegt|zeggen"
+)
 _EDGES = " \t\"'*_~-–—()¡¿"
 
 
@@ -57,7 +61,8 @@ def _takes_back(plain: str) -> bool:
 
 def takes_itself_back(sentence: str) -> bool:
     """True for a sentence whose end says that nobody said so, or that only others do: "…, said nobody ever"."""
-    return not _takes_back(_plain(sentence)) and bool(_denial().search(_plain(sentence[-_LONGEST_DENIAL:])))
+    end = _plain(sentence[-_LONGEST_DENIAL:]).lower()
+    return bool(_OF_OTHERS.search(end) and _denial().search(end)) and not _takes_back(_plain(sentence))
 
 
 def opens_frame(sentence: str) -> bool:
@@ -93,7 +98,9 @@ def _joke() -> re.Pattern[str]:
 
 @cache
 def _aside() -> re.Pattern[str]:
-    return re.compile(rf"\(\s*(?:{_words('asides')})[.!]*\s*\)", re.IGNORECASE)
+    return re.compile(
+        rf"\(\s*(?:{_words('asides')}|{_words('by_nobody')}|{_words('by_others')})[.!]*\s*\)", re.IGNORECASE
+    )
 
 
 @cache
@@ -107,8 +114,10 @@ def _plain(text: str) -> str:
 
 @cache
 def _words(kind: str) -> str:
+    """The list of a kind with the lists that it names in braces, which may name others."""
     table = tomllib.loads((files(__package__) / "frames.toml").read_text(encoding="utf-8"))
     words = str(table[kind])
-    for name, inner in table.items():
-        words = words.replace(f"{{{name}}}", str(inner))
+    while named := [name for name in table if f"{{{name}}}" in words]:
+        for name in named:
+            words = words.replace(f"{{{name}}}", str(table[name]))
     return words.replace("\n", "")

@@ -116,7 +116,11 @@ _SARCASM = re.compile(
     r"yeah,? (?:right|sure)|sure,? because|because i (?:just|so)|wow,)\b.*"
     r"\bi (?:\w+ )?(?:love|adore|enjoy|live for)\b"
     r"|\bi (?:just|so) (?:love|adore) (?:it when|waiting|being|standing|queu|paying|traffic|delays|bugs|crash)"
-    r"|(?<=\s)/s\b|🙄",
+    r"|(?<=\s)/s\b|🙄|^yeah right\b|\b(?:and|when) pigs (?:can |will )?fly\b|"
+    r"\band i(?:'m| am) the (?:queen|king|pope|tooth fairy)\b|"
+    r"\bund ich bin der (?:kaiser von china|papst)\b|\bet moi,? je suis (?:le pape|la reine d'angleterre)\b|"
+    r"\by yo soy (?:el papa|la reina)\b|\be io sono (?:il papa|la regina)\b|\be eu sou (?:o papa|a rainha)\b|"
+    r"\ben ik ben de (?:paus|keizer van china)\b",
     re.IGNORECASE,
 )
 

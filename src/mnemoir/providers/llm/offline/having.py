@@ -11,11 +11,11 @@ from mnemoir.providers.llm.offline.sayings import Table, table
 
 _OWNED = v.words(
     """
-    goat sheep lamb hen chicken duck goose donkey pig cow llama alpaca ferret gerbil mouse rat lizard gecko budgie
-    canary chameleon tarantula hedgehog peacock beehive sailboat kayak canoe rowing_boat greenhouse motorhome
-    caravan cabin cottage treehouse sauna hot_tub swimming_pool vineyard orchard aquarium terrarium ukulele banjo
-    trumpet saxophone cello clarinet flute harp accordion drum_kit synthesizer scooter unicycle tandem e-bike
-    skateboard surfboard tractor
+    goat sheep hen duck goose donkey pig cow llama alpaca ferret gerbil mouse rat lizard gecko budgie canary
+    chameleon tarantula hedgehog peacock beehive sailboat kayak canoe rowing_boat greenhouse motorhome caravan cabin
+    cottage treehouse sauna hot_tub swimming_pool vineyard orchard aquarium terrarium ukulele banjo trumpet
+    saxophone cello clarinet flute harp accordion drum_kit synthesizer scooter unicycle tandem e-bike skateboard
+    surfboard tractor
     """
 )
 _UNCOUNTED = v.words(  # counted, and gone by tomorrow, or of the talk itself
@@ -28,14 +28,17 @@ _UNCOUNTED = v.words(  # counted, and gone by tomorrow, or of the talk itself
     deliveries package parcel payment file folder document page line row column cell table word letter sentence
     paragraph section chapter step version draft copy copies image photo picture screenshot video clip tab window
     screen message mail email e-mail text notification comment post error warning bug crash crashe failure exception
-    string integer number float list array dict dictionary dictionaries object function method module package
+    frame opinion string integer number float list array dict dictionary dictionaries object function method module
     variable parameter argument value item element input output endpoint server container branch branche commit repo
     repository repositories model dataset record query queries people person percent dollar euro pound cent buck
-    gram kilo pound litre liter metre meter mile inch inche egg tomato tomatoes potato potatoes onion carrot apple
-    banana lemon slice cup spoon beer drink coffee glass glasse bottle bite serving hand arm leg eye ear foot feet
-    finger toe knee side part half halve chance attempt tries try guess guesse answer solution result score game
-    match matche round goal plan theory theories hypothese source link mistake typo symptom headache pain way type
-    kind sort group team level stage phase space seat slot room_left left
+    gram kilo litre liter metre meter mile inch inche egg tomato tomatoes potato potatoes onion carrot apple banana
+    lemon slice cup spoon beer drink coffee glass glasse bottle bite serving hand arm leg eye ear foot feet finger
+    toe knee side part half halve chance attempt tries try guess guesse answer solution result score game match
+    matche round goal plan theory theories hypothese source link mistake typo symptom headache pain way type kind
+    sort group team level stage phase space seat slot room_left left pair set piece box boxe bag pack can jar tin
+    pan blocker deliverable story stories sprint candidate review breast thigh fillet clove zucchini courgette
+    aubergine eggplant pepper cucumber leek mushroom lime orange pear peache avocado avocadoes steak sausage biscuit
+    cookie sandwich sandwiche
     """
 )
 _COUNT = r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|a dozen|a few|several|a couple of|\d{1,3})"
@@ -66,9 +69,9 @@ HAVING: Table = table(
         lambda m: () if re.search(v.EMPTY_OBJECT + "$", m["x"]) else (f"Has {m['x']}",),
     ),
     (
-        r"(?:I|we) (?:(?:also|now|still|currently|already) )*have (?:got )?"
+        r"(?:I|we) (?:(?:also|now|still|currently|already) )*(?:have (?:got )?|keep )"
         rf"(?P<x>{_COUNTED}(?: and (?:{_COUNT}|an?)\s(?:[\w-]+\s)?[\w-]+)?"
-        r"(?:,? (?:called|named) .+| at home| at my place| in the (?:garden|yard|barn|stable))?)",
+        r"(?:,? (?:called|named) .+| at home| at my place| in (?:the (?:garden|yard|barn|stable)|(?-i:[A-Z])\w+))?)",
         "Has {x}",
     ),
 )

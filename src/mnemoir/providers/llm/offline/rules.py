@@ -72,7 +72,7 @@ BEING = table(
     ),
     (r"I was born (?P<x>(?:in|on|and raised)\b.+)", "Born {x}"),
     (r"I (?P<x>(?:grew up|come from|was raised)\b.+)", third),
-    (rf"home is (?P<x>{_PLACE})(?: for (?:me|us))?(?: now| these days)?(?:,.*)?", "Lives in {x}"),
+    (rf"(?:my )?home is (?:in )?(?P<x>{_PLACE})(?: for (?:me|us))?(?: now| these days)?(?:,.*)?", "Lives in {x}"),
     (
         r"(?:I am )?turning (?P<x>\d{1,3}(?: (?:on|in|next|this|tomorrow|today|soon)\b[^,]*)?)(?:, \w+)?",
         "Turns {x}",

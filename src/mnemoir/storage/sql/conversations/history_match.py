@@ -5,6 +5,8 @@ first, then the newest branch. A history that begins elsewhere, from a client th
 thread: at the longest match, of equals the latest; so is one of which only the greeting matches the beginning. This
 requires an answer in it: a few questions alone are no evidence.
 
+A message that was put in front of an older one later, as a late answer is, may be missing in a history.
+
 A history without an answer counts as new and is appended after the head, without messages that are there already: two
 equal concurrent requests leave one message. Only a single question that is the thread's own is answered again.
 
@@ -13,6 +15,7 @@ Each method reads within one transaction, over linked rows.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from mnemoir.conversations.history_digest import PASSED_OVER
 from mnemoir.core.conversations import ROOT
@@ -75,7 +78,7 @@ class StoredTree:
 
     def _from_the_beginning(self, digests: Sequence[bytes]) -> list[int]:
         """The ids of the longest path from the beginning with the same digests."""
-        thread = self._rows("beginning", limit=len(digests))
+        thread = self._rows("beginning", limit=len(digests) + 1)
         ids = []
         for (message_id, digest), wanted in zip(thread, digests, strict=False):
             if digest != wanted:
@@ -84,7 +87,23 @@ class StoredTree:
         if len(ids) == len(digests):
             return ids
         starts = self._branches(ids, digests)
-        return self._longest_path(starts, digests) if starts else ids
+        ids = self._longest_path(starts, digests) if starts else ids
+        has_late_ones = any(older > newer for (older, _), (newer, _) in pairwise(thread))
+        past = self._past_late_answers(digests) if has_late_ones else []
+        return past if len(past) > len(ids) else ids
+
+    def _past_late_answers(self, digests: Sequence[bytes]) -> list[int]:
+        """The ids from the beginning of the thread for a client that has no answers which were put in between."""
+        thread = self._rows("beginning", limit=2 * len(digests) + 1)
+        ids, at = list[int](), 0
+        for wanted in digests:
+            while at + 1 < len(thread) and thread[at][1] != wanted and thread[at + 1][0] < thread[at][0]:
+                at += 1
+            if at == len(thread) or thread[at][1] != wanted:
+                break
+            ids.append(thread[at][0])
+            at += 1
+        return ids
 
     def _branches(self, ids: Sequence[int], digests: Sequence[bytes]) -> dict[int, list[int]]:
         """Paths off the thread, one message longer than `ids` on it, by the id of their last message."""

@@ -59,6 +59,13 @@ UPDATE imports SET done = done + 1, learned = learned + :learned, to_review = to
 -- Forget what is kept of a conversation that is gone; by index import_conversations_by_name.
 DELETE FROM import_conversations WHERE scope_id = :scope_id AND conversation = :conversation;
 
+-- name: drop_empty_imports
+-- Forget imports of which no conversation is left; by the primary key and index import_conversations_of.
+DELETE FROM imports
+ WHERE scope_id = :scope_id AND kind = 'conversations'
+   AND NOT EXISTS (SELECT 1 FROM import_conversations AS c
+                    WHERE c.scope_id = :scope_id AND c.import_id = imports.id);
+
 -- name: stop_learning
 -- Stop what is being learned of a scope's imports; by the primary key.
 UPDATE imports SET state = 'stopped' WHERE scope_id = :scope_id AND state = 'learning';

@@ -9,6 +9,10 @@ SELECT id FROM scopes WHERE tenant = :tenant AND project = :project AND user = :
 -- The same, for a write: no other one of the scope begins before this one ends.
 SELECT id FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user {held};
 
+-- name: hold_number
+-- The same for the scope of a number.
+SELECT id FROM scopes WHERE id = :scope_id {held};
+
 -- name: enter_scope
 -- Insert a user's scope unless it exists.
 INSERT INTO scopes (tenant, project, user, hashed_by, sealed_by)
