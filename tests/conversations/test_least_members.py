@@ -23,6 +23,7 @@ from mnemoir.conversations.search.session_search import SearchHost
 from mnemoir.storage.pack_files import PackFiles
 from tests.conversations.least_kit import LEAST_CLIENTS, LeastClient, LeastStore, PlainClient
 from tests.conversations.session_kit import assistant, user
+from tests.narrowing import present
 
 STORES = {
     "vector file": lambda folder: VectorFileStore("least", folder),
@@ -289,3 +290,19 @@ def test_vectors_of_any_shape_of_numbers_are_taken(tmp_path):
     with MemoryManager(tmp_path / "m.db", embedding_client=Arrays(), vector_store=LeastStore()) as memory:
         memory.save_message("s", user("tea"))
         assert asyncio.run(memory.search("tea"))[0].message.text == "tea"
+
+
+def test_a_client_that_embeds_one_text_at_a_time_has_a_name_too(tmp_path):
+    class OneByOne(LeastClient):
+        async def embed(self, texts):
+            return (await super().embed(texts))[:1]
+
+    with MemoryManager(tmp_path / "m.db", embedding_client=OneByOne(), vector_store=LeastStore()) as memory:
+        assert present(memory.embedding_model).endswith(name_of_vectors(LeastClient()))
+        memory.save_message("s", user("tea"))
+        assert asyncio.run(memory.search("tea"))[0].message.text == "tea"
+
+
+def name_of_vectors(client):
+    """The end of the name, which the vectors alone decide."""
+    return asyncio.run(ClientModel(client).find()).partition(", ")[2]
