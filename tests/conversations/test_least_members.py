@@ -2,8 +2,10 @@
 
 import asyncio
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 import pytest
@@ -306,3 +308,26 @@ def test_a_client_that_embeds_one_text_at_a_time_has_a_name_too(tmp_path):
 def name_of_vectors(client):
     """The end of the name, which the vectors alone decide."""
     return asyncio.run(ClientModel(client).find()).partition(", ")[2]
+
+
+MORE: dict[str, Callable[..., Any]] = {
+    "delete": lambda self, ids: [self.rows.pop(id, None) for id in ids],
+    "get": lambda self, ids: ([id for id in ids if id in self.rows], [], []),
+    "count": lambda self: len(self.rows),
+    "clear": lambda self: self.rows.clear(),
+}
+
+
+@pytest.mark.parametrize("names", [*((name,) for name in MORE), tuple(MORE)], ids="+".join)
+def test_a_store_may_have_any_of_the_other_methods(tmp_path, names):
+    store = type("Some", (LeastStore,), {name: MORE[name] for name in names})()
+    with MemoryManager(tmp_path / "m.db", embedding_client=LeastClient(), vector_store=store) as memory:
+        memory.save_messages("s", [user("tea"), user("rum")])
+        memory.save_message("t", user("milk"))
+        memory.delete_session("t")
+        assert set(store.rows) == {"msg_1", "msg_2"} | (set() if "delete" in names else {"msg_3"})
+        store.rows.clear()
+        assert (memory.backfill_embeddings(), memory.reindex_embeddings(), memory.backfill_embeddings()) == (2, 2, 0)
+        filters = SearchFilter(session_ids=["s", "u"], roles=["user"])
+        [best, _] = asyncio.run(memory.search("rum", filters=filters))
+        assert best.message.text == "rum"
