@@ -2,9 +2,12 @@
 
 import asyncio
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from typing import Any
 
+import numpy as np
 import pytest
 from structlog.testing import capture_logs
 
@@ -18,8 +21,11 @@ from mnemoir.conversations import (
 )
 from mnemoir.conversations.search.client_model import ClientModel
 from mnemoir.conversations.search.embedding_jobs import EmbeddingModelChanged
+from mnemoir.conversations.search.session_search import SearchHost
+from mnemoir.storage.pack_files import PackFiles
 from tests.conversations.least_kit import LEAST_CLIENTS, LeastClient, LeastStore, PlainClient
 from tests.conversations.session_kit import assistant, user
+from tests.narrowing import present
 
 STORES = {
     "vector file": lambda folder: VectorFileStore("least", folder),
@@ -242,3 +248,86 @@ async def test_conditions_that_the_store_does_not_know_hold_all_the_same(tmp_pat
         for name, say in (("a", user), ("b", user), ("c", assistant)):
             await asyncio.to_thread(memory.save_message, name, say(f"tea {name}"))
         assert sorted(hit.message.text for hit in await memory.search("tea", 9, filters=filters)) == expected
+
+
+async def test_within_a_server_the_first_job_finds_the_name(tmp_path, client, store):
+    host = SearchHost(loop=asyncio.get_running_loop(), request=lambda: None, packs=PackFiles(tmp_path / "packs"))
+    with MemoryManager(tmp_path / "m.db", embedding_client=client, vector_store=store, host=host) as memory:
+        await asyncio.to_thread(memory.save_messages, "s", [user("tea"), user("rum")])
+        assert memory.storage.vector_counts() == {"pending": 2}
+        await memory.wait_for_pending_embeddings()
+        assert memory.storage.vector_counts() == {"embedded": 2}
+        assert await texts(memory, "rum", top_k=1) == ["rum"]
+
+
+async def test_within_a_server_a_search_finds_the_name_as_well(tmp_path, client):
+    host = SearchHost(loop=asyncio.get_running_loop(), request=lambda: None, packs=PackFiles(tmp_path / "packs"))
+    with MemoryManager(tmp_path / "m.db", embedding_client=client, vector_store=LeastStore(), host=host) as memory:
+        await asyncio.to_thread(memory.save_message, "s", user("tea"))
+        assert await texts(memory, "tea") == []
+        assert (await memory.search_hybrid("tea"))[0].message.text == "tea"
+        assert await memory.fill_vectors() is False
+        assert await texts(memory, "tea") == ["tea"]
+
+
+def test_a_store_of_two_members_gets_the_vectors_of_another_model_under_the_same_ids(tmp_path):
+    store = LeastStore()
+    for salt, embedded in (("", 0), ("changed", 2), ("changed", 0)):
+        with MemoryManager(tmp_path / "m.db", embedding_client=LeastClient(salt), vector_store=store) as memory:
+            if not memory.get_message_count("s"):
+                memory.save_messages("s", [user("tea"), user("rum")])
+            assert memory.backfill_embeddings() == embedded
+            assert asyncio.run(memory.search("rum", 1))[0].message.text == "rum"
+    assert set(store.rows) == {"msg_1", "msg_2"}
+
+
+def test_vectors_of_any_shape_of_numbers_are_taken(tmp_path):
+    class Arrays(LeastClient):
+        async def embed(self, texts):
+            return np.array(await super().embed(texts), np.float64)
+
+        async def embed_single(self, text):
+            return np.array(await super().embed_single(text))
+
+    with MemoryManager(tmp_path / "m.db", embedding_client=Arrays(), vector_store=LeastStore()) as memory:
+        memory.save_message("s", user("tea"))
+        assert asyncio.run(memory.search("tea"))[0].message.text == "tea"
+
+
+def test_a_client_that_embeds_one_text_at_a_time_has_a_name_too(tmp_path):
+    class OneByOne(LeastClient):
+        async def embed(self, texts):
+            return (await super().embed(texts))[:1]
+
+    with MemoryManager(tmp_path / "m.db", embedding_client=OneByOne(), vector_store=LeastStore()) as memory:
+        assert present(memory.embedding_model).endswith(name_of_vectors(LeastClient()))
+        memory.save_message("s", user("tea"))
+        assert asyncio.run(memory.search("tea"))[0].message.text == "tea"
+
+
+def name_of_vectors(client):
+    """The end of the name, which the vectors alone decide."""
+    return asyncio.run(ClientModel(client).find()).partition(", ")[2]
+
+
+MORE: dict[str, Callable[..., Any]] = {
+    "delete": lambda self, ids: [self.rows.pop(id, None) for id in ids],
+    "get": lambda self, ids: ([id for id in ids if id in self.rows], [], []),
+    "count": lambda self: len(self.rows),
+    "clear": lambda self: self.rows.clear(),
+}
+
+
+@pytest.mark.parametrize("names", [*((name,) for name in MORE), tuple(MORE)], ids="+".join)
+def test_a_store_may_have_any_of_the_other_methods(tmp_path, names):
+    store = type("Some", (LeastStore,), {name: MORE[name] for name in names})()
+    with MemoryManager(tmp_path / "m.db", embedding_client=LeastClient(), vector_store=store) as memory:
+        memory.save_messages("s", [user("tea"), user("rum")])
+        memory.save_message("t", user("milk"))
+        memory.delete_session("t")
+        assert set(store.rows) == {"msg_1", "msg_2"} | (set() if "delete" in names else {"msg_3"})
+        store.rows.clear()
+        assert (memory.backfill_embeddings(), memory.reindex_embeddings(), memory.backfill_embeddings()) == (2, 2, 0)
+        filters = SearchFilter(session_ids=["s", "u"], roles=["user"])
+        [best, _] = asyncio.run(memory.search("rum", filters=filters))
+        assert best.message.text == "rum"

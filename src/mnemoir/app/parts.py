@@ -118,7 +118,9 @@ async def open_parts(settings: Settings) -> Parts:
         upkeep = open_upkeep(settings, access, models, memory, talks, discussions, runs, encryption, trust, own)
         await upkeep.adoption.hide_cut_adoptions()
         chats = open_chats(settings, models, memory, talks, trees, discussions, upkeep.holdings, own)
-        past = await import_past_file(settings, talks.conversations, trust.stamps, memory.personal_data)
+        past = await import_past_file(
+            settings, chats.conversations, chats.imports, trust.stamps, memory.personal_data
+        )
         return Parts(
             settings=settings,
             access=access,

@@ -1,15 +1,16 @@
-"""Imports into the conversations of one person: as the policy for personal data has them, and once from a past file.
+"""The file of another program in the place of the folder of conversations: it is imported once.
 
 The setting `memory.storage_path` of harombe names its database, and so may that of Mnemoir: the conversations in it
 are imported at the first start, which is noted. The file is only read.
 """
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from mnemoir.chats.conversations import Conversations
+from mnemoir.chats.import_policy import IMPORTS, policy_change
+from mnemoir.chats.imports import Imports
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.transfer import ImportReport, import_sessions
 from mnemoir.conversations.transfer.copies import InvalidImport
@@ -17,7 +18,6 @@ from mnemoir.conversations.transfer.importing import UNFINISHED_WHY
 from mnemoir.conversations.transfer.recognition import format_of
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import utc_now
-from mnemoir.core.conversations import Message
 from mnemoir.core.errors import SettingsError
 from mnemoir.core.scope import DEFAULT_USER, Scope
 from mnemoir.privacy.handling import PersonalData
@@ -25,7 +25,6 @@ from mnemoir.settings import Settings
 from mnemoir.storage.disk_files import file_errors
 from mnemoir.storage.sql.ageing import SqlStamps, stamp_of_import
 
-IMPORTS = "\0import"  # in place of a conversation's id, which holds no NUL
 _SETTING = "memory.storage_path"
 
 
@@ -63,7 +62,11 @@ def refuse_other_file(settings: Settings) -> None:
 
 
 async def import_past_file(
-    settings: Settings, conversations: Conversations, stamps: SqlStamps, personal_data: PersonalData
+    settings: Settings,
+    conversations: Conversations,
+    imports: Imports,
+    stamps: SqlStamps,
+    personal_data: PersonalData,
 ) -> PastImport | None:
     """Import the file that the setting names; None for no file, and for one that was imported before.
 
@@ -90,25 +93,10 @@ async def import_past_file(
             report = await asyncio.to_thread(store, own)
         except InvalidImport as exc:
             raise _refusal(path, exc.message) from exc
+        await imports.note_conversations(scope, own, report.format, report.stored)
     await stamps.write(stamp_of_import(path), utc_now())
     counts = {"conversations": report.sessions, "messages": report.messages, "skipped": len(report.skipped)}
     return PastImport(file=path, **counts)
-
-
-async def policy_change(
-    personal_data: PersonalData, scope: Scope, *, is_kept: bool
-) -> Callable[[str, Message], Message] | None:
-    """Gives an imported message as it may be stored, and blocks; None where the policy changes none."""
-    loop = asyncio.get_running_loop()
-    if (await personal_data.enter(scope)).messages in ("off", "tag"):
-        return None
-
-    def change(id: str, message: Message) -> Message:
-        within = replace(scope, conversation=id)
-        changing = personal_data.messages(within, [message], is_kept=is_kept)
-        return asyncio.run_coroutine_threadsafe(changing, loop).result()[0]
-
-    return change
 
 
 def _refusal(path: Path, cause: str) -> SettingsError:

@@ -10,7 +10,14 @@ import hashlib
 
 import numpy as np
 
-from mnemoir.conversations.search.embedding import PROBE, AnyEmbeddingClient, client_vectors, model_name_of
+from mnemoir.conversations.search.embedding import (
+    PROBE,
+    AnyEmbeddingClient,
+    client_vectors,
+    model_name_of,
+    single_vector,
+)
+from mnemoir.core.errors import ProviderInvalidOutput
 from mnemoir.ports.embedding import FloatArray
 
 ANY_MODEL = ""  # no model has this name: every embeddable message lacks a vector of it
@@ -38,8 +45,16 @@ class ClientModel:
         """The name, for which a client without one embeds two texts, once. Raises what the client raises."""
         async with self._finding:
             if self.name is None:
-                self.name = _made_name(self._client, await client_vectors(self._client, PROBE))
+                self.name = _made_name(self._client, await _probe_vectors(self._client))
             return self.name
+
+
+async def _probe_vectors(client: AnyEmbeddingClient) -> FloatArray:
+    """A row for each of the two texts; a client that cannot embed several is asked for one after the other."""
+    try:
+        return await client_vectors(client, PROBE)
+    except ProviderInvalidOutput:
+        return np.concatenate([await single_vector(client, text) for text in PROBE])
 
 
 def _made_name(client: AnyEmbeddingClient, vectors: FloatArray) -> str:

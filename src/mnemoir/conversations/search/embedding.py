@@ -131,11 +131,12 @@ async def query_embedding(client: AnyEmbeddingClient, query: str) -> Embedding:
     if isinstance(client, ModelEmbeddingClient):
         [made] = await client.passages([Passage(text=query)])
         return made
-    [vector] = await _single_vector(client, query)
+    [vector] = await single_vector(client, query)
     return Embedding(vector=vector)
 
 
-async def _single_vector(client: AnyEmbeddingClient, text: str) -> FloatArray:
+async def single_vector(client: AnyEmbeddingClient, text: str) -> FloatArray:
+    """One row, by the method for one text. Raises as `embeddings_of` does."""
     return _checked_vectors(client, [await _answer(client.embed_single, text)], 1)
 
 
@@ -194,7 +195,7 @@ async def check_embedding_client(client: AnyEmbeddingClient) -> int:
         raise _unusable(client, "vectors for no text")
     vectors = await client_vectors(client, PROBE)
     turned = await client_vectors(client, PROBE[::-1])
-    single = await _single_vector(client, PROBE[0])
+    single = await single_vector(client, PROBE[0])
     if not vectors.shape[1] == turned.shape[1] == single.shape[1]:
         raise _unusable(client, "vectors of another length for one text than for several")
     if any(_cosine(one, other) < _ALIKE for one, other in zip(vectors, turned[::-1], strict=True)):

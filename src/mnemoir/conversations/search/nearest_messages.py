@@ -12,7 +12,7 @@ from mnemoir.conversations.search.embedding import vector_of
 from mnemoir.conversations.search.embedding_jobs import message_id_of, vector_id
 from mnemoir.conversations.search.search_filter import Wanted, vector_metadata
 from mnemoir.conversations.search.session_search import SearchHit
-from mnemoir.conversations.search.store_upkeep import is_whole
+from mnemoir.conversations.search.store_upkeep import knows_operators
 from mnemoir.conversations.search.vectors import AnyVectorStore, IndexedVectors
 from mnemoir.conversations.search.where import Condition, holds, is_one_value, read_where
 from mnemoir.core.clock import from_epoch
@@ -35,7 +35,7 @@ class NearestMessages:
     def __init__(self, rows: Log, store: AnyVectorStore) -> None:
         self._rows = rows
         self._store = store
-        self._is_whole = is_whole(store)
+        self._knows_operators = knows_operators(store)
 
     def find(self, embedding: Embedding, top_k: int, wanted: Wanted) -> list[SearchHit]:
         """Most similar first.
@@ -44,7 +44,7 @@ class NearestMessages:
         operators of a condition is given one without, and the rest of it is checked here.
         """
         looked, query, where = top_k, vector_of(embedding).tolist(), wanted.where()
-        given = dict(where) if where and (self._is_whole or is_one_value(where)) else None
+        given = dict(where) if where and (self._knows_operators or is_one_value(where)) else None
         unchecked = None if given == where else read_where(where)
         while True:
             found = self._store.search(query_embedding=query, top_k=looked, where=given)

@@ -89,8 +89,8 @@ class SearchHost:
 class SessionSearch(Protocol):
     """Made by the back-end `session-search`: called with a `Log`, an embedding client and a vector store.
 
-    The last two may be None. By name it is given a token `counter`, `embed_sync`, whether `saved` waits for the
-    vectors where no event loop runs, and, within a server, its `host`.
+    The last two may be None. By name it is given the client's `model` (a `ClientModel`), a token `counter`,
+    `embed_sync`, whether `saved` waits for the vectors where no event loop runs, and, within a server, its `host`.
     """
 
     def note_saved(self, message_ids: Sequence[int]) -> None:

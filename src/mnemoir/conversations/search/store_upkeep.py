@@ -7,10 +7,8 @@ its id, and one that cannot be deleted stays until the store can.
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from mnemoir.conversations.search.vectors import AnyVectorStore
+from mnemoir.conversations.search.vectors import AnyVectorStore, IndexedVectors, NamedModel
 from mnemoir.ports.embedding import FloatArray
-
-_QUERIES = ("delete", "get", "count", "clear")  # what makes a store a whole one, beside `add` and `search`
 
 
 class StoreUpkeep:
@@ -66,6 +64,6 @@ class StoreUpkeep:
         return found if callable(found) else None
 
 
-def is_whole(store: AnyVectorStore) -> bool:
-    """True for a store with all methods of `VectorStore`, which therefore knows the operators of conditions, too."""
-    return all(callable(getattr(store, name, None)) for name in _QUERIES)
+def knows_operators(store: AnyVectorStore) -> bool:
+    """True for a store that is made for Mnemoir; another may know no condition but one key with its value."""
+    return isinstance(store, NamedModel | IndexedVectors)

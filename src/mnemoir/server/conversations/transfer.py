@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from fastapi import Query, Request
 from starlette.responses import Response, StreamingResponse
 
-from mnemoir.chats.past_file import IMPORTS, policy_change
+from mnemoir.chats.import_policy import IMPORTS, policy_change
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.transfer import (
     ExportFormat,
