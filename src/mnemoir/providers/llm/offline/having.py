@@ -71,7 +71,7 @@ HAVING: Table = table(
     (
         r"(?:I|we) (?:(?:also|now|still|currently|already) )*(?:have (?:got )?|keep )"
         rf"(?P<x>{_COUNTED}(?: and (?:{_COUNT}|an?)\s(?:[\w-]+\s)?[\w-]+)?"
-        r"(?:,? (?:called|named) .+| at home| at my place| in (?:the (?:garden|yard|barn|stable)|(?-i:[A-Z])\w+))?)",
+        r"(?:,? (?:called|named) .+|, (?-i:[A-Z])\w+(?:,? (?:and )?(?-i:[A-Z])\w+)*| at home| at my place| in (?:the (?:garden|yard|barn|stable)|(?-i:[A-Z])\w+))?)",
         "Has {x}",
     ),
 )
