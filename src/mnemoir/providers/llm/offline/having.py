@@ -73,7 +73,8 @@ HAVING: Table = table(
     (
         r"(?:I|we) (?:(?:also|now|still|currently|already) )*(?:have (?:got )?|keep )"
         rf"(?P<x>{_COUNTED}(?: and (?:{_COUNT}|an?)\s(?:[\w-]+\s)?[\w-]+)?"
-        rf"(?:,? (?:called|named) .+|, {_NAMES}| at home| at my place| in (?:the (?:garden|yard|barn|stable)|{_NAME}))?)",
+        rf"(?:,? (?:called|named) .+|, {_NAMES}| at home| at my place| in {_NAME}"
+        r"| in the (?:garden|yard|barn|stable))?)",
         "Has {x}",
     ),
 )
