@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 
 from mnemoir.core.text import content_hash, normalise
 from mnemoir.memory.facts.decide.denials import denies_whole
-from mnemoir.memory.facts.decide.places import may_contain, tells_move
+from mnemoir.memory.facts.decide.places import contains, may_contain, tells_move
 from mnemoir.memory.facts.decide.predicates import (
     move_pattern,
     person_pattern,
@@ -279,8 +279,10 @@ def _differ(said: Matter, held: Matter) -> bool:
 
 
 def _holds_home(wide: Matter, narrow: Matter, statement: str) -> bool:
-    """True for homes of which the first may contain the other one, and is not said to be a new one."""
-    return wide.slot.endswith("home") and may_contain(wide.value, narrow.value) and not tells_move(statement)
+    """True for homes of which the first contains the other one, or may, and is not said to be a new one."""
+    if not wide.slot.endswith("home") or not may_contain(wide.value, narrow.value):
+        return False
+    return contains(wide.value, narrow.value) or not tells_move(statement)
 
 
 def _are_opposite(said: Matter, held: Matter, fact: str, stored: str) -> bool:
@@ -295,6 +297,8 @@ def _are_opposite(said: Matter, held: Matter, fact: str, stored: str) -> bool:
     if denied.slot:
         if denied.slot != affirmed.slot or denied.slot in _STATES:
             return denied.slot == affirmed.slot and _same_value(denied, affirmed)
+        if denied.slot.endswith("home") and contains(denied.value, affirmed.value):
+            return True
         return denies_whole(denied.value + denied.more, text, denial)
     return (
         overlap(denied.value, text) >= _OPPOSITE

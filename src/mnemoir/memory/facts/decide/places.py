@@ -40,6 +40,11 @@ def may_contain(wide: str, narrow: str) -> bool:
     return not (outer.country and inner.country) or outer.country == inner.country
 
 
+def contains(wide: str, narrow: str) -> bool:
+    """True when the first place is wider than the second one, and both are known to be of one country."""
+    return may_contain(wide, narrow) and bool(_place(_plain(wide)).country) and bool(_place(_plain(narrow)).country)
+
+
 def is_wide(place: str) -> bool:
     """True for a part of a country, a country or a continent."""
     return _place(_plain(place)).width > _TOWN

@@ -45,6 +45,8 @@ _COUNT = r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|a dozen
 _NOT_SO = r"(?:more|other|different|quick|short|further|extra|final|last|first|open|new ones)\s"
 _PLURAL = r"(?:[a-z][a-z'-]*[a-rt-z]s|[a-z-]*(?:children|mice|geese|oxen|men|women|sheep|fish|deer|bees))"
 _COUNTED = rf"{_COUNT}\s(?!{_NOT_SO})(?:[\w-]+\s){{0,2}}?(?!(?:{_UNCOUNTED})s?\b){_PLURAL}"
+_NAME = r"(?-i:[A-Z])\w+"
+_NAMES = rf"{_NAME}(?:,? (?:and )?{_NAME})*"
 
 HAVING: Table = table(
     (
@@ -71,7 +73,8 @@ HAVING: Table = table(
     (
         r"(?:I|we) (?:(?:also|now|still|currently|already) )*(?:have (?:got )?|keep )"
         rf"(?P<x>{_COUNTED}(?: and (?:{_COUNT}|an?)\s(?:[\w-]+\s)?[\w-]+)?"
-        r"(?:,? (?:called|named) .+| at home| at my place| in (?:the (?:garden|yard|barn|stable)|(?-i:[A-Z])\w+))?)",
+        rf"(?:,? (?:called|named) .+|, {_NAMES}| at home| at my place| in {_NAME}"
+        r"| in the (?:garden|yard|barn|stable))?)",
         "Has {x}",
     ),
 )

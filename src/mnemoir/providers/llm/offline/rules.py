@@ -213,7 +213,7 @@ DOING = table(
         leading_habit,
     ),
     (
-        r"(?:I|we) (?:(?:really|also|absolutely|both|personally|currently|definitely|just|do|totally|still|"
+        r"(?:I|we) (?:(?:really|also|absolutely|both|personally|currently|definitely|just|do|now|totally|still|"
         r"truly)\s)*"
         r"(?P<said>(?:(?:mostly|mainly|only|usually|always|often|particularly|especially|sometimes|generally|"
         r"normally)\s)*"
