@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from pathlib import Path
@@ -173,6 +174,32 @@ async def test_after_restarts_it_goes_on_and_no_turn_is_asked_about_twice(tmp_pa
         assert (await ended(server, id))["turns_done"] == 8
         assert await memories(server) == HOBBIES
     assert seen == [[text] for text in HOBBIES]
+
+
+@pytest.mark.slow
+async def test_a_server_that_is_killed_again_and_again_asks_only_about_a_turn_without_an_answer_twice(tmp_path, llm):
+    many = [f"I like pastime {number}." for number in range(40)]
+    seen = learn_every_turn(llm)
+    said = user_says(*((f"2023-{1 + at // 28:02}-{1 + at % 28:02}", text) for at, text in enumerate(many)))
+    async with opened(tmp_path, llm) as server:
+        id = await bring(server, export(chat("many", *said)))
+        await begin(server, id)
+    for kill in range(1, 4):
+        command = [sys.executable, "-m", "tests.server.past_program", str(tmp_path), llm.openai_url]
+        running = await asyncio.create_subprocess_exec(*command)
+        await until(partial(has_seen, seen, 10 * kill))
+        running.kill()
+        await running.wait()
+    async with opened(tmp_path, llm) as server:
+        assert (await ended(server, id))["turns_done"] == 40
+        assert await memories(server) == sorted(many)
+    asked = [text for (text,) in seen]
+    assert list(dict.fromkeys(asked)) == many
+    assert len(asked) <= 40 + 3  # of each kill, the call under way had nobody to answer to
+
+
+async def has_seen(seen: list[list[str]], least: int) -> bool:
+    return len(seen) >= least
 
 
 async def test_a_turn_that_was_learned_but_not_noted_is_not_asked_about_again(open_server, llm, monkeypatch):

@@ -1,4 +1,4 @@
-"""Learning from imported conversations: jobs of the queue, each of which looks into one turn and queues the next.
+"""Learning from imported conversations: jobs of the queue, each of which looks into some turns and queues the next.
 
 A turn is read as if it had been said in a chat when its message was written, from the user's words alone, and
 changes nothing that was told after it. The trackers of the conversations tell how far learning came, so that no turn
@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from time import monotonic
 from typing import Any
 
 from mnemoir.chats.conversations import Conversations
@@ -33,6 +34,7 @@ from mnemoir.storage.sql.imports import Import, ImportedConversation, SqlImports
 from mnemoir.storage.user_pool import in_thread
 
 KIND = "learn_past"
+_TOGETHER_S = 2.0  # for how long one job takes turns: thousands of jobs would be kept for a week
 _CHATS_FIRST_S = 60.0  # how long a turn waits for chats at most
 _LOOKED_AGAIN_S = 0.2
 _ENDS_WITHIN_S = 10.0  # a turn that is being asked about when the server stops; else it is asked about again
@@ -154,15 +156,25 @@ class PastLearning:
         await self._background.put(KIND, payload, queue=past_queue_of(scope), job_id=id)
 
     async def _work(self, job: Job) -> Mapping[str, Any]:
-        """Look into the turn of a job, unless it was looked into before, and queue the next one."""
-        scope = Scope(**job.payload["scope"])
-        if await self._round_of(scope, job) is None:
-            return {}
-        await self._give_way(scope)
-        if self._is_closing:
-            await asyncio.Event().wait()  # until the queue puts the job back, which is about to close
-        with self._mark_turn():
-            return await self._look_into(scope, job)
+        """Look into turns for a while, one after the other, and queue a job for those that follow."""
+        scope, turn = Scope(**job.payload["scope"]), job.payload["turn"]
+        until = monotonic() + _TOGETHER_S
+        while await self._round_of(scope, job) is not None:
+            await self._give_way(scope)
+            if self._is_closing:
+                await asyncio.Event().wait()  # until the queue puts the job back, which is about to close
+            with self._mark_turn():
+                one = await self._round_of(scope, job)
+                if one is not None and (
+                    one.done != turn or monotonic() > until
+                ):  # or it is repeated behind a failure
+                    await self._put(scope, one, job.payload["limits"])
+                    return {}
+                if one is None or not await self._advance(scope, one, job):
+                    break
+                turn += 1
+        self._left.pop((ImportId(job.payload["import_id"]), job.payload["round"]), None)
+        return {}
 
     @contextmanager
     def _mark_turn(self) -> Iterator[None]:
@@ -175,22 +187,15 @@ class PastLearning:
             if not self._turns:
                 self._turn_ended.set()
 
-    async def _look_into(self, scope: Scope, job: Job) -> Mapping[str, Any]:
-        one = await self._round_of(scope, job)
-        if one is not None and await self._is_off(scope):
+    async def _advance(self, scope: Scope, one: Import, job: Job) -> bool:
+        """Look into the next turn; False where none is left, or memory is off, and learning ends."""
+        if await self._is_off(scope):
             await self._imports.move(scope, one.id, "learning", "stopped")
-            return {}
-        if one is not None and one.done == job.payload["turn"]:
-            if not await self._look_into_next(scope, one, job):
-                await self._imports.move(scope, one.id, "learning", "learned")
-                self._left.pop((one.id, one.round), None)
-                return {}
-            one = await self._round_of(scope, job)
-        if one is None:
-            self._left.pop((ImportId(job.payload["import_id"]), job.payload["round"]), None)
-        else:
-            await self._put(scope, one, job.payload["limits"])
-        return {}
+            return False
+        if await self._look_into_next(scope, one, job):
+            return True
+        await self._imports.move(scope, one.id, "learning", "learned")
+        return False
 
     async def _round_of(self, scope: Scope, job: Job) -> Import | None:
         """The import of a job, while learning goes on in the same round."""

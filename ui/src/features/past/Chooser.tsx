@@ -1,16 +1,10 @@
-import { Alert, Button, FileInput, Group, List, Paper, Stack, Text } from '@mantine/core';
+import { Alert, Button, FileInput, Group, Paper, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
+import { ImportReport } from '@/shared/components/ImportReport';
 import { ErrorState } from '@/shared/components/states';
-import { Words } from '@/shared/components/Words';
 import { type Found, useBringing, useRecognition } from '@/shared/data/imports';
 import { bytes } from '@/shared/text/bytes';
 import { counted, programOf } from './programs';
-
-const MOST_NAMED = 5;
-const WHY: Record<string, string> = {
-  exists: 'you have it already',
-  unfinished: 'it is there from an import that was cut',
-};
 
 /** Takes a file, says what it is and what of it will come, and brings that in. */
 export function Chooser({ mostBytes }: { mostBytes: number | undefined }) {
@@ -111,38 +105,13 @@ interface ReportProps {
 
 /** What comes, or came, and what does not. */
 function Report({ title, found, color = 'gray' }: ReportProps) {
-  const skipped = found.kind === 'conversations' ? found.answer.skipped : [];
-  const leftOut = found.kind === 'conversations' ? Object.entries(found.answer.left_out) : [];
+  const named = `${title}: ${programOf(found.answer.format)}`;
+  if (found.kind === 'conversations') return <ImportReport title={named} report={found.answer} color={color} />;
+  const { imported, skipped } = found.answer;
   return (
-    <Alert color={color} variant="light" title={`${title}: ${programOf(found.answer.format)}`} role="status">
-      {found.kind === 'conversations' ? (
-        <>
-          {counted(found.answer.conversations, 'conversation', 'conversations')} with{' '}
-          {counted(found.answer.messages, 'message', 'messages')}
-          {skipped.length > 0 && `; ${skipped.length.toLocaleString()} skipped:`}
-        </>
-      ) : (
-        <>
-          {counted(found.answer.imported, 'memory', 'memories')}
-          {found.answer.skipped > 0 && `; ${found.answer.skipped.toLocaleString()} skipped`}
-        </>
-      )}
-      {skipped.length > 0 && (
-        <List size="xs" mt={4}>
-          {skipped.slice(0, MOST_NAMED).map(({ id, title, why }) => (
-            <List.Item key={`${id} ${title}`}>
-              <Words limit={80}>{title || id}</Words>: <Words limit={200}>{WHY[why] ?? why}</Words>
-            </List.Item>
-          ))}
-          {skipped.length > MOST_NAMED && <List.Item>and {skipped.length - MOST_NAMED} more</List.Item>}
-        </List>
-      )}
-      {leftOut.length > 0 && (
-        <Text size="xs" mt={4}>
-          Left out, as conversations have no place for it:{' '}
-          {leftOut.map(([kind, count]) => `${count.toLocaleString()} of ${kind}`).join(', ')}.
-        </Text>
-      )}
+    <Alert color={color} variant="light" title={named} role="status">
+      {counted(imported, 'memory', 'memories')}
+      {skipped > 0 && `; ${skipped.toLocaleString()} skipped`}
     </Alert>
   );
 }

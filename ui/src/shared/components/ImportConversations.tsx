@@ -1,15 +1,9 @@
-import { Alert, Anchor, Button, FileInput, Group, List, Modal, Stack, Text } from '@mantine/core';
+import { Anchor, Button, FileInput, Group, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'react-router';
-import { type ImportedConversations, useImportConversations } from '@/shared/data/conversations/import';
+import { useImportConversations } from '@/shared/data/conversations/import';
+import { ImportReport } from './ImportReport';
 import { ErrorState } from './states';
-import { Words } from './Words';
-
-const MOST_NAMED = 5;
-const WHY: Record<string, string> = {
-  exists: 'you have it already',
-  unfinished: 'it is there from an import that was cut',
-};
 
 /** Brings chats of other programs in: what a file holds is told first, then it is stored. */
 export function ImportConversations({ onClose }: { onClose: () => void }) {
@@ -45,9 +39,9 @@ export function ImportConversations({ onClose }: { onClose: () => void }) {
           </Text>
         )}
         {check.isError && <ErrorState error={check.error} title="This file cannot be imported" />}
-        {check.data && !load.data && <Report title="In this file" report={check.data} />}
+        {check.data && !load.data && <ImportReport title="In this file" report={check.data} />}
         {load.isError && <ErrorState error={load.error} title="Nothing was imported" />}
-        {load.data && <Report title="Imported" report={load.data} color="teal" />}
+        {load.data && <ImportReport title="Imported" report={load.data} color="teal" />}
         {load.data?.import_id && (
           <Anchor component={Link} to="/past" size="sm" onClick={onClose}>
             Learn from it, or take it back
@@ -67,38 +61,5 @@ export function ImportConversations({ onClose }: { onClose: () => void }) {
         </Group>
       </Stack>
     </Modal>
-  );
-}
-
-interface ReportProps {
-  title: string;
-  report: ImportedConversations;
-  color?: string;
-}
-
-function Report({ title, report, color = 'gray' }: ReportProps) {
-  const { conversations, messages, skipped, left_out } = report;
-  const others = Object.entries(left_out).map(([kind, count]) => `${count.toLocaleString()} of ${kind}`);
-  return (
-    <Alert color={color} variant="light" title={title} role="status">
-      {conversations.toLocaleString()} {conversations === 1 ? 'conversation' : 'conversations'} with{' '}
-      {messages.toLocaleString()} {messages === 1 ? 'message' : 'messages'}
-      {skipped.length > 0 && `; ${skipped.length.toLocaleString()} skipped:`}
-      {skipped.length > 0 && (
-        <List size="xs" mt={4}>
-          {skipped.slice(0, MOST_NAMED).map(({ id, title, why }) => (
-            <List.Item key={`${id} ${title}`}>
-              <Words limit={80}>{title || id}</Words>: <Words limit={200}>{WHY[why] ?? why}</Words>
-            </List.Item>
-          ))}
-          {skipped.length > MOST_NAMED && <List.Item>and {skipped.length - MOST_NAMED} more</List.Item>}
-        </List>
-      )}
-      {others.length > 0 && (
-        <Text size="xs" mt={4}>
-          Left out, as conversations have no place for it: {others.join(', ')}.
-        </Text>
-      )}
-    </Alert>
   );
 }

@@ -5,18 +5,18 @@ import { ApiError } from '@/shared/api/errors';
 import { addressOf } from '@/shared/api/paths';
 import type { components } from '@/shared/api/schema';
 import { useChange } from './change';
+import { type ImportedConversations, importConversations } from './conversations/import';
 import { conversationKeys } from './conversations/keys';
 import { MEMORIES_CHANGED } from './memories/keys';
 import { inScope, type Scope, useScope } from './scope';
 
 export type ImportRecord = components['schemas']['ImportRecord'];
 export type LearningEstimate = components['schemas']['LearningEstimateAnswer'];
-type Conversations = components['schemas']['ConversationsImported'];
 type Memories = components['schemas']['ImportAnswer'];
 
 /** What a file holds; a plain text may be a list of memories. */
 export type Found =
-  | { kind: 'conversations'; answer: Conversations }
+  | { kind: 'conversations'; answer: ImportedConversations }
   | { kind: 'memories'; answer: Memories; isText: boolean }
   | { kind: 'text' };
 
@@ -120,7 +120,8 @@ export function useRecognition() {
 export function useBringing() {
   const scope = useScope();
   return useChange(async ({ file, found }: { file: File; found: Found }): Promise<Found> => {
-    if (found.kind === 'conversations') return { kind: 'conversations', answer: await sendChats(scope, file, false) };
+    if (found.kind === 'conversations')
+      return { kind: 'conversations', answer: await importConversations(scope, file, false) };
     const isText = found.kind === 'text' || found.isText;
     return { kind: 'memories', isText, answer: await sendMemories(scope, file, isText, false) };
   }, CHANGED);
@@ -129,7 +130,7 @@ export function useBringing() {
 async function recognise(scope: Scope, file: File, isMemories = false): Promise<Found> {
   if (isMemories) return { kind: 'memories', isText: true, answer: await sendMemories(scope, file, true, true) };
   try {
-    return { kind: 'conversations', answer: await sendChats(scope, file, true) };
+    return { kind: 'conversations', answer: await importConversations(scope, file, true) };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.code === 'wrong_kind')
@@ -142,11 +143,6 @@ async function recognise(scope: Scope, file: File, isMemories = false): Promise<
 async function isPlainText(file: File): Promise<boolean> {
   const beginning = await file.slice(0, BEGINNING).text();
   return beginning.trim() !== '' && !/[\0\uFFFD]/.test(beginning) && !OBJECTS.test(beginning);
-}
-
-async function sendChats(scope: Scope, file: File, dryRun: boolean): Promise<Conversations> {
-  const address = addressOf('/api/conversations/import', { ...inScope(scope), dry_run: String(dryRun) });
-  return (await (await send(address, { method: 'POST', body: file })).json()) as Conversations;
 }
 
 async function sendMemories(scope: Scope, file: File, isText: boolean, dryRun: boolean): Promise<Memories> {

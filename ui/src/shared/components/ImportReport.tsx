@@ -1,0 +1,43 @@
+import { Alert, List, Text } from '@mantine/core';
+import type { ImportedConversations } from '@/shared/data/conversations/import';
+import { Words } from './Words';
+
+const MOST_NAMED = 5;
+const WHY: Record<string, string> = {
+  exists: 'you have it already',
+  unfinished: 'it is there from an import that was cut',
+};
+
+interface ImportReportProps {
+  title: string;
+  report: ImportedConversations;
+  color?: string;
+}
+
+/** What conversations come of a file, or came, and what does not. */
+export function ImportReport({ title, report, color = 'gray' }: ImportReportProps) {
+  const { conversations, messages, skipped, left_out } = report;
+  const others = Object.entries(left_out).map(([kind, count]) => `${count.toLocaleString()} of ${kind}`);
+  return (
+    <Alert color={color} variant="light" title={title} role="status">
+      {conversations.toLocaleString()} {conversations === 1 ? 'conversation' : 'conversations'} with{' '}
+      {messages.toLocaleString()} {messages === 1 ? 'message' : 'messages'}
+      {skipped.length > 0 && `; ${skipped.length.toLocaleString()} skipped:`}
+      {skipped.length > 0 && (
+        <List size="xs" mt={4}>
+          {skipped.slice(0, MOST_NAMED).map(({ id, title, why }) => (
+            <List.Item key={`${id} ${title}`}>
+              <Words limit={80}>{title || id}</Words>: <Words limit={200}>{WHY[why] ?? why}</Words>
+            </List.Item>
+          ))}
+          {skipped.length > MOST_NAMED && <List.Item>and {skipped.length - MOST_NAMED} more</List.Item>}
+        </List>
+      )}
+      {others.length > 0 && (
+        <Text size="xs" mt={4}>
+          Left out, as conversations have no place for it: {others.join(', ')}.
+        </Text>
+      )}
+    </Alert>
+  );
+}
