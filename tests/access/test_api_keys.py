@@ -12,7 +12,7 @@ from mnemoir.core.data_directory import ACCESS_FILE, PEPPER_FILE
 from mnemoir.core.errors import Conflict, InvalidRequest, NotFound, StorageUnavailable
 from mnemoir.core.scope import Principal, Role
 from mnemoir.settings import load_settings
-from mnemoir.storage.sql.api_keys import SqlApiKeys
+from mnemoir.storage.sql.access.api_keys import SqlApiKeys
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 

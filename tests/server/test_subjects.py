@@ -14,7 +14,7 @@ from mnemoir.chats.remembering import queue_of
 from mnemoir.conversations.nodes.keys import node_key
 from mnemoir.core.scope import Principal, Scope
 from mnemoir.core.users import Grant
-from mnemoir.storage.sql.users import Identity
+from mnemoir.storage.sql.access.users import Identity
 from tests.remembering_model import learn_every_turn
 from tests.server.server_kit import Server, asks, error_of, hello, succeeded
 from tests.server.sign_in.page import joined, told

@@ -26,8 +26,8 @@ from mnemoir.core.scope import acting
 from mnemoir.settings import Settings
 from mnemoir.storage.databases import CountedFile, DirectoryIdentity, embedded
 from mnemoir.storage.disk_files import loss_of, prepare_folder
-from mnemoir.storage.sql.api_keys import Note, SqlApiKeys
-from mnemoir.storage.sql.audit_log import SqlAuditLog, append
+from mnemoir.storage.sql.access.api_keys import Note, SqlApiKeys
+from mnemoir.storage.sql.access.audit_log import SqlAuditLog, append
 from mnemoir.storage.sql.engine import file_state
 
 _AUDIT = "audit"  # the purpose of the key of the audit log's chain

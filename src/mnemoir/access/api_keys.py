@@ -26,8 +26,8 @@ from mnemoir.core.scope import (
 )
 from mnemoir.core.usage import Limits, checked_limits
 from mnemoir.core.users import User
-from mnemoir.storage.sql.api_keys import SqlApiKeys
-from mnemoir.storage.sql.audit_log import erase_names
+from mnemoir.storage.sql.access.api_keys import SqlApiKeys
+from mnemoir.storage.sql.access.audit_log import erase_names
 from mnemoir.storage.sql.engine import Sql
 
 _NOTED_EVERY = timedelta(minutes=1)

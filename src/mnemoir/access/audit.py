@@ -25,7 +25,7 @@ from mnemoir.core.scope import Principal, acting
 from mnemoir.core.users import User
 from mnemoir.settings import Settings
 from mnemoir.storage.disk_files import file_errors
-from mnemoir.storage.sql.audit_log import SqlAuditLog
+from mnemoir.storage.sql.access.audit_log import SqlAuditLog
 
 _GATHERED_S = 5.0
 _READ = "users.read"

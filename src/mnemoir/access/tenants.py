@@ -7,7 +7,7 @@ from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.retention import Retention, checked_retention
 from mnemoir.core.scope import tenant_name
 from mnemoir.core.usage import Limits, checked_limits
-from mnemoir.storage.sql.api_keys import SqlApiKeys, Tenant
+from mnemoir.storage.sql.access.api_keys import SqlApiKeys, Tenant
 
 _ALL = "all"
 

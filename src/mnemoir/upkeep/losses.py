@@ -24,7 +24,7 @@ from mnemoir.storage.databases import DirectoryIdentity, Membership, databases, 
 from mnemoir.storage.disk_files import beside, file_errors, loss_of
 from mnemoir.storage.process_lock import LOCK_FILE, ProcessLock
 from mnemoir.storage.spelled_folders import SpelledFolders
-from mnemoir.storage.sql.api_keys import has_had_keys
+from mnemoir.storage.sql.access.api_keys import has_had_keys
 from mnemoir.storage.sql.conversation_marks import ConversationMarks, marked_scopes
 from mnemoir.trees.served import folder_of_conversations
 

@@ -55,3 +55,10 @@ def test_a_move_and_now_tell_that_a_former_home_has_ended():
     assert tells_move("Ora vivo in Svizzera")
     assert not tells_move("Lives in Norway")
     assert not tells_move("Vivo en los Estados Unidos")
+
+
+def test_the_names_of_the_library_are_those_that_its_release_has():
+    pytest.importorskip("babel", reason="the package babel is not installed")
+    from tools.places import FILE, content
+
+    assert FILE.read_text("utf-8") == content()

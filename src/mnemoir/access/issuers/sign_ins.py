@@ -27,8 +27,8 @@ from mnemoir.core.errors import Forbidden, InvalidRequest, NotFound, Unauthorize
 from mnemoir.core.scope import DEFAULT_TENANT, Role
 from mnemoir.core.users import Grant, new_token, token_hash, user_name
 from mnemoir.settings.issuers import ALGORITHMS, SignInIssuer
-from mnemoir.storage.sql.sign_ins import SignIn, SqlSignIns
-from mnemoir.storage.sql.users import Identity
+from mnemoir.storage.sql.access.sign_ins import SignIn, SqlSignIns
+from mnemoir.storage.sql.access.users import Identity
 
 WITHIN = timedelta(minutes=10)
 _MOST_UNDER_WAY = 10_000

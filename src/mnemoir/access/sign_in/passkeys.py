@@ -31,8 +31,8 @@ from mnemoir.core.api_keys import label_text
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.errors import InvalidRequest, NotFound, places_of
 from mnemoir.core.users import Passkey, User, new_id, new_token
-from mnemoir.storage.sql.passkeys import SqlPasskeys
-from mnemoir.storage.sql.users import NewPasskey
+from mnemoir.storage.sql.access.passkeys import SqlPasskeys
+from mnemoir.storage.sql.access.users import NewPasskey
 
 _log = structlog.get_logger(__name__)
 _ANSWERED_WITHIN = timedelta(minutes=5)

@@ -16,8 +16,8 @@ from mnemoir.core.errors import NotFound
 from mnemoir.core.scope import Principal
 from mnemoir.core.users import Session, User, new_id, new_terminal_token, new_token, token_hash
 from mnemoir.settings import Settings
-from mnemoir.storage.sql.sessions import SqlSessions
-from mnemoir.storage.sql.users import SqlUsers
+from mnemoir.storage.sql.access.sessions import SqlSessions
+from mnemoir.storage.sql.access.users import SqlUsers
 
 FRESH_FOR = timedelta(minutes=10)
 _NOTED_EVERY = timedelta(minutes=1)

@@ -26,8 +26,8 @@ from mnemoir.core.users import (
     token_hash,
     user_name,
 )
-from mnemoir.storage.sql.api_keys import Note
-from mnemoir.storage.sql.users import Identity, NewPasskey, Secrets, SqlUsers
+from mnemoir.storage.sql.access.api_keys import Note
+from mnemoir.storage.sql.access.users import Identity, NewPasskey, Secrets, SqlUsers
 
 INVITED_FOR = timedelta(days=7)
 FIRST_CODE_FOR = timedelta(minutes=10)

@@ -28,21 +28,22 @@ from mnemoir.storage.sql.engine import Damaged, Engine, Sql, hold_scope, of_scop
 T = TypeVar("T")
 _IDENTITY = queries("identity")
 _VERSION = "Mnemoir, schema 1"
+_CREATE = b"CREATE SCHEMA mnemoir"
+_COMMENT = b"COMMENT ON SCHEMA mnemoir IS 'Mnemoir, schema 1'"
 _SERVER = """
     SELECT current_setting('server_version_num')::int / 10000, current_setting('server_encoding')"""
 _FOUND = """
     SELECT to_regnamespace(%(schema)s) IS NOT NULL, obj_description(to_regnamespace(%(schema)s), 'pg_namespace')"""
 _CONNECTIONS = 8
 _WAIT_S = 5  # for a connection
-_STATEMENT_S = 30
 _TRIES = 10  # of work that others were in the way of, or that met a broken connection; more than there are of these
 _IN_THE_WAY = (errors.SerializationFailure, errors.DeadlockDetected)
 _SCHEMA = "mnemoir"
 _PARAMETERS: dict[str, Any] = {"connect_timeout": 3, "keepalives_idle": 5, "tcp_user_timeout": 7000}
 _OLDEST = 15
-_SETTINGS = f"SET LOCAL search_path TO {_SCHEMA}; SET LOCAL statement_timeout TO '{_STATEMENT_S}s'"
-_WRITE = f"BEGIN ISOLATION LEVEL READ COMMITTED; {_SETTINGS}"
-_READ = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_SETTINGS}"
+_SETTINGS = b"SET LOCAL search_path TO mnemoir; SET LOCAL statement_timeout TO '30s'"
+_WRITE = b"BEGIN ISOLATION LEVEL READ COMMITTED; " + _SETTINGS
+_READ = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; " + _SETTINGS
 logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # it warns of each failed try; the error tells it once
 
 
@@ -63,7 +64,7 @@ def open_postgres(
     name = _name_of(dsn)
     with _storage_errors(name), psycopg.connect(dsn, **_PARAMETERS) as connection:  # it tells why it fails
         set_up(connection)
-        connection.execute(_SETTINGS.encode())
+        connection.execute(_SETTINGS)
         _prepare(name, directory, connection)
     return PostgresEngine(dsn, on_close)
 
@@ -132,7 +133,7 @@ class PostgresEngine:
         """The result of `work` over one snapshot. Blocks."""
         return self.run(_READ, lambda connection: work(PostgresSql(connection)))
 
-    def run(self, begin: str, work: Callable[[Connection], T]) -> T:
+    def run(self, begin: bytes, work: Callable[[Connection], T]) -> T:
         """The result of `work` in a transaction that begins like this. Blocks."""
         with _storage_errors(self.name):
             for _ in range(_TRIES - 1):
@@ -142,12 +143,12 @@ class PostgresEngine:
                     continue
             return self._attempt(begin, work)
 
-    async def _in_thread(self, begin: str, work: Callable[[Connection], T]) -> T:
+    async def _in_thread(self, begin: bytes, work: Callable[[Connection], T]) -> T:
         if self._is_closed:
             raise StorageUnavailable(f"{self.name} is closed: the program is stopping.")
         return await asyncio.get_running_loop().run_in_executor(self._threads, self.run, begin, work)
 
-    def _attempt(self, begin: str, work: Callable[[Connection], T]) -> T:
+    def _attempt(self, begin: bytes, work: Callable[[Connection], T]) -> T:
         with self._pool.connection() as connection:
             _begin(connection, begin)
             try:
@@ -160,10 +161,10 @@ class PostgresEngine:
             return result
 
 
-def _begin(connection: Connection, begin: str) -> None:
+def _begin(connection: Connection, begin: bytes) -> None:
     """Begin a transaction. Raises _Lost for a connection of the pool that broke while nobody used it."""
     try:
-        connection.execute(begin.encode())
+        connection.execute(begin)
     except psycopg.OperationalError as exc:
         raise (_Lost(str(exc)) if connection.closed else exc) from exc
 
@@ -194,10 +195,10 @@ def _prepare(name: str, directory: str | None, connection: Connection) -> None:
     sql.hold("schema")
     (is_there, version_told) = connection.execute(_FOUND, {"schema": _SCHEMA}).fetchone() or (False, None)
     if not is_there:
-        schema = (files("mnemoir.storage.postgres") / "schema" / "main.sql").read_text("utf-8")
-        connection.execute(f"CREATE SCHEMA {_SCHEMA}".encode())
-        connection.execute(schema.encode())
-        connection.execute(f"COMMENT ON SCHEMA {_SCHEMA} IS '{_VERSION}'".encode())
+        schema = (files("mnemoir.storage.postgres") / "schema" / "main.sql").read_bytes()
+        connection.execute(_CREATE)
+        connection.execute(schema)
+        connection.execute(_COMMENT)
     elif version_told != _VERSION:
         raise StorageUnavailable(
             f"The schema {_SCHEMA} of {name} was not made by this version of Mnemoir. Give Mnemoir another database, "

@@ -44,7 +44,8 @@ class PostgresSql:
     def each(self, query: str, /, **values: Value) -> Iterator[Any]:
         """The rows one by one, as they come from the server."""
         with self._connection.cursor() as cursor:
-            yield from cursor.stream(form_of(query).encode(), self._bindings(values))
+            statement = form_of(query)
+            yield from cursor.stream(statement, self._bindings(values))
 
     def row(self, query: str, /, **values: Value) -> Any:
         """The first row."""
@@ -77,7 +78,8 @@ class PostgresSql:
         return digest
 
     def _execute(self, query: str, values: Mapping[str, Value]) -> psycopg.Cursor[tuple[Any, ...]]:
-        return self._connection.execute(form_of(query).encode(), self._bindings(values))
+        statement = form_of(query)
+        return self._connection.execute(statement, self._bindings(values))
 
     def _bindings(self, values: Mapping[str, Value]) -> dict[str, Value]:
         """The values with the scope."""
@@ -100,9 +102,9 @@ def set_up(connection: Connection) -> None:
 
 
 @lru_cache(maxsize=2048)
-def form_of(query: str) -> str:
+def form_of(query: str) -> bytes:
     """PostgreSQL's form of a query, by its SQLite text."""
-    return postgres_forms().get(query) or as_postgres(query, _OF_TABLES)
+    return (postgres_forms().get(query) or as_postgres(query, _OF_TABLES)).encode()
 
 
 def _of_postgres(value: Value) -> Value:

@@ -5,6 +5,7 @@ no list of all towns, so a town that is not known to lie elsewhere may lie in an
 some towns are those of CLDR, in seven languages; parts of countries and more towns stand in `places.toml`.
 """
 
+import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -15,7 +16,6 @@ from typing import Any
 
 from mnemoir.core.accents import without_accents
 
-_LOCALES = ("en", "de", "fr", "es", "it", "pt", "pt_PT", "nl")
 _TOWN, _REGION, _COUNTRY, _CONTINENT = range(4)
 _WORD = re.compile(r"[^\W_]+(?:[.'-]+[^\W_]+)*")
 _MOST_WORDS = 7  # of a place with what stands before it
@@ -34,7 +34,7 @@ _UNKNOWN = _Place(_TOWN)
 
 def may_contain(wide: str, narrow: str) -> bool:
     """True when the first place is wider than the second one, and not known to be another country than that one's."""
-    outer, inner = _place(_plain(wide)), _place(_plain(narrow))
+    outer, inner = _place(plain_name(wide)), _place(plain_name(narrow))
     if outer.width <= inner.width:
         return False
     return not (outer.country and inner.country) or outer.country == inner.country
@@ -42,20 +42,25 @@ def may_contain(wide: str, narrow: str) -> bool:
 
 def contains(wide: str, narrow: str) -> bool:
     """True when the first place is wider than the second one, and both are known to be of one country."""
-    return may_contain(wide, narrow) and bool(_place(_plain(wide)).country) and bool(_place(_plain(narrow)).country)
+    return (
+        may_contain(wide, narrow)
+        and bool(_place(plain_name(wide)).country)
+        and bool(_place(plain_name(narrow)).country)
+    )
 
 
 def is_wide(place: str) -> bool:
     """True for a part of a country, a country or a continent."""
-    return _place(_plain(place)).width > _TOWN
+    return _place(plain_name(place)).width > _TOWN
 
 
 def tells_move(statement: str) -> bool:
     """True for a statement after which a former home holds no longer: "Moved to Norway"."""
-    return bool(_move_pattern().search(_plain(statement)))
+    return bool(_move_pattern().search(plain_name(statement)))
 
 
-def _plain(text: str) -> str:
+def plain_name(text: str) -> str:
+    """A name as the tables have it: small letters without accents."""
     return " ".join(without_accents(text).lower().replace("’", "'").replace("&", "and").split())
 
 
@@ -84,33 +89,18 @@ def _as_part(place: _Place) -> _Place:
 @cache
 def _places() -> Mapping[str, _Place]:
     """The places wider than towns, and some towns whose country is known, by their names."""
-    shared = _split(_table()["namesakes"])
-    return dict((*((name, town) for name, town in _towns() if name not in shared), *_territories(), *_entries()))
+    return dict((*_of_cldr(), *_entries()))
 
 
-def _towns() -> Iterator[tuple[str, _Place]]:
-    from babel import Locale  # its data takes 80 ms: read when two homes are compared
-    from babel.core import get_global
-
-    zones = get_global("zone_territories")
-    for zone, country in zones.items():
-        yield _plain(zone.rpartition("/")[2].replace("_", " ")), _Place(_TOWN, country)
-    for code in _LOCALES:
-        for zone, words in Locale.parse(code).time_zones.items():
-            if "city" in words and zone in zones:
-                yield _plain(words["city"]), _Place(_TOWN, zones[zone])
-
-
-def _territories() -> Iterator[tuple[str, _Place]]:
-    from babel import Locale
-
-    towns = _table()["town_states"].split()
-    for code in _LOCALES:
-        for territory, name in Locale.parse(code).territories.items():
-            if territory.isdigit() or territory in ("EU", "EZ"):
-                yield _plain(name), _Place(_CONTINENT)
-            elif territory not in towns:
-                yield _plain(name), _Place(_COUNTRY, territory)
+def _of_cldr() -> Iterator[tuple[str, _Place]]:
+    """Places of the file that `tools/places.py` makes; what of the namesakes a bare name means is said below."""
+    table = json.loads((files(__package__) / "cldr_places.json").read_text(encoding="utf-8"))
+    shared, town_states = _split(_table()["namesakes"]), _table()["town_states"].split()
+    yield from ((name, _Place(_TOWN, code)) for name, code in table["towns"].items() if name not in shared)
+    yield from ((name, _Place(_CONTINENT)) for name in table["continents"])
+    yield from (
+        (name, _Place(_COUNTRY, code)) for name, code in table["countries"].items() if code not in town_states
+    )
 
 
 def _entries() -> Iterator[tuple[str, _Place]]:

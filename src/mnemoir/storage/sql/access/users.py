@@ -8,7 +8,7 @@ from typing import Any
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import Conflict, NotFound
 from mnemoir.core.users import Grant, Invitation, User, comparable_name
-from mnemoir.storage.sql.api_keys import Note, list_or_none, time_in, time_or_none
+from mnemoir.storage.sql.access.api_keys import Note, list_or_none, time_in, time_or_none
 from mnemoir.storage.sql.engine import FileEngine, Sql, queries
 from mnemoir.storage.sql.rows import as_json
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from mnemoir.core.clock import to_text
 from mnemoir.core.users import Passkey
-from mnemoir.storage.sql.api_keys import Note, time_in, time_or_none
+from mnemoir.storage.sql.access.api_keys import Note, time_in, time_or_none
+from mnemoir.storage.sql.access.users import NewPasskey, put_passkey
 from mnemoir.storage.sql.engine import FileEngine, Sql, queries
-from mnemoir.storage.sql.users import NewPasskey, put_passkey
 
 _QUERIES = queries("access/passkeys")
 

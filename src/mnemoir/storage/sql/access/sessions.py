@@ -6,7 +6,7 @@ from typing import Any
 
 from mnemoir.core.clock import to_text
 from mnemoir.core.users import Session
-from mnemoir.storage.sql.api_keys import Note, time_in, time_or_none
+from mnemoir.storage.sql.access.api_keys import Note, time_in, time_or_none
 from mnemoir.storage.sql.engine import FileEngine, Sql, queries
 
 _QUERIES = queries("access/sessions")
