@@ -232,6 +232,49 @@ def test_thinking_and_calls_of_tools_in_a_text_are_no_words_of_the_assistant(sto
     assert store.storage.message_tree("chat-1", 10)[-1].finish_reason == "incomplete"
 
 
+CALL = '<details type="tool_calls" done="true" id="c" name="look" result="r">\n<summary>Ran</summary>\n</details>\n'
+SHOWN = '<details type="reasoning" done="true">\n<summary>Thought</summary>\nqzcode\n</details>'
+BARE = '<details type="reasoning">\nqzcode\n</details>'
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"```html\n{SHOWN}\n```\nqzend",
+        f"Look:\n\n~~~~\n```\n{SHOWN}\n```\n~~~~\nqzend",
+        f"1. So:\n   ```html\n{SHOWN}\n   ```\n2. qzend",
+        f"- ```html\n{SHOWN}\n  ```\n- qzend",
+        f"```html\r\n{SHOWN}\r\n```\r\n\r\n~~~\r\n{SHOWN}\r\n~~~\r\nqzend",
+        f"Write ```{BARE}``` or ```html\n{SHOWN}\n``` qzend",
+        f'The tag `{BARE}` and <details type="tool_calls" done="true"></details> qzend',
+        f"    {SHOWN}\n\nis code",
+        f"It writes\n{BARE}\nqzend",
+        f"```html\n{SHOWN}\nqzend",
+        '<details type="reasoning" done="false">\n<summary>Thinking</summary>\n> Hm',
+    ],
+)
+@pytest.mark.parametrize("output", [[], [{"type": "reasoning", "content": []}]])
+def test_details_that_an_answer_shows_are_its_words(store, answer, output):
+    talk = [node("q", None, "user", "How?"), node("a", "q", "assistant", answer, output=output)]
+    report = take(store, [chat(*talk, current="a")])
+    assert (texts(store, "chat-1"), report.left_out) == (["How?", answer], {})
+
+
+def test_thinking_around_code_is_cut_out_of_an_answer_that_shows_code(store):
+    thought = f'<details type="reasoning" done="true">\n<summary>Thought</summary>\n> ```\n> Hm.\n</details>\n{CALL}'
+    answer = f"{thought}```html\n{SHOWN}\n```\n{thought}qzend"
+    report = take(store, [chat(node("a", None, "assistant", answer), current="a")])
+    assert report.left_out == {"thinking": 2}
+    told = [message for message in store.load_session("chat-1") if message.role == "assistant"]
+    assert [one.text for one in told] == ["", f"```html\n{SHOWN}\n```", "qzend"]
+
+
+def test_many_beginnings_of_details_are_read_in_time(store):
+    many = '<details type="reasoning" done="true"\n' * 20_000 + "```x````y" * 1000
+    take(store, [chat(node("a", None, "assistant", many + "</details>"), current="a")])
+    assert len(texts(store, "chat-1")[0]) > len(many)
+
+
 def test_a_file_that_is_cut_off_is_refused(store):
     whole = json.dumps([chat(*BRANCHED), chat(*BRANCHED, id="second")]).encode()
     for length in range(len(whole) // 2, len(whole), 37):

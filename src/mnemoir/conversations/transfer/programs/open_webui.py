@@ -1,20 +1,29 @@
 """Reader of Open WebUI's exports: a tree of messages by id, or in older versions without branches a list.
 
-It writes calls of tools and thinking into the text, as `<details>` elements, or into a list `output` beside it.
+It writes calls of tools and thinking into the text, as `<details>` elements, or into a list `output` beside it. It
+begins a line with each, and gives it a summary or a mark `done`; in code and within a line they are somebody's words.
 """
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from mnemoir.conversations.transfer.programs.chats import INCOMPLETE, ForeignChat, told_flags
 from mnemoir.conversations.transfer.programs.loose import Loose, words_in
 from mnemoir.conversations.transfer.programs.said import Said, add_content, role_of, text_of_json
 from mnemoir.core.conversations import Message
 
-_DETAILS = re.compile(
-    r"<details\s+type=\"(reasoning|tool_calls|code_interpreter)\"([^>]*)>(.*?)</details>\s*", re.DOTALL
+_CODE = (
+    r"^[ \t]*(?P<fence>```+|~~~+)[^`\n]*\n(?:.*?\n)??[ \t]*(?P=fence)[`~]*[ \t\r]*$"  # a block of lines
+    r"|(?<!`)(?P<ticks>```+)(?!`).*?(?<!`)(?P=ticks)(?!`)"  # a block that begins within a line
+    r"|^[ \t]*(?:```|~~~)[^`\n]*\n.*"  # one without an end
 )
+_ELEMENT = (
+    r"(?:^[ ]{0,3}|(?<=</details>))<details\s+type=\"(?P<kind>reasoning|tool_calls|code_interpreter)\""
+    r"(?=[^<>]*(?:\sdone=|>\s*<summary>))(?P<attributes>[^<>]*)>(?P<inner>.*?)</details>\s*"
+)
+_CODE_OR_ELEMENT = re.compile(f"{_ELEMENT}|{_CODE}", re.DOTALL | re.MULTILINE)
+_END = "</details>"
 _SUMMARY = re.compile(r"<summary>.*?</summary>\s*", re.DOTALL)
 _ATTRIBUTE = re.compile(r"(\w+)=\"([^\"]*)\"")
 
@@ -113,14 +122,24 @@ def _without_details(said: Said, text: str, *, has_output: bool) -> str:
 
     With a list `output`, which has them too, they are only cut out.
     """
-    at = 0
-    for found in _DETAILS.finditer(text):
+    at, kept = 0, []
+    for found in _elements(text):
         said.see(found[0])
+        kept.append(text[at : found.start()])
+        at = found.end()
         if not has_output:
-            said.text(text[at : found.start()].strip())
-            _add_details(said, found[1], found[2], found[3])
-            at = found.end()
-    return _DETAILS.sub("", text).strip() if has_output else text[at:].lstrip() if at else text
+            said.text(kept[-1].strip())
+            _add_details(said, found["kind"], found["attributes"], found["inner"])
+    if not at:
+        return text
+    return "".join([*kept, text[at:]]).strip() if has_output else text[at:].lstrip()
+
+
+def _elements(text: str) -> Iterator[re.Match[str]]:
+    """The elements that the program wrote into a text, none of code."""
+    end = max(0, text.rfind(_END))
+    closed = text[:end] + text[end:].replace("<details", "(details")  # no search goes on to an end that is not there
+    return (found for found in _CODE_OR_ELEMENT.finditer(closed) if found["kind"])
 
 
 def _add_details(said: Said, kind: str, attributes: str, inner: str) -> None:
