@@ -176,9 +176,14 @@ def print_imported(session: Session, answer: Mapping[str, Any]) -> None:
         return
     for one in answer["skipped"]:
         note(f"Skipped {one['title'] or one['id']}: {_WHY.get(one['why'], one['why'])}")
-    if left_out := ", ".join(f"{count} of {kind}" for kind, count in answer["left_out"].items()):
-        note(f"Left out, as conversations have no place for it: {left_out}.")
+    note_left_out(answer["left_out"], "conversations")
     note(f"{answer['message']}.")
+
+
+def note_left_out(left_out: Mapping[str, int], kept: Literal["conversations", "memories"]) -> None:
+    """Say what of a file had no place among what was kept of it."""
+    if told := ", ".join(f"{count} of {kind}" for kind, count in left_out.items()):
+        note(f"Left out, as {kept} have no place for it: {told}.")
 
 
 @asks()

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from mnemoir.cli.conversation_routes import CONVERSATIONS
-from mnemoir.cli.conversations import print_imported
+from mnemoir.cli.conversations import note_left_out, print_imported
 from mnemoir.cli.output import count_with_noun, note
 from mnemoir.cli.session import Session
 from mnemoir.cli.transfer import read_file
@@ -47,6 +47,7 @@ def import_file(
         return
     for one in answer.get("too_long", ()):
         note(f"Memory {one['line']} is too long: {one['size_bytes']:,} bytes. It was skipped.")
+    note_left_out(answer.get("left_out", {}), "memories")
     verb = "To be imported" if dry_run else "Imported"
     there = answer["skipped"] - len(answer.get("too_long", ()))
     note(f"{verb}: {count_with_noun(answer['imported'], 'memory')}; there already: {there}.")

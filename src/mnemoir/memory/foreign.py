@@ -1,17 +1,24 @@
 """Memories of other programs as lines of an import. Programs are told by their shape; plain text has none.
 
 An import of them adds and closes nothing. Each statement is a memory of its own, with its time as far as it is known.
+What a file holds beside them is counted, so that no word of it is lost silently.
 """
 
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from io import BytesIO
 from typing import Any, Literal, get_args
 
 from mnemoir.conversations.transfer.bounded_json import MARK, read_value
 from mnemoir.conversations.transfer.copies import InvalidImport, WrongKind
+from mnemoir.conversations.transfer.files import in_utf8
+from mnemoir.conversations.transfer.programs.forms import is_message
+from mnemoir.conversations.transfer.programs.left_out import LeftOut
 from mnemoir.conversations.transfer.programs.loose import Loose, instant_of, words_in
-from mnemoir.conversations.transfer.recognition import chat_program
+from mnemoir.conversations.transfer.recognition import chat_program, memory_program
 from mnemoir.core.clock import to_text, utc_now
 from mnemoir.core.errors import InvalidRequest
 
@@ -21,7 +28,19 @@ _ARCHIVE = b"PK\x03\x04"
 _DATABASE = b"SQLite format 3\0"
 _DATED = re.compile(r"\[(\d{4}-\d{2}-\d{2})\]\.?\s*(?:[-–:]\s*)?")
 _BULLET = re.compile(r"(?:[-*•]|\d{1,3}[.)])\s+")
+_OBJECTS = re.compile(rb"\s*\[\s*[\[{]")  # as a list of objects begins, and no list of dated lines
+_WORD = re.compile(r"\w+")
 _PERSONA = "persona"  # of Letta: what the program says of itself
+_INSTRUCTIONS = "instructions"
+# members that hold no words of anybody: names, times and settings of a program
+_TECHNICAL = frozenset(
+    (
+        *("id", "hash", "role", "type", "uuid", "version", "score", "event", "expiration_date", "timestamp"),
+        *("agent_type", "embedding_config", "llm_config", "model_settings", "tools", "tool_rules", "tool_ids"),
+        *("mcp_servers", "tool_exec_environment_variables", "model", "embedding", "owner", "organization"),
+    )
+)
+_TECHNICAL_ENDS = ("_id", "_ids", "_at", "_uuid", "_type")
 _CHATS = (
     "The file holds conversations ({}), no memories. Import it with `mnemoir conversations import`, or send it to "
     "POST /api/conversations/import."
@@ -32,32 +51,60 @@ _UNKNOWN = (
 )
 
 
-def foreign_memories(file: bytes, format: MemoryFormat) -> list[Told] | None:
-    """The memories of a file of another program; None for lines of Mnemoir's own, and for a file without anything.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryFile:
+    """What a file holds: its program as a format, its text in UTF-8, and the memories of another program.
 
-    Raises WrongKind for conversations, and InvalidRequest for a file of no known program.
+    `memories` is None for lines of Mnemoir's own, and for a file without anything. `left_out` counts, by kind, what
+    the memories hold nothing of.
     """
-    return read_memories(file, format)[1]
+
+    program: str
+    text: bytes
+    memories: list[Told] | None = None
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
-def read_memories(file: bytes, format: MemoryFormat) -> tuple[str, list[Told] | None]:
-    """The program that a file is of, as a format, and its memories as `foreign_memories` gives them; it raises so."""
+def read_memories(file: bytes, format: MemoryFormat) -> MemoryFile:
+    """What a file holds. Raises WrongKind for conversations, and InvalidRequest for a file of no known program."""
     if format not in get_args(MemoryFormat):
         raise InvalidRequest(f"There is no format {format!r:.40}.", field="format")
     text = file.removeprefix(MARK)
-    if format == "mnemoir" or not text.strip():
-        return "mnemoir", None
-    if text.startswith((_ARCHIVE, _DATABASE)):
+    if text.startswith((_ARCHIVE, _DATABASE)) and format != "mnemoir":
         raise WrongKind(_CHATS.format("an archive or a database"))
-    if format == "text":
-        return "text", list(_of_text(_plain_text(text)))
-    if format == "auto" and _is_own(Loose(_first_line(text))):
-        return "mnemoir", None  # the reader of lines reads them
+    if format == "text" and text.strip():
+        return MemoryFile(program="text", text=text, memories=list(_of_text(_plain_text(text))))
+    with in_utf8(BytesIO(text)) as told:
+        text = told.read()
+    is_own = format == "auto" and _is_own(Loose(_first_line(text)))  # the reader of lines reads them
+    if format == "mnemoir" or not text.strip() or is_own:
+        return MemoryFile(program="mnemoir", text=text)
     values = _values(text)
+    if values is None:
+        return MemoryFile(program="mnemoir", text=text)
     program = _program_of(values) if format == "auto" else format
-    if program == "mnemoir":
-        return "mnemoir", None
-    return program, [told for told in _READERS[program](values) if told["memory"].strip()]
+    left_out = LeftOut()
+    memories = [told for told in _READERS[program](values, left_out) if told["memory"].strip()]
+    _note_rest(values, memories, left_out)
+    return MemoryFile(program=program, text=text, memories=memories, left_out=dict(left_out.counts))
+
+
+def _note_rest(values: list[Any], memories: Iterable[Told], left_out: LeftOut) -> None:
+    """Count each text of the file that is neither in a memory nor counted yet."""
+    known = {word for text in (words_in(list(memories)), *left_out.words) for word in _WORD.findall(text)}
+    waiting: list[Any] = [values]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += (inner for key, inner in value.items() if not _is_technical(key))
+        elif isinstance(value, list):
+            waiting += value
+        elif isinstance(value, str) and not known.issuperset(_WORD.findall(value)):
+            left_out.note("other words", value)
+
+
+def _is_technical(name: str) -> bool:
+    return name in _TECHNICAL or name.endswith(_TECHNICAL_ENDS)
 
 
 def _plain_text(file: bytes) -> str:
@@ -80,93 +127,124 @@ def _first_line(text: bytes) -> Any:
         return None
 
 
-def _values(text: bytes) -> list[Any]:
-    """The value of the file, else the values of its lines; [] for a file that is neither."""
+def _values(text: bytes) -> list[Any] | None:
+    """The value of the file, else the values of its lines; [] for a file that is neither.
+
+    None for lines of which not even the first is whole: the reader of lines says so. Raises InvalidImport for a list
+    that is broken, and for lines of which a later one is.
+    """
     try:
         value = read_value(text, "The file")
         return value if isinstance(value, list) else [value]
-    except InvalidImport:
-        lines = [line for line in text.splitlines() if line.strip()]
+    except InvalidImport as exc:
+        if _OBJECTS.match(text):
+            raise InvalidImport(f"{exc.message} If it is cut off, export it again.") from None
+    lines = [line for line in text.splitlines() if line.strip()]
+    if _first_line(text) is None:
+        return None if lines[0].lstrip().startswith(b"{") else []
     try:
         return [read_value(line, f"Line {number}") for number, line in enumerate(lines, start=1)]
-    except InvalidImport:
-        first = lines[0].lstrip()[:1]
-        return [{"memory": "", "user_id": ""}] if first == b"{" else []  # its lines are told one by one
+    except InvalidImport as exc:
+        raise InvalidImport(f"{exc.message} If the file is cut off, export it again.") from None
 
 
 def _program_of(values: list[Any]) -> str:
-    first = next((Loose(value) for value in values if isinstance(value, dict)), Loose(None))
-    found = next((program for program, has in _SHAPES.items() if has(first)), None)
-    if found is not None:
+    inner = [each for value in values[:1] if isinstance(value, list) for each in value]
+    first = next((Loose(value) for value in [*values, *inner] if isinstance(value, dict)), Loose(None))
+    if (found := memory_program(first)) is not None:
         return found
-    if (program := chat_program(first)) is not None:
+    program = chat_program(first) or ("openai" if is_message(first) else None)
+    if program is not None:
         raise WrongKind(_CHATS.format(program))
+    if "content" in first and "role" not in first:
+        return "open-webui"
     raise InvalidRequest(_UNKNOWN, code="invalid_import")
 
 
 def _is_own(told: Loose) -> bool:
     """Whether it is a line of an export, or meant as one: the reader of lines tells what is wrong with it."""
+    if (program := memory_program(told)) is not None and program != "mem0":
+        return False
     names = ("memory", "kind", "user_id")
-    return "hash" not in told and "categories" not in told and any(name in told for name in names)
+    is_foreign = "hash" in told or "categories" in told or isinstance(told.raw("results"), list)
+    return not is_foreign and any(name in told for name in names)
 
 
-_SHAPES: Mapping[str, Callable[[Loose], bool]] = {
-    "letta": lambda told: "blocks" in told and "agents" in told,
-    "mcp": lambda told: told.text("type") in ("entity", "relation"),
-    "claude": lambda told: "conversations_memory" in told,
-    "open-webui": lambda told: "content" in told and "role" not in told and "memory" not in told,
-    "mem0": lambda told: isinstance(told.raw("results"), list) or ("memory" in told and not _is_own(told)),
-    "mnemoir": _is_own,
-}
-
-
-def _of_mem0(values: list[Any]) -> Iterator[Told]:
+def _of_mem0(values: list[Any], left_out: LeftOut) -> Iterator[Told]:
     for value in values:
         page = Loose(value)
         if isinstance(page.raw("results"), list):
-            yield from _of_mem0(page.values("results"))
+            yield from _of_mem0(page.values("results"), left_out)
+            for relation in page.values("relations"):
+                left_out.note("relations", relation)
             continue
         about = {
             **_members(page, "metadata"),
             **({"categories": page.raw("categories")} if page.values("categories") else {}),
         }
-        told: dict[str, Any] = {"memory": page.words("memory", "data"), **_times(page)}
+        text = value if isinstance(value, str) else page.words("memory", "data") or page.words("text")
+        told: dict[str, Any] = {"memory": text, **_times(page)}
         if about:
             told["metadata"] = about
-        if day := page.text("expiration_date"):
-            told["expiration_date"] = day[:10]
+        if (day := instant_of(page.text("expiration_date"))) is not None:
+            told["expiration_date"] = f"{day.date()}"
         told |= {name: page.text(name) for name in ("agent_id", "run_id", "app_id") if page.text(name)}
         yield told
 
 
-def _of_mcp(values: list[Any]) -> Iterator[Told]:
+def _of_mcp(values: list[Any], left_out: LeftOut) -> Iterator[Told]:
     for value in values:
         told = Loose(value)
-        if told.text("type") == "relation":
-            parts = {name: told.words(name) for name in ("from", "relationType", "to")}
-            yield {"memory": " ".join(filter(None, parts.values())), "metadata": parts, **_times(told)}
-            continue
-        name = told.words("name")
-        for observation in told.values("observations"):
-            text = words_in(observation)
-            yield {"memory": f"{name}: {text}" if name and text else text, **_times(told)}
+        if "type" not in told and ("entities" in told or "relations" in told):  # the graph as an answer has it
+            yield from (memory for entity in told.objects("entities") for memory in _of_entity(entity))
+            yield from map(_of_relation, told.objects("relations"))
+        elif told.text("type") == "relation":
+            yield _of_relation(told)
+        elif told.text("type") == "entity":
+            yield from _of_entity(told)
 
 
-def _of_letta(values: list[Any]) -> Iterator[Told]:
+def _of_relation(told: Loose) -> Told:
+    parts = {name: told.words(name) for name in ("from", "relationType", "to")}
+    return {"memory": " ".join(filter(None, parts.values())), "metadata": parts, **_times(told)}
+
+
+def _of_entity(told: Loose) -> Iterator[Told]:
+    name, kind = told.words("name"), told.words("entityType")
+    about = {"metadata": {"entityType": kind}} if kind else {}
+    for observation in told.values("observations") or [told.raw("observations")]:
+        if text := words_in(observation):
+            yield {"memory": f"{name}: {text}" if name else text, **about, **_times(told)}
+
+
+def _of_letta(values: list[Any], left_out: LeftOut) -> Iterator[Told]:
     for value in values:
-        for block in Loose(value).objects("blocks"):
-            if block.text("label") != _PERSONA:
-                for told in _of_text(block.words("value")):
-                    yield {**told, **_times(block), "metadata": {"block": block.text("label")}}
+        file = Loose(value)
+        for agent in [file, *file.objects("agents")]:
+            left_out.note(_INSTRUCTIONS, agent.raw("system"))
+            for message in agent.objects("messages"):
+                left_out.note("messages", message.words("content", "text", "tool_calls", "tool_returns"))
+            for name in ("core_memory", "blocks", "memory_blocks"):
+                for block in agent.objects(name):
+                    yield from _of_block(block, left_out)
 
 
-def _of_open_webui(values: list[Any]) -> Iterator[Told]:
+def _of_block(block: Loose, left_out: LeftOut) -> Iterator[Told]:
+    left_out.note(_INSTRUCTIONS, block.raw("description"))
+    if block.text("label") == _PERSONA:
+        left_out.note(_INSTRUCTIONS, [block.raw("label"), block.raw("value")])
+        return
+    for told in _of_text(block.words("value")):
+        yield {**told, **_times(block), "metadata": {"block": block.text("label")}}
+
+
+def _of_open_webui(values: list[Any], left_out: LeftOut) -> Iterator[Told]:
     for value in values:
         told = Loose(value)
         yield {"memory": told.words("content"), **_times(told)}
 
 
-def _of_claude(values: list[Any]) -> Iterator[Told]:
+def _of_claude(values: list[Any], left_out: LeftOut) -> Iterator[Told]:
     for value in values:
         told = Loose(value)
         yield from _of_text(told.words("conversations_memory"))
@@ -189,9 +267,15 @@ def _of_text(text: str) -> Iterator[Told]:
 
 
 def _times(told: Loose) -> Told:
-    created, updated = told.instant("created_at"), told.instant("updated_at")
+    """When it was said and changed; the time of the import where that is not known, or not yet come."""
+    created, updated = _past(told.instant("created_at")), _past(told.instant("updated_at"))
     times = {"created_at": to_text(utc_now()) if created is None else f"{created.isoformat()}Z"}
     return {**times, **({"updated_at": f"{updated.isoformat()}Z"} if created and updated else {})}
+
+
+def _past(time: datetime | None) -> datetime | None:
+    """The time, if it has come."""
+    return time if time is not None and time <= utc_now().replace(tzinfo=None) else None
 
 
 def _members(told: Loose, name: str) -> Mapping[str, Any]:
@@ -199,7 +283,7 @@ def _members(told: Loose, name: str) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-_READERS: Mapping[str, Callable[[list[Any]], Iterable[Told]]] = {
+_READERS: Mapping[str, Callable[[list[Any], LeftOut], Iterable[Told]]] = {
     "mem0": _of_mem0,
     "mcp": _of_mcp,
     "letta": _of_letta,

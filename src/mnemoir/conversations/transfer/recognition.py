@@ -111,8 +111,8 @@ def _by_object(file: BinaryIO) -> str:
 def _by_members(value: Any, *, is_line: bool = False) -> str:
     """The format of another program, by the members of its first conversation or line. Raises InvalidImport."""
     told = Loose(value)
-    if (kind := next((kind for kind, has in _MEMORY_SHAPES.items() if has(told)), None)) is not None:
-        raise WrongKind(_MEMORIES.format(kind))
+    if (kind := memory_program(told)) is not None:
+        raise WrongKind(_MEMORIES.format(_MEMORY_NAMES[kind]))
     found = chat_program(told)
     if found is None and (is_line or "role" in told) and is_message(told):
         found = "openai"
@@ -125,6 +125,11 @@ def _by_members(value: Any, *, is_line: bool = False) -> str:
 def chat_program(told: Loose) -> str | None:
     """The program whose conversation this is, by its members; None for none."""
     return next((name for name, program in _PROGRAMS.items() if program.has(told)), None)
+
+
+def memory_program(told: Loose) -> str | None:
+    """The program whose memory this is, or a page of them, by its members; None for none."""
+    return next((name for name, has in _MEMORY_SHAPES.items() if has(told)), None)
 
 
 def _has_fragments(told: Loose) -> bool:
@@ -177,11 +182,23 @@ _UNREAD_SHAPES: Mapping[str, Callable[[Loose], bool]] = {
     "Poe": lambda told: "messagesConnection" in told,
 }
 _MEMORY_SHAPES: Mapping[str, Callable[[Loose], bool]] = {
-    "mem0": lambda told: "memory" in told or any("memory" in one for one in told.objects("results")),
-    "the MCP server memory": lambda told: told.text("type") in ("entity", "relation"),
-    "Claude": lambda told: "conversations_memory" in told,
-    "Letta": lambda told: "blocks" in told and "agents" in told,
-    "Open WebUI": lambda told: "content" in told and "user_id" in told and "role" not in told,
+    "letta": lambda told: "core_memory" in told or ("blocks" in told and "agents" in told),
+    "mcp": lambda told: (
+        told.text("type") in ("entity", "relation") or all(name in told for name in ("entities", "relations"))
+    ),
+    "claude": lambda told: "conversations_memory" in told,
+    "open-webui": lambda told: all(
+        (name in told) == is_there
+        for name, is_there in {"content": True, "user_id": True, "role": False, "memory": False}.items()
+    ),
+    "mem0": lambda told: "memory" in told or isinstance(told.raw("results"), list),
+}
+_MEMORY_NAMES: Mapping[str, str] = {
+    "letta": "Letta",
+    "mcp": "the MCP server memory",
+    "claude": "Claude",
+    "open-webui": "Open WebUI",
+    "mem0": "mem0",
 }
 
 

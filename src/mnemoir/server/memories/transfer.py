@@ -78,7 +78,8 @@ class StoredImport(JsonObject):
 class ImportAnswer(Success):
     """The number of lines that were added, and of those that were not; with `dry_run`, would be.
 
-    Skipped are lines that existed already, and those of `too_long`. `format` is what the file was read as.
+    Skipped are lines that existed already, and those of `too_long`. `format` is what the file was read as; `left_out`
+    counts by kind what a file of another program held and memories have no place for.
     """
 
     message: str
@@ -87,6 +88,7 @@ class ImportAnswer(Success):
     format: str
     imports: NotRequired[list[StoredImport]]
     too_long: NotRequired[Sequence[LongLine]]
+    left_out: NotRequired[Mapping[str, int]]
     plans: NotRequired[list[ImportPlan]]
 
 
@@ -138,13 +140,14 @@ async def import_lines(
 ) -> Answer[ImportAnswer]:
     body = await read_body(request.scope, request.receive, site.options.max_body_bytes)
     exchanges, lines = _exchanges(site), defaultdict[tuple[str, str], list[Any]](list)
-    program, foreign = read_memories(body, format)
-    body = _of_user(body, foreign, user)
-    read, too_long = _without_long(_read(body, exchanges), site.parts.memory.facts.text_bound)
+    file = read_memories(body, format)
+    program, lined = file.program, _of_user(file.text, file.memories, user)
+    read, too_long = _without_long(_read(lined, exchanges), site.parts.memory.facts.text_bound)
     for kind, user, record in read:
         lines[kind, user].append(record)
     if dry_run:
-        return Answer(_with_long(await _plan_import(exchanges, project, program, lines), too_long))
+        planned = await _plan_import(exchanges, project, program, lines)
+        return Answer(_with_rest(planned, too_long, file.left_out))
     owners = {user: owner(project, user) for _, user in lines}  # before the first is added
     added = skipped = 0
     imports: list[StoredImport] = []
@@ -166,7 +169,7 @@ async def import_lines(
         "format": program,
         "imports": imports,
     }
-    return Answer(_with_long(answer, too_long))
+    return Answer(_with_rest(answer, too_long, file.left_out))
 
 
 async def _plan_import(
@@ -205,10 +208,10 @@ def _without_long(lines: Sequence[_NumberedLine], bound: TextBound) -> tuple[lis
     return kept, too_long
 
 
-def _with_long(answer: ImportAnswer, too_long: Sequence[LongLine]) -> ImportAnswer:
-    if not too_long:
-        return answer
-    return {**answer, "skipped": answer["skipped"] + len(too_long), "too_long": too_long}
+def _with_rest(answer: ImportAnswer, too_long: Sequence[LongLine], left_out: Mapping[str, int]) -> ImportAnswer:
+    """The answer with what does not come in, where there is any."""
+    told: ImportAnswer = {**answer, "left_out": left_out} if left_out else answer
+    return {**told, "skipped": told["skipped"] + len(too_long), "too_long": too_long} if too_long else told
 
 
 def _exchanges(site: Site) -> dict[str, Exchange]:

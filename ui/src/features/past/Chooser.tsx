@@ -1,6 +1,6 @@
 import { Alert, Button, FileInput, Group, Paper, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { ImportReport } from '@/shared/components/ImportReport';
+import { ImportReport, LeftOut } from '@/shared/components/ImportReport';
 import { ErrorState } from '@/shared/components/states';
 import { type Found, useBringing, useRecognition } from '@/shared/data/imports';
 import { bytes } from '@/shared/text/bytes';
@@ -107,11 +107,12 @@ interface ReportProps {
 function Report({ title, found, color = 'gray' }: ReportProps) {
   const named = `${title}: ${programOf(found.answer.format)}`;
   if (found.kind === 'conversations') return <ImportReport title={named} report={found.answer} color={color} />;
-  const { imported, skipped } = found.answer;
+  const { imported, skipped, left_out = {} } = found.answer;
   return (
     <Alert color={color} variant="light" title={named} role="status">
       {counted(imported, 'memory', 'memories')}
       {skipped > 0 && `; ${skipped.toLocaleString()} skipped`}
+      <LeftOut counts={left_out} kept="memories" />
     </Alert>
   );
 }

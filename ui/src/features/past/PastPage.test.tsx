@@ -47,11 +47,12 @@ it('sends a file of memories the other way', async () => {
   brought();
   server.use(
     http.post('*/api/conversations/import', () => HttpResponse.json(problem('wrong_kind'), { status: 415 })),
-    http.post('*/api/import', () => HttpResponse.json({ ...memories, format: 'mem0' })),
+    http.post('*/api/import', () => HttpResponse.json({ ...memories, format: 'mem0', left_out: { relations: 2 } })),
   );
   await choose('memories.json', '{"results": []}');
   expect(await screen.findByText('In this file: mem0')).toBeInTheDocument();
   expect(screen.getByText('3 memories; 1 skipped')).toBeInTheDocument();
+  expect(screen.getByText('Left out, as memories have no place for it: 2 of relations.')).toBeInTheDocument();
 });
 
 it('asks of a text whether it is a list of memories, and stores nothing before', async () => {

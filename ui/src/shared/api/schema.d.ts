@@ -4421,7 +4421,8 @@ export interface components {
          * ImportAnswer
          * @description The number of lines that were added, and of those that were not; with `dry_run`, would be.
          *
-         *     Skipped are lines that existed already, and those of `too_long`. `format` is what the file was read as.
+         *     Skipped are lines that existed already, and those of `too_long`. `format` is what the file was read as; `left_out`
+         *     counts by kind what a file of another program held and memories have no place for.
          */
         ImportAnswer: {
             /**
@@ -4441,6 +4442,10 @@ export interface components {
             imports?: components["schemas"]["StoredImport"][];
             /** Too Long */
             too_long?: components["schemas"]["LongLine"][];
+            /** Left Out */
+            left_out?: {
+                [key: string]: number;
+            };
             /** Plans */
             plans?: components["schemas"]["ImportPlan"][];
         };

@@ -17,7 +17,6 @@ interface ImportReportProps {
 /** What conversations come of a file, or came, and what does not. */
 export function ImportReport({ title, report, color = 'gray' }: ImportReportProps) {
   const { conversations, messages, skipped, left_out } = report;
-  const others = Object.entries(left_out).map(([kind, count]) => `${count.toLocaleString()} of ${kind}`);
   return (
     <Alert color={color} variant="light" title={title} role="status">
       {conversations.toLocaleString()} {conversations === 1 ? 'conversation' : 'conversations'} with{' '}
@@ -33,11 +32,23 @@ export function ImportReport({ title, report, color = 'gray' }: ImportReportProp
           {skipped.length > MOST_NAMED && <List.Item>and {skipped.length - MOST_NAMED} more</List.Item>}
         </List>
       )}
-      {others.length > 0 && (
-        <Text size="xs" mt={4}>
-          Left out, as conversations have no place for it: {others.join(', ')}.
-        </Text>
-      )}
+      <LeftOut counts={left_out} kept="conversations" />
     </Alert>
+  );
+}
+
+interface LeftOutProps {
+  counts: Record<string, number>;
+  kept: 'conversations' | 'memories';
+}
+
+/** What of a file has no place among what is kept of it, by kind. */
+export function LeftOut({ counts, kept }: LeftOutProps) {
+  const told = Object.entries(counts).map(([kind, count]) => `${count.toLocaleString()} of ${kind}`);
+  if (told.length === 0) return null;
+  return (
+    <Text size="xs" mt={4}>
+      Left out, as {kept} have no place for it: {told.join(', ')}.
+    </Text>
   );
 }
