@@ -138,7 +138,8 @@ def test_one_chat_and_the_inside_of_one_are_recognised(store):
     inside = chat(*BRANCHED, current="a2")["chat"] | {"id": "inside"}
     assert take(store, inside).ids == ["inside"]
     assert take(store, chat(*BRANCHED)).ids == ["chat-1"]
-    assert take(store, []).ids == []
+    with pytest.raises(InvalidImport, match="an empty list"):
+        take(store, [])
 
 
 def test_a_chat_without_a_usable_id_gets_the_same_one_each_time(store):

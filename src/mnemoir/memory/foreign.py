@@ -37,7 +37,16 @@ _TECHNICAL = frozenset(
     (
         *("id", "hash", "role", "type", "uuid", "version", "score", "event", "expiration_date", "timestamp"),
         *("agent_type", "embedding_config", "llm_config", "model_settings", "tools", "tool_rules", "tool_ids"),
-        *("mcp_servers", "tool_exec_environment_variables", "model", "embedding", "owner", "organization"),
+        *(
+            "mcp_servers",
+            "tool_exec_environment_variables",
+            "model",
+            "embedding",
+            "owner",
+            "organization",
+            "next",
+            "previous",
+        ),
     )
 )
 _TECHNICAL_ENDS = ("_id", "_ids", "_at", "_uuid", "_type")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import IO, Any, BinaryIO, cast
-from zipfile import ZipFile
+from zipfile import ZipFile, ZipInfo
 
 from mnemoir.conversations.transfer.bounded_json import MARK, MOST_BYTES, array_items, first_byte, read_value
 from mnemoir.conversations.transfer.copies import ImportTooLarge, InvalidImport, WrongKind
@@ -40,6 +40,13 @@ _UNKNOWN = (
     "Big-AGI, LM Studio, Jan or SillyTavern, nor a list of messages as OpenAI has them, nor the database of harombe. "
     "A list of memories in plain text is brought in by `mnemoir import FILE --as memories`."
 )
+_EMPTY = "The file is an empty list: there is no conversation in it. Export the chats again."
+_NO_CONVERSATIONS = (
+    "The archive has no conversations.json in it, but {}. Unpack it, and import its files of chats one by one; of "
+    "ChatGPT, Claude and DeepSeek import the archive as it was downloaded."
+)
+_MOST_NAMED, _LONGEST_NAME = 3, 60
+_MIXED = "The archive holds conversations of {} ({}) and of {} ({}). Unpack it, and import these files one by one."
 _NOT_READ = "The file is of {}, whose chats are not read. Export them as a list of messages with role and content."
 _MEMORIES = (
     "The file holds memories ({}), no conversations. Import it with `mnemoir import`, or send it to POST /api/import."
@@ -72,23 +79,52 @@ def _format_of(file: BinaryIO) -> str:
             return _format_in(archive)
     match first_byte(file):
         case b"[":
-            return _by_members(_first_object(file))
+            if (first := _first_object(file)) is None:
+                raise InvalidImport(_EMPTY)
+            return _by_members(first)
         case b"{":
             return _by_object(file)
     raise InvalidImport(_UNKNOWN)
 
 
 def _format_in(archive: ZipFile) -> str:
-    """The format of the first conversations in an archive."""
+    """The format of the conversations in an archive. Raises InvalidImport where they are of several programs."""
     if any(PurePosixPath(entry.filename).name == JAN_MESSAGES for entry in archive_entries(archive)):
         return "jan"
     found = conversation_entries(archive)
     if not found:
-        raise InvalidImport("The archive has no conversations.json in it. Import the export as it was downloaded.")
-    with archive.open(found[0]) as inner:
+        raise InvalidImport(_NO_CONVERSATIONS.format(_names_in(archive)))
+    first: tuple[str, str] | None = None
+    for entry in found:
+        try:
+            told = _first_in(archive, entry)
+            program = None if told is None else _by_members(told)
+        except InvalidImport:
+            if first is None:
+                raise
+            continue  # its reader names it
+        if first is not None and program not in (None, first[0]):
+            raise InvalidImport(_MIXED.format(*first, program, entry.filename[-_LONGEST_NAME:]))
+        if program is not None:
+            first = first or (program, entry.filename[-_LONGEST_NAME:])
+    return "open-webui" if first is None else first[0]  # whose empty lists say nothing
+
+
+def _first_in(archive: ZipFile, entry: ZipInfo) -> Any:
+    """The first conversation in a file of an archive; None for an empty list."""
+    with archive.open(entry) as inner:
         if first_byte(inner) == b"[":
-            return _by_members(_first_object(inner))
-        return _by_members(read_value(inner.read(MOST_BYTES + 1).removeprefix(MARK), found[0].filename))
+            return _first_object(inner)
+        return read_value(inner.read(MOST_BYTES + 1).removeprefix(MARK), entry.filename)
+
+
+def _names_in(archive: ZipFile) -> str:
+    """The first files of an archive, by name, for a sentence."""
+    names = [entry.filename[:_LONGEST_NAME] for entry in archive_entries(archive)]
+    if not names:
+        return "nothing"
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _by_object(file: BinaryIO) -> str:
@@ -203,12 +239,14 @@ _MEMORY_NAMES: Mapping[str, str] = {
 
 
 def _first_object(file: IO[bytes]) -> Any:
-    """The first object of a list; for an empty list a conversation without messages.
+    """The first object of a list; None for an empty list, and a conversation without messages for one without any.
 
     A list whose objects are messages is one conversation.
     """
+    has_any = False
     try:
         for raw in array_items(file, ITEM):
+            has_any = True
             value = read_value(raw, f"{ITEM} 1")
             if isinstance(value, list):
                 return {"messages": value}
@@ -216,7 +254,7 @@ def _first_object(file: IO[bytes]) -> Any:
                 return value
     finally:
         file.seek(0)
-    return {"chat": {}}
+    return {"chat": {}} if has_any else None
 
 
 def _read_json(file: BinaryIO) -> Iterator[Item]:

@@ -5,6 +5,8 @@ from mnemoir.conversations.transfer.programs.loose import Loose
 from mnemoir.conversations.transfer.programs.said import Said, add_content, role_of
 from mnemoir.core.conversations import Message
 
+_OF_STEPS = ("type", "stepIdentifier", "genInfo")  # the members of a step that hold no words
+
 
 def read_lm_studio(item: Loose) -> ForeignChat:
     chat = ForeignChat(
@@ -45,7 +47,16 @@ def _messages_of(chat: ForeignChat, version: Loose) -> list[Message]:
         chat.model(step.object("genInfo").text("identifier", "indexedModelIdentifier"))
         if step.text("type") == "contentBlock" or not step.text("type"):
             _add_block(said, step)
+        else:
+            _leave_out_notice(said, step)
     return said.messages()
+
+
+def _leave_out_notice(said: Said, step: Loose) -> None:
+    """Count what the program itself notes, if there are words in it."""
+    told = step.words(*(name for name in step if name not in _OF_STEPS))
+    if any(map(str.isalnum, told)):
+        said.leave_out("notices", told)
 
 
 def _add_block(said: Said, block: Loose) -> None:

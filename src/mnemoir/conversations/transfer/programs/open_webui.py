@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from mnemoir.conversations.transfer.programs.chats import INCOMPLETE, ForeignChat, told_flags
 from mnemoir.conversations.transfer.programs.loose import Loose, words_in
-from mnemoir.conversations.transfer.programs.said import Said, add_content, role_of, text_of_json
+from mnemoir.conversations.transfer.programs.said import Said, add_content, kind_of_part, role_of, text_of_json
 from mnemoir.core.conversations import Message
 
 _CODE = (
@@ -109,7 +109,7 @@ def _add_output(said: Said, one: Loose) -> bool:
             case "function_call_output":
                 add_content(said, [{**_members(item), "type": "tool_result"}])
             case kind:
-                said.leave_out(kind or "output", item.words("content", "code"))
+                said.leave_out(kind_of_part(kind), item.words("content", "code"))
     return has_text
 
 

@@ -87,6 +87,10 @@ def _add_line(chat: ForeignChat, names: _Names, line: Loose, number: int, above:
         created_at = _instant(info.raw("send_date"))
         messages = _messages_of(chat, role, names.of(line, role), names.fill_in(words), more)
         chat.add(f"{number}.{at}", above, messages, created_at=created_at)
+    counted = {at for at, _ in texts if at != chosen}
+    thoughts = {info.object("extra").words("reasoning") for at, info in enumerate(infos) if at not in counted}
+    for words in sorted(thoughts - {extra.words("reasoning")}):
+        chat.left_out.note("thinking", words)  # of a swipe that says what another says
     return f"{number}.{chosen}" if f"{number}.{chosen}" in chat.nodes else f"{number}.{sorted(texts)[0][0]}"
 
 
