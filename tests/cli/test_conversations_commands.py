@@ -204,3 +204,12 @@ def test_a_list_without_anything_says_so(conversations):
 def test_nothing_is_said_of_a_server_to_whoever_names_the_data_directory(tmp_path, capsys):
     done = run_here("conversations", "list", "--data-dir", "data", cwd=tmp_path, capsys=capsys)
     assert (done.returncode, done.stderr) == (0, "There are no conversations of 'user'.\n")
+
+
+def test_an_import_of_memories_tells_what_it_leaves_out(served, user, tmp_path, capsys):
+    file = tmp_path / "theirs.json"
+    file.write_text(json.dumps({"results": [{"memory": "Bakes rye"}], "relations": [{"source": "a", "target": "b"}]}))
+    done = run_here("import", str(file), "--user", user, cwd=tmp_path, capsys=capsys, **served.environment)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "Left out, as memories have no place for it: 1 of relations." in done.stderr
+    assert "Imported: 1 memory; there already: 0." in done.stderr
