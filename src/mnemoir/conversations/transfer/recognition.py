@@ -163,11 +163,6 @@ def chat_program(told: Loose) -> str | None:
     return next((name for name, program in _PROGRAMS.items() if program.has(told)), None)
 
 
-def memory_program(told: Loose) -> str | None:
-    """The program whose memory this is, or a page of them, by its members; None for none."""
-    return next((name for name, has in _MEMORY_SHAPES.items() if has(told)), None)
-
-
 def _has_fragments(told: Loose) -> bool:
     return any("fragments" in node.object("message") for _, node in told.named_objects("mapping"))
 
@@ -236,6 +231,11 @@ _MEMORY_NAMES: Mapping[str, str] = {
     "open-webui": "Open WebUI",
     "mem0": "mem0",
 }
+
+
+def memory_program(told: Loose) -> str | None:
+    """The program whose memory this is, or a page of them, by its members; None for none."""
+    return next((name for name, has in _MEMORY_SHAPES.items() if has(told)), None)
 
 
 def _first_object(file: IO[bytes]) -> Any:
