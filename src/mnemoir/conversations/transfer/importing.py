@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO, Literal, get_args
 
@@ -27,6 +28,7 @@ from mnemoir.conversations.transfer.files import in_utf8, readable
 from mnemoir.conversations.transfer.programs.forms import Item
 from mnemoir.conversations.transfer.recognition import format_of, reader_of
 from mnemoir.conversations.transfer.restoring import UNFINISHED, SessionRestorer, count_new, merge
+from mnemoir.core.clock import utc_now
 from mnemoir.core.conversations import ImportFormat, Message, SessionRecord, checked_session_id
 from mnemoir.core.errors import InvalidRequest, MnemoirError
 from mnemoir.ports.log import Log
@@ -43,7 +45,8 @@ class ImportReport:
     """The result of an import, or of a dry run as if it had stored; existing messages are not counted.
 
     `left_out` counts what the imported sessions held and conversations have no place for, by kind. `stored` are the
-    sessions with messages of the import; none after a dry run.
+    sessions with messages of the import; none after a dry run. Messages without a time of their own are stored with
+    one that is not before `begun_at`.
     """
 
     ids: list[str]  # of the imported sessions, in the store
@@ -52,6 +55,7 @@ class ImportReport:
     left_out: Mapping[str, int] = field(default_factory=Counter)
     format: str = ""
     stored: Sequence[StoredSession] = field(default=(), compare=False)
+    begun_at: datetime = field(default_factory=utc_now, compare=False)
 
     @property
     def sessions(self) -> int:
@@ -80,6 +84,7 @@ def import_sessions(
     """
     if on_conflict not in get_args(OnConflict):
         raise InvalidRequest(f"on_conflict is one of {', '.join(get_args(OnConflict))}.", field="on_conflict")
+    begun_at = utc_now()
     with readable(data) as told, in_utf8(told) as file:
         found = format_of(file, format)
         read = reader_of(file, found)
@@ -92,7 +97,7 @@ def import_sessions(
         with closing(SessionRestorer(manager, attachments)) as restoring:
             report = _Import(restoring, on_conflict, user).report(_copies_to_store(read(file), change))
         manager.begin_backfill()
-        return replace(report, format=found)
+        return replace(report, format=found, begun_at=begun_at)
 
 
 def _copies_to_store(copies: Iterator[Item], change: Callable[[str, Message], Message] | None) -> Iterator[Item]:

@@ -115,7 +115,7 @@ def session_of(chat: ForeignChat, told: Any, program: str, place: str, raw: byte
         id=session_id_of(chat.id, raw),
         system_prompt=chat.system_prompt,
         metadata=metadata,
-        created_at=chat.created_at,
+        created_at=chat.created_at or chat.updated_at,
         updated_at=chat.updated_at,
         left_out=+chat.left_out.counts,
     )
