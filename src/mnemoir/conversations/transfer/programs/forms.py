@@ -7,6 +7,7 @@ from typing import IO, Any, BinaryIO
 from zipfile import ZipFile, ZipInfo
 
 from mnemoir.conversations.transfer.bounded_json import MARK, MOST_BYTES, array_items, first_byte, read_value
+from mnemoir.conversations.transfer.branched_json import read_conversation
 from mnemoir.conversations.transfer.copies import ImportTooLarge, InvalidImport, SessionCopy, SkippedSession
 from mnemoir.conversations.transfer.files import archive_entries, is_archive, opened_archive
 from mnemoir.conversations.transfer.programs.big_agi import read_big_agi
@@ -55,7 +56,7 @@ def _objects_of_lines(file: IO[bytes]) -> Iterator[Line]:
         number += 1
         raw = line.removeprefix(MARK).strip()
         try:
-            yield raw, read_value(raw, f"Line {number}")
+            yield raw, read_conversation(raw, f"Line {number}")
         except ImportTooLarge:
             raise
         except InvalidImport:

@@ -92,14 +92,15 @@ class Loose:
 
 def words_in(value: object) -> str:
     """All texts and numbers in a JSON value, a line each."""
-    if isinstance(value, str):
-        return value
-    if value is None or isinstance(value, bool):
-        return ""
-    if isinstance(value, int | float):
-        return str(value)
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return "\n".join(filter(None, map(words_in, inner)))
+    found: list[str] = []
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict | list):
+            waiting += reversed([*(one.values() if isinstance(one, dict) else one)])
+        elif isinstance(one, str | int | float) and not isinstance(one, bool):
+            found.append(str(one))
+    return "\n".join(filter(None, found))
 
 
 def instant_of(value: object) -> datetime | None:
