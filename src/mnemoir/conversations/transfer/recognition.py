@@ -129,8 +129,10 @@ def chat_program(told: Loose) -> str | None:
     return next((name for name, program in _PROGRAMS.items() if program.has(told)), None)
 
 
-def _has_fragments(told: Loose) -> bool:
-    return any("fragments" in node.object("message") for _, node in told.named_objects("mapping"))
+def _is_deepseek(told: Loose) -> bool:
+    """Whether messages have fragments, or a role of their own: those of ChatGPT have it of their author."""
+    messages = [node.object("message") for _, node in told.named_objects("mapping")]
+    return any("fragments" in one or (one.text("role") and "author" not in one) for one in messages)
 
 
 def _of_messages(*names: str) -> Callable[[Loose], bool]:
@@ -155,7 +157,7 @@ class Program:
 
 # The first whose shape holds reads the file; a shape further down may hold for what stands above it.
 _PROGRAMS: Mapping[str, Program] = {
-    "deepseek": Program(lambda told: "mapping" in told and _has_fragments(told), chats_of("deepseek", read_deepseek)),
+    "deepseek": Program(lambda told: "mapping" in told and _is_deepseek(told), chats_of("deepseek", read_deepseek)),
     "chatgpt": Program(lambda told: "mapping" in told, read_chatgpt_file),
     "claude": Program(lambda told: "chat_messages" in told, chats_of("claude", read_claude)),
     "jan": Program(lambda told: told.text("object") == "thread.message", read_jan_file),
