@@ -19,6 +19,7 @@ from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.log.message_rows import record_of
 from mnemoir.conversations.transfer.copies import (
     InvalidImport,
+    MessageCopy,
     SessionCopy,
     SessionHolder,
     SkippedSession,
@@ -28,6 +29,7 @@ from mnemoir.conversations.transfer.files import in_utf8, readable
 from mnemoir.conversations.transfer.programs.forms import Item
 from mnemoir.conversations.transfer.recognition import format_of, reader_of
 from mnemoir.conversations.transfer.restoring import UNFINISHED, SessionRestorer, count_new, merge
+from mnemoir.conversations.transfer.same_ids import SameIds
 from mnemoir.core.clock import utc_now
 from mnemoir.core.conversations import ImportFormat, Message, SessionRecord, checked_session_id
 from mnemoir.core.errors import InvalidRequest, MnemoirError
@@ -89,13 +91,14 @@ def import_sessions(
         found = format_of(file, format)
         read = reader_of(file, found)
         file.seek(0)
-        _check_all(read(file))
+        same_ids = _check_all(read(file))
         file.seek(0)
+        copies = read(file) if on_conflict in ("rename", "merge") else same_ids.name_apart(read(file))
         if dry_run:
-            trial = _Trial(manager.storage, on_conflict).report(_copies_to_store(read(file), change))
+            trial = _Trial(manager.storage, on_conflict).report(_copies_to_store(copies, change))
             return replace(trial, format=found)
         with closing(SessionRestorer(manager, attachments)) as restoring:
-            report = _Import(restoring, on_conflict, user).report(_copies_to_store(read(file), change))
+            report = _Import(restoring, on_conflict, user).report(_copies_to_store(copies, change))
         manager.begin_backfill()
         return replace(report, format=found, begun_at=begun_at)
 
@@ -115,30 +118,41 @@ def _copies_to_store(copies: Iterator[Item], change: Callable[[str, Message], Me
     return map(copy_to_store, copies)
 
 
-def _check_all(copies: Iterator[Item]) -> None:
-    """Read all sessions. Raises InvalidImport for one that cannot be stored, and where none can be read."""
+def _check_all(copies: Iterator[Item]) -> SameIds:
+    """Read all sessions, and note what they say by their ids.
+
+    Raises InvalidImport for one that cannot be stored, and where none can be read.
+    """
     first: SkippedSession | None = None
     has_any = False
+    same_ids = SameIds()
     for copy in copies:
         if isinstance(copy, SessionCopy):
             has_any = True
-            _check(copy)
+            _check(copy, same_ids)
         else:
             first = first or copy
     if first is not None and not has_any:
         raise InvalidImport(f"No conversation in the file can be read. {first.title}: {first.why}")
+    return same_ids
 
 
-def _check(copy: SessionCopy) -> None:
+def _check(copy: SessionCopy, same_ids: SameIds) -> None:
     """Read a whole session. Raises InvalidImport when it cannot be stored."""
     place = copy.place
+
+    def messages() -> Iterator[MessageCopy]:
+        nonlocal place
+        for message in copy.messages:
+            place = message.place
+            record_of("", message.message)
+            yield message
+
     try:
         if copy.id is not None:
             checked_session_id(copy.id)
         copy.metadata.to_json()
-        for message in copy.messages:
-            place = message.place
-            record_of("", message.message)
+        same_ids.note(copy.id or "", messages())
     except InvalidImport:
         raise
     except InvalidRequest as exc:
