@@ -13,7 +13,7 @@ from mnemoir.conversations.transfer.bounded_json import read_value
 from mnemoir.conversations.transfer.copies import InvalidImport
 from mnemoir.conversations.transfer.programs.chats import ForeignChat, told_flags
 from mnemoir.conversations.transfer.programs.loose import Loose, words_in
-from mnemoir.conversations.transfer.programs.said import Said, arguments_of, role_of
+from mnemoir.conversations.transfer.programs.said import Said, role_of
 from mnemoir.core.conversations import MediaPart, Message, Role, TextPart
 
 _THINKING = frozenset({"thoughts", "reasoning_recap"})
@@ -59,6 +59,7 @@ class _Reader:
             updated_at=item.instant("update_time"),
         )
         chat.custom |= told_flags(item, "is_archived", "is_starred")
+        chat.model(item.text("default_model_slug"))
         if folder := item.name("gizmo_id"):
             chat.custom["folder"] = folder
         for name, node in self._nodes.items():
@@ -94,7 +95,7 @@ class _Reader:
             recipient = message.text("recipient") or "all"
             if recipient != "all":
                 said = Said(role, chat.left_out)
-                said.call(name, recipient, arguments_of(self._text(content, None)))
+                said.call(name, recipient, self._text(content, None))
                 return said.messages()
         said = Said(role, chat.left_out)
         text = _without_marks(self._text(content, said), about)

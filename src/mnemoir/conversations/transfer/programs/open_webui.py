@@ -30,6 +30,8 @@ def read_open_webui(item: Loose) -> ForeignChat:
         updated_at=item.instant("updated_at"),
     )
     chat.custom |= told_flags(item, "pinned", "archived")
+    for model in inner.values("models"):
+        chat.model(model if isinstance(model, str) else "")
     if folder := item.name("folder_id") or item.words("folder_id"):
         chat.custom["folder"] = folder
     history = inner.object("history")
@@ -152,6 +154,6 @@ def _note_rating(chat: ForeignChat, annotation: Loose) -> None:
 
 
 def _tags(item: Loose, inner: Loose) -> list[str]:
-    tags = item.object("meta").values("tags") or inner.values("tags")
+    tags = [*item.object("meta").values("tags"), *inner.values("tags")]
     names = [tag.get("name") if isinstance(tag, dict) else tag for tag in tags]
-    return [name for name in names if isinstance(name, str)]
+    return list(dict.fromkeys(name for name in names if isinstance(name, str)))

@@ -229,6 +229,9 @@ def _add_result(said: Said, part: Loose) -> None:
 
 
 def _add_file(said: Said, part: Loose) -> None:
+    if words := part.words("transcript") or part.object("input_audio").words("transcript"):
+        said.text(words)
+        return
     inner = part.object("file") or part
     said.file(inner.name("filename", "file_name", "name", "title", "file_id", "id", "fileIdentifier"))
 
