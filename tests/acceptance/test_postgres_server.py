@@ -14,6 +14,7 @@ from tests.postgres_server import PostgresServer, binaries_of, servers
 from tests.serving import ServerProcess, clean_environment
 
 pytest.importorskip("psycopg_pool", reason="the package psycopg-pool is not installed")
+pytestmark = pytest.mark.slow
 TEA = {"messages": [{"role": "user", "content": "I drink green tea."}], "user_id": "anna"}
 
 
@@ -49,7 +50,6 @@ def texts_of(server: ServerProcess, user: str = "anna") -> list[str]:
     return [one["memory"] for one in ask(server, "GET", f"/api/memories?user_id={user}")["results"]]
 
 
-@pytest.mark.slow
 def test_what_is_told_is_found_changed_and_deleted_and_is_there_after_a_kill(tmp_path):
     with served(tmp_path, servers.database_of(18, tmp_path)) as server:
         ask(server, "POST", "/api/memories", TEA)
@@ -66,7 +66,6 @@ def test_what_is_told_is_found_changed_and_deleted_and_is_there_after_a_kill(tmp
         assert not (tmp_path / "data" / "mnemoir.db").exists()
 
 
-@pytest.mark.slow
 def test_a_database_of_another_directory_is_refused(tmp_path):
     dsn = servers.database_of(18, tmp_path)
     with served(tmp_path, dsn) as server:
@@ -85,7 +84,6 @@ def test_the_doctor_says_whether_the_database_answers(tmp_path):
     assert "geheim" not in told.stdout + told.stderr
 
 
-@pytest.mark.slow
 def test_while_the_database_is_away_requests_are_503_and_then_served_again(tmp_path):
     with PostgresServer(18) as database, served(tmp_path, database.dsn) as server:
         ask(server, "POST", "/api/memories", TEA)

@@ -5,6 +5,7 @@ import pytest
 from mnemoir.conversations import MemoryManager, Message
 from mnemoir.conversations.transfer import SkippedSession, import_sessions
 from mnemoir.conversations.transfer.copies import InvalidImport
+from mnemoir.conversations.transfer.same_ids import TWICE_WHY
 from tests.conversations.transfer_kit import HELLO, all_of, lines, said, texts, tree
 
 
@@ -31,6 +32,24 @@ def test_an_existing_session_keeps_its_id_and_the_other_gets_a_new_one(store):
     long = lines(id="x" * 512)
     import_sessions(store, long)
     assert import_sessions(store, long, on_conflict="rename").ids == ["x" * 500 + "-2"]
+
+
+@pytest.mark.parametrize("policy", ["skip", "replace"])
+def test_sessions_of_one_file_with_the_same_id_and_other_words_are_all_stored(store, policy):
+    file = lines(*HELLO) + lines(said("user", "other")) + lines(id="s-2") + lines(*HELLO, title="Again")
+    twice = SkippedSession(id="s", title="Again", why=TWICE_WHY)
+    trial = import_sessions(store, file, on_conflict=policy, dry_run=True)
+    report = import_sessions(store, file, on_conflict=policy)
+    assert report == trial
+    assert (report.ids, report.skipped) == (["s", "s-3", "s-2"], [twice])
+    assert (texts(store), texts(store, "s-3")) == (["hi", "hello"], ["other"])
+    again = import_sessions(store, file, on_conflict="skip")
+    assert [(one.id, one.why) for one in again.skipped] == [
+        ("s", "exists"),
+        ("s-3", "exists"),
+        ("s-2", "exists"),
+        ("s", TWICE_WHY),
+    ]
 
 
 def test_an_existing_session_is_replaced_completely(store):

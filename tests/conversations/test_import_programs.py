@@ -221,3 +221,37 @@ def test_no_word_of_a_broken_file_is_lost_silently(program, tries):
             continue
         lost = set(words_of(value)) - set(arrived) - {"wThought"}
         assert not lost or is_told, (number, lost, value)
+
+
+def nested(count: int, *, begins: str = '{"messages": [') -> bytes:
+    """A chat of LibreChat whose messages stand within each other."""
+    told = "".join(
+        f'{{"messageId": "m{at}", "isCreatedByUser": {str(at % 2 == 0).lower()}, "text": "w{at} \\"children\\":[", '
+        '"children": ["wOdd", '
+        for at in range(count)
+    )
+    return (begins + told + "null" + "]}" * count + '], "conversationId": "deep", "title": "wTitle"}').encode()
+
+
+@pytest.mark.parametrize("form", ["alone", "in a list", "over many lines"])
+def test_messages_that_stand_within_each_other_are_read_however_deep_they_are(store, form):
+    told = nested(600)
+    forms = {"alone": told, "in a list": b"[" + told + b"]", "over many lines": told.replace(b", ", b",\n")}
+    report = import_sessions(store, forms[form])
+    assert (report.ids, report.messages, report.left_out) == (["deep"], 600, {"messages": 600})
+    assert texts(store, "deep") == [f'w{at} "children":[' for at in range(600)]
+
+
+def test_the_branches_of_messages_that_stand_within_each_other_are_kept(store):
+    answers = [{"messageId": name, "sender": "User", "text": name} for name in ("wX", "wY")]
+    told = nested(60).replace(b'["wOdd", null]', json.dumps(answers).encode()).replace(b'"wOdd", ', b"")
+    assert import_sessions(store, told).left_out == {}
+    assert tree(store, "deep")[-2:] == [("wX", 'w59 "children":['), ("wY", 'w59 "children":[')]
+
+
+def test_only_messages_may_stand_within_each_other_so_deep(store):
+    within = nested(200, begins='{"messages": [{"messageId": "a", "isCreatedByUser": true, "text": {"messages": [')
+    for told in (within[:-1] + b"}]}", nested(200, begins='{"messageId": "a", "others": [')):
+        with pytest.raises(InvalidImport, match="100 levels deep"):
+            import_sessions(store, told)
+    assert store.list_sessions() == []

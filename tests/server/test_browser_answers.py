@@ -32,6 +32,9 @@ TARGETS = {
     "/api/version": ["/api/version"],
     "/api/tags": ["/api/tags"],
     "/api/ps": ["/api/ps"],
+    "/api/imports": [f"/api/imports?{MINE}"],
+    "/api/imports/{import_id}": [f"/api/imports/{{imported}}?{MINE}"],
+    "/api/imports/{import_id}/estimate": [f"/api/imports/{{imported}}/estimate?{MINE}"],
     "/api/memories": [f"/api/memories?{MINE}", f"/api/memories?{MINE}&at=2030-01-01"],
     "/api/memories/{user_id}": ["/api/memories/mira"],
     "/api/memories/{memory_id}/history": [f"/api/memories/{{memory}}/history?{MINE}"],
@@ -123,6 +126,8 @@ async def filled(open_server, llm):
     llm.rule(lambda asked: "Break" in asked.prompt, failure(500))
     broken = chat | {"messages": [{"role": "user", "content": "Break"}], "conversation_id": "broken"}
     await server.ask("POST", "/v1/chat/completions", broken)
+    past = {"messages": [{"role": "user", "content": "I drink tea."}]}
+    await server.post(f"/api/conversations/import?{MINE}", past)
     return server, (later.get("event_id") or later["results"][0]["event_id"])
 
 
@@ -133,6 +138,7 @@ async def names_in(server) -> dict[str, str]:
         "memory": (await server.get("/api/memories/mira"))["results"][0]["id"],
         "run": next(run["id"] for run in runs if run["status"] != "failed"),
         "failed": next(run["id"] for run in runs if run["status"] == "failed"),
+        "imported": (await server.get(f"/api/imports?{MINE}"))["results"][0]["id"],
         "model": (await server.get("/v1/models"))["data"][0]["id"],
         "message": (await server.get(f"{ONE}/messages?{MINE}"))["results"][0]["id"],
     }

@@ -1,13 +1,12 @@
 """What a person brought in from other programs: which imports there are, learning from them, and undoing them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from mnemoir.chats.conversations import Conversations
 from mnemoir.chats.past_learning import LearningEstimate, PastLearning
 from mnemoir.chats.past_undoing import PastUndoing, left_state
-from mnemoir.conversations.transfer.copies import StoredSession
+from mnemoir.conversations.transfer import ImportReport
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import to_text, utc_now
 from mnemoir.core.errors import NotFound
@@ -41,10 +40,9 @@ class Imports:
         self._undoing = undoing
         self._conversations = conversations
 
-    async def note_conversations(
-        self, scope: Scope, own: OwnConversations, program: str, stored: Sequence[StoredSession]
-    ) -> ImportId | None:
+    async def note_conversations(self, scope: Scope, own: OwnConversations, report: ImportReport) -> ImportId | None:
         """Note what an import stored, right behind it; None where it stored nothing."""
+        stored = report.stored
         if not stored:
             return None
         import_id = new_import_id()
@@ -66,8 +64,8 @@ class Imports:
         one = Import(
             id=import_id,
             kind="conversations",
-            program=program,
-            created_at=to_text(utc_now()),
+            program=report.format,
+            created_at=to_text(report.begun_at),
             stored=len(conversations),
         )
         await self.rows.put(scope, one, conversations)

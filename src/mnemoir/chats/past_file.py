@@ -93,7 +93,7 @@ async def import_past_file(
             report = await asyncio.to_thread(store, own)
         except InvalidImport as exc:
             raise _refusal(path, exc.message) from exc
-        await imports.note_conversations(scope, own, report.format, report.stored)
+        await imports.note_conversations(scope, own, report)
     await stamps.write(stamp_of_import(path), utc_now())
     counts = {"conversations": report.sessions, "messages": report.messages, "skipped": len(report.skipped)}
     return PastImport(file=path, **counts)

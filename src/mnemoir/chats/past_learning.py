@@ -10,7 +10,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from time import monotonic
 from typing import Any
 
@@ -18,7 +18,7 @@ from mnemoir.chats.conversations import Conversations
 from mnemoir.chats.past_turns import PastTurn, SaidTurn, said_turn, waiting_turns
 from mnemoir.chats.quotas import Quotas, limited_as
 from mnemoir.chats.remembering import past_queue_of, queue_of
-from mnemoir.core.clock import to_text
+from mnemoir.core.clock import from_text, to_text
 from mnemoir.core.errors import Conflict, MnemoirError
 from mnemoir.core.ids import ImportId, JobId
 from mnemoir.core.scope import Scope, acting
@@ -26,7 +26,7 @@ from mnemoir.core.text import digest
 from mnemoir.core.usage import OF_MEMORY, Limits
 from mnemoir.memory.background import Background, is_final, log_fault
 from mnemoir.memory.facts import AddRequest, Facts
-from mnemoir.memory.facts.extract.requests import ModelCalls
+from mnemoir.memory.facts.extract.requests import UNDATED, ModelCalls
 from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_store import Project, Receipt
 from mnemoir.ports.project_settings import ProjectSettingsStore
@@ -276,12 +276,14 @@ _GONE = 2**63  # behind every message of a conversation that was forgotten
 
 def _request(one: Import, turn: PastTurn, told: SaidTurn) -> AddRequest:
     """The add of a turn. Its key is the same in every round."""
-    at = told.turn.said_at
-    metadata = {"session_id": turn.conversation, "source": "import"} | ({"timestamp": to_text(at)} if at else {})
+    at, begun_at = told.turn.said_at, from_text(one.created_at)
+    is_dated = at is not None and begun_at is not None and at < begun_at  # what the file has no time for got one then
+    time = {"timestamp": to_text(at)} if at is not None and is_dated else {UNDATED: one.id}
+    at = at if is_dated else begun_at
     key = digest(f"{one.id} {told.uid}").hex()
     return AddRequest(
-        turns=[told.turn],
-        metadata=metadata,
+        turns=[replace(told.turn, said_at=at)],
+        metadata={"session_id": turn.conversation, "source": "import", **time},
         said_at=at,
         context=told.context,
         zone=one.zone,

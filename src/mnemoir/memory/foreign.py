@@ -8,13 +8,13 @@ import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from io import BytesIO
 from typing import Any, Literal, get_args
 
 from mnemoir.conversations.transfer.bounded_json import MARK, read_value
 from mnemoir.conversations.transfer.copies import InvalidImport, WrongKind
 from mnemoir.conversations.transfer.files import in_utf8
+from mnemoir.conversations.transfer.members import read_text
 from mnemoir.conversations.transfer.programs.forms import is_message
 from mnemoir.conversations.transfer.programs.left_out import LeftOut
 from mnemoir.conversations.transfer.programs.loose import Loose, instant_of, words_in
@@ -195,7 +195,7 @@ def _of_mem0(values: list[Any], left_out: LeftOut) -> Iterator[Told]:
         told: dict[str, Any] = {"memory": text, **_times(page)}
         if about:
             told["metadata"] = about
-        if (day := instant_of(page.text("expiration_date"))) is not None:
+        if (day := read_text(page.text("expiration_date"))) is not None:
             told["expiration_date"] = f"{day.date()}"
         told |= {name: page.text(name) for name in ("agent_id", "run_id", "app_id") if page.text(name)}
         yield told
@@ -277,14 +277,9 @@ def _of_text(text: str) -> Iterator[Told]:
 
 def _times(told: Loose) -> Told:
     """When it was said and changed; the time of the import where that is not known, or not yet come."""
-    created, updated = _past(told.instant("created_at")), _past(told.instant("updated_at"))
+    created, updated = told.instant("created_at"), told.instant("updated_at")
     times = {"created_at": to_text(utc_now()) if created is None else f"{created.isoformat()}Z"}
     return {**times, **({"updated_at": f"{updated.isoformat()}Z"} if created and updated else {})}
-
-
-def _past(time: datetime | None) -> datetime | None:
-    """The time, if it has come."""
-    return time if time is not None and time <= utc_now().replace(tzinfo=None) else None
 
 
 def _members(told: Loose, name: str) -> Mapping[str, Any]:

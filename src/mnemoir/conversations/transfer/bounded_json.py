@@ -16,9 +16,11 @@ MOST_BYTES = 64 * 2**20  # of one value: a line, or a session
 _MOST_LEVELS = 100
 _MOST_VALUES = 500_000
 _MOST_DIGITS = 40
+_NEAR = 200  # bytes before a list within which its name stands
+BRANCHES = "children"  # the member of a message with those that follow it
 _PIECE = 2**20
 # a whole string, or a structural byte outside of strings; a single quotation mark begins an unfinished string
-_TOKENS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["\[\]{},]', re.DOTALL)
+TOKENS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["\[\]{},]', re.DOTALL)
 _SCALAR = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[-+.\w]++', re.DOTALL)
 _BLANKS = re.compile(rb"[ \t\r\n]*+")
 MARK = b"\xef\xbb\xbf"  # the byte order mark at the beginning of some UTF-8 files
@@ -95,7 +97,7 @@ class _Window:
     def take_value(self, place: str) -> bytes:
         if self.next() not in (b"{", b"["):
             return self._take_scalar(place)
-        while (end := _end_of(self._seen, self._at, place)) is None:
+        while (end := _end_of(self._seen, self._at, place, with_branches=True)) is None:
             if len(self._seen) - self._at > MOST_BYTES:
                 raise _too_long(place)
             if not self._more():
@@ -124,10 +126,14 @@ class _Window:
         return bool(more)
 
 
-def _end_of(raw: bytes | bytearray, start: int, place: str) -> int | None:
-    """The end of the object or list that begins at `start`; None when it does not end in `raw`."""
+def _end_of(raw: bytes | bytearray, start: int, place: str, *, with_branches: bool = False) -> int | None:
+    """The end of the object or list that begins at `start`; None when it does not end in `raw`.
+
+    With branches, those of messages and the objects in them count as no levels.
+    """
     level = values = 0
-    for token in _TOKENS.finditer(raw, start):
+    branches: list[int] = []  # their levels
+    for token in TOKENS.finditer(raw, start):
         byte = raw[token.start()]
         if byte == _QUOTE:
             if token.end() - token.start() == 1:
@@ -135,14 +141,21 @@ def _end_of(raw: bytes | bytearray, start: int, place: str) -> int | None:
             continue
         if byte in _OPENING:
             level += 1
+            if with_branches and byte == _BRACKET and is_branch_list(raw, token.start(), BRANCHES):
+                branches.append(level)
         elif byte in _CLOSING:
+            if branches and branches[-1] == level:
+                branches.pop()
             level -= 1
             if not level:
                 return token.end()
             continue
         values += 1
-        if level > _MOST_LEVELS:
-            raise ImportTooLarge(f"{place} is nested more than {_MOST_LEVELS} levels deep.")
+        if level - 2 * len(branches) > _MOST_LEVELS:
+            raise ImportTooLarge(
+                f"{place} is nested more than {_MOST_LEVELS} levels deep. Export the chat in another form, such as a "
+                "list of messages."
+            )
         if values > _MOST_VALUES:
             raise ImportTooLarge(f"{place} has more than {_MOST_VALUES} values.")
     return None
@@ -154,6 +167,26 @@ def _refuse_swollen(raw: bytes, place: str) -> None:
     if brackets > _MOST_LEVELS or brackets + raw.count(b",") > _MOST_VALUES:
         start = _BLANKS.match(raw)
         _end_of(raw, start.end() if start else 0, place)
+
+
+def is_deep(raw: bytes) -> bool:
+    """Whether a value may have more levels than are parsed."""
+    return raw.count(b"[") + raw.count(b"{") > _MOST_LEVELS
+
+
+def refuse_swollen_branches(raw: bytes, place: str) -> None:
+    """Raise InvalidImport where a value is too large, or deeper than the branches of its messages make it."""
+    if len(raw) > MOST_BYTES:
+        raise _too_long(place)
+    start = _BLANKS.match(raw)
+    _end_of(raw, start.end() if start else 0, place, with_branches=True)
+
+
+def is_branch_list(raw: bytes | bytearray, at: int, member: str) -> bool:
+    """Whether the list that begins there is the member of that name."""
+    before = raw[max(0, at - _NEAR) : at].rstrip()
+    name = before[:-1].rstrip() if before.endswith(b":") else b""
+    return name.endswith(b'"%s"' % member.encode()) and not name.endswith(b'\\"%s"' % member.encode())
 
 
 def _too_long(place: str) -> ImportTooLarge:
@@ -188,7 +221,7 @@ def _no_number(name: str) -> float:
     raise _AmbiguousJson(f"{name} is not a number in JSON")
 
 
-_QUOTE, _OPENING, _CLOSING = b'"'[0], b"[{", b"]}"
+_QUOTE, _BRACKET, _OPENING, _CLOSING = b'"'[0], b"["[0], b"[{", b"]}"
 _DECODER = json.JSONDecoder(
     object_pairs_hook=_members, parse_int=_whole, parse_float=_fraction, parse_constant=_no_number
 )

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO, Literal, get_args
 
@@ -18,6 +19,7 @@ from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.log.message_rows import record_of
 from mnemoir.conversations.transfer.copies import (
     InvalidImport,
+    MessageCopy,
     SessionCopy,
     SessionHolder,
     SkippedSession,
@@ -27,6 +29,8 @@ from mnemoir.conversations.transfer.files import in_utf8, readable
 from mnemoir.conversations.transfer.programs.forms import Item
 from mnemoir.conversations.transfer.recognition import format_of, reader_of
 from mnemoir.conversations.transfer.restoring import UNFINISHED, SessionRestorer, count_new, merge
+from mnemoir.conversations.transfer.same_ids import SameIds
+from mnemoir.core.clock import utc_now
 from mnemoir.core.conversations import ImportFormat, Message, SessionRecord, checked_session_id
 from mnemoir.core.errors import InvalidRequest, MnemoirError
 from mnemoir.ports.log import Log
@@ -43,7 +47,8 @@ class ImportReport:
     """The result of an import, or of a dry run as if it had stored; existing messages are not counted.
 
     `left_out` counts what the imported sessions held and conversations have no place for, by kind. `stored` are the
-    sessions with messages of the import; none after a dry run.
+    sessions with messages of the import; none after a dry run. Messages without a time of their own are stored with
+    one that is not before `begun_at`.
     """
 
     ids: list[str]  # of the imported sessions, in the store
@@ -52,6 +57,7 @@ class ImportReport:
     left_out: Mapping[str, int] = field(default_factory=Counter)
     format: str = ""
     stored: Sequence[StoredSession] = field(default=(), compare=False)
+    begun_at: datetime = field(default_factory=utc_now, compare=False)
 
     @property
     def sessions(self) -> int:
@@ -80,19 +86,21 @@ def import_sessions(
     """
     if on_conflict not in get_args(OnConflict):
         raise InvalidRequest(f"on_conflict is one of {', '.join(get_args(OnConflict))}.", field="on_conflict")
+    begun_at = utc_now()
     with readable(data) as told, in_utf8(told) as file:
         found = format_of(file, format)
         read = reader_of(file, found)
         file.seek(0)
-        _check_all(read(file))
+        same_ids = _check_all(read(file))
         file.seek(0)
+        copies = read(file) if on_conflict in ("rename", "merge") else same_ids.name_apart(read(file))
         if dry_run:
-            trial = _Trial(manager.storage, on_conflict).report(_copies_to_store(read(file), change))
+            trial = _Trial(manager.storage, on_conflict).report(_copies_to_store(copies, change))
             return replace(trial, format=found)
         with closing(SessionRestorer(manager, attachments)) as restoring:
-            report = _Import(restoring, on_conflict, user).report(_copies_to_store(read(file), change))
+            report = _Import(restoring, on_conflict, user).report(_copies_to_store(copies, change))
         manager.begin_backfill()
-        return replace(report, format=found)
+        return replace(report, format=found, begun_at=begun_at)
 
 
 def _copies_to_store(copies: Iterator[Item], change: Callable[[str, Message], Message] | None) -> Iterator[Item]:
@@ -110,30 +118,41 @@ def _copies_to_store(copies: Iterator[Item], change: Callable[[str, Message], Me
     return map(copy_to_store, copies)
 
 
-def _check_all(copies: Iterator[Item]) -> None:
-    """Read all sessions. Raises InvalidImport for one that cannot be stored, and where none can be read."""
+def _check_all(copies: Iterator[Item]) -> SameIds:
+    """Read all sessions, and note what they say by their ids.
+
+    Raises InvalidImport for one that cannot be stored, and where none can be read.
+    """
     first: SkippedSession | None = None
     has_any = False
+    same_ids = SameIds()
     for copy in copies:
         if isinstance(copy, SessionCopy):
             has_any = True
-            _check(copy)
+            _check(copy, same_ids)
         else:
             first = first or copy
     if first is not None and not has_any:
         raise InvalidImport(f"No conversation in the file can be read. {first.title}: {first.why}")
+    return same_ids
 
 
-def _check(copy: SessionCopy) -> None:
+def _check(copy: SessionCopy, same_ids: SameIds) -> None:
     """Read a whole session. Raises InvalidImport when it cannot be stored."""
     place = copy.place
+
+    def messages() -> Iterator[MessageCopy]:
+        nonlocal place
+        for message in copy.messages:
+            place = message.place
+            record_of("", message.message)
+            yield message
+
     try:
         if copy.id is not None:
             checked_session_id(copy.id)
         copy.metadata.to_json()
-        for message in copy.messages:
-            place = message.place
-            record_of("", message.message)
+        same_ids.note(copy.id or "", messages())
     except InvalidImport:
         raise
     except InvalidRequest as exc:

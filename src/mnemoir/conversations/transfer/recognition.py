@@ -7,6 +7,7 @@ from typing import IO, Any, BinaryIO, cast
 from zipfile import ZipFile, ZipInfo
 
 from mnemoir.conversations.transfer.bounded_json import MARK, MOST_BYTES, array_items, first_byte, read_value
+from mnemoir.conversations.transfer.branched_json import read_conversation
 from mnemoir.conversations.transfer.copies import ImportTooLarge, InvalidImport, WrongKind
 from mnemoir.conversations.transfer.files import archive_entries, is_archive, opened_archive
 from mnemoir.conversations.transfer.harombe import MAGIC, read_harombe
@@ -115,7 +116,7 @@ def _first_in(archive: ZipFile, entry: ZipInfo) -> Any:
     with archive.open(entry) as inner:
         if first_byte(inner) == b"[":
             return _first_object(inner)
-        return read_value(inner.read(MOST_BYTES + 1).removeprefix(MARK), entry.filename)
+        return read_conversation(inner.read(MOST_BYTES + 1).removeprefix(MARK), entry.filename)
 
 
 def _names_in(archive: ZipFile) -> str:
@@ -130,13 +131,14 @@ def _names_in(archive: ZipFile) -> str:
 def _by_object(file: BinaryIO) -> str:
     """The format of a file that begins with an object: JSON lines, or one object over many lines."""
     try:
-        value = read_value(first_line(file), "The first line")
+        line = first_line(file)
         has_more = bool(next_line(file))
+        value = read_conversation(line, "The first line" if has_more else "The file")
     except ImportTooLarge:
         raise
     except InvalidImport:
         file.seek(0)
-        value, has_more = read_value(file.read(MOST_BYTES + 1).removeprefix(MARK), "The file"), False
+        value, has_more = read_conversation(file.read(MOST_BYTES + 1).removeprefix(MARK), "The file"), False
     finally:
         file.seek(0)
     if is_header(value):
@@ -163,8 +165,10 @@ def chat_program(told: Loose) -> str | None:
     return next((name for name, program in _PROGRAMS.items() if program.has(told)), None)
 
 
-def _has_fragments(told: Loose) -> bool:
-    return any("fragments" in node.object("message") for _, node in told.named_objects("mapping"))
+def _is_deepseek(told: Loose) -> bool:
+    """Whether messages have fragments, or a role of their own: those of ChatGPT have it of their author."""
+    messages = [node.object("message") for _, node in told.named_objects("mapping")]
+    return any("fragments" in one or (one.text("role") and "author" not in one) for one in messages)
 
 
 def _of_messages(*names: str) -> Callable[[Loose], bool]:
@@ -189,7 +193,7 @@ class Program:
 
 # The first whose shape holds reads the file; a shape further down may hold for what stands above it.
 _PROGRAMS: Mapping[str, Program] = {
-    "deepseek": Program(lambda told: "mapping" in told and _has_fragments(told), chats_of("deepseek", read_deepseek)),
+    "deepseek": Program(lambda told: "mapping" in told and _is_deepseek(told), chats_of("deepseek", read_deepseek)),
     "chatgpt": Program(lambda told: "mapping" in told, read_chatgpt_file),
     "claude": Program(lambda told: "chat_messages" in told, chats_of("claude", read_claude)),
     "jan": Program(lambda told: told.text("object") == "thread.message", read_jan_file),
@@ -247,7 +251,7 @@ def _first_object(file: IO[bytes]) -> Any:
     try:
         for raw in array_items(file, ITEM):
             has_any = True
-            value = read_value(raw, f"{ITEM} 1")
+            value = read_conversation(raw, f"{ITEM} 1")
             if isinstance(value, list):
                 return {"messages": value}
             if isinstance(value, dict):

@@ -265,7 +265,7 @@ class Comparison:
         after = 0
         while page := storage.message_tree(session_id, _PAGE, after=after):
             for stored in page:
-                self._stored[stored.parent_id or ROOT, _content_digest(stored.message)].append(stored.id)
+                self._stored[stored.parent_id or ROOT, content_digest(stored.message)].append(stored.id)
             after = page[-1].id
 
     def new(self, copy: SessionCopy) -> Iterator[tuple[int, MessageCopy]]:
@@ -292,10 +292,11 @@ class Comparison:
         parent_id = self._ids.get(message.parent)
         if parent_id is None:
             return None
-        same = self._stored.get((parent_id, _content_digest(message.message)))
+        same = self._stored.get((parent_id, content_digest(message.message)))
         return same.popleft() if same else None
 
 
-def _content_digest(message: Message) -> bytes:
+def content_digest(message: Message) -> bytes:
+    """A digest of what a message says, by whom."""
     digest = message_digest(record_of("", message))
     return digest if digest != PASSED_OVER else message.text.encode("utf-8", "replace")

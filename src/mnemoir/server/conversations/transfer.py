@@ -150,7 +150,7 @@ async def import_file(
             async with room_for(site, scope, report.messages):
                 report = await asyncio.to_thread(store, own, dry_run=False)
         imports = site.parts.chats.imports
-        import_id = await imports.note_conversations(scope, own, report.format, report.stored)
+        import_id = await imports.note_conversations(scope, own, report)
     verb = "Would import" if dry_run else "Imported"
     return Answer(
         {

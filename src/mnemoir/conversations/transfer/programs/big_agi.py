@@ -14,6 +14,8 @@ def read_big_agi(item: Loose) -> ForeignChat:
         updated_at=item.instant("updated"),
     )
     chat.custom |= told_flags(item, "isArchived")
+    if folder := item.title("folder"):
+        chat.custom["folder"] = folder
     if purpose := item.text("systemPurposeId"):
         chat.custom["persona"] = purpose
     for one in chat.objects(item, "messages"):

@@ -59,6 +59,7 @@ class _Reader:
             updated_at=item.instant("update_time"),
         )
         chat.custom |= told_flags(item, "is_archived", "is_starred")
+        chat.model(item.text("default_model_slug"))
         if folder := item.name("gizmo_id"):
             chat.custom["folder"] = folder
         for name, node in self._nodes.items():

@@ -10,7 +10,8 @@ from datetime import datetime
 from typing import IO, Any
 
 from mnemoir.conversations.log.message_rows import record_of
-from mnemoir.conversations.transfer.bounded_json import MARK, MOST_BYTES, array_items, first_byte, read_value
+from mnemoir.conversations.transfer.bounded_json import MARK, MOST_BYTES, array_items, first_byte
+from mnemoir.conversations.transfer.branched_json import read_conversation
 from mnemoir.conversations.transfer.copies import (
     BEGINNING,
     InvalidImport,
@@ -115,7 +116,7 @@ def session_of(chat: ForeignChat, told: Any, program: str, place: str, raw: byte
         id=session_id_of(chat.id, raw),
         system_prompt=chat.system_prompt,
         metadata=metadata,
-        created_at=chat.created_at,
+        created_at=chat.created_at or chat.updated_at,
         updated_at=chat.updated_at,
         left_out=+chat.left_out.counts,
     )
@@ -139,7 +140,7 @@ def _texts(message: Message) -> Iterator[str]:
 def read_one(raw: bytes, place: str, program: str, read: Callable[[Loose], ForeignChat]) -> Item:
     """The session in one JSON value, or why there is none."""
     try:
-        told = read_value(raw, place)
+        told = read_conversation(raw, place)
     except InvalidImport as exc:
         return SkippedSession(id="", title=place, why=exc.message)
     return chat_in(told, raw, place, program, read)

@@ -47,6 +47,7 @@ def _messages_of(chat: ForeignChat, message: Loose) -> list[Message]:
             said.text(one.words("content"))
         else:
             said.leave_out(kind.lower(), one.words("content", "results", "queries"))
+    said.think(message.words("reasoning_content", "thinking_content"))
     add_content(said, message.raw("content"))
     for file in message.objects("files"):
         said.file(file.name("file_name", "name", "id"), file.words("content"))

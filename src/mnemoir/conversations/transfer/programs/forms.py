@@ -1,12 +1,13 @@
 """The forms in which programs write files of chats: lists, objects, lines of JSON, archives."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import IO, Any, BinaryIO
 from zipfile import ZipFile, ZipInfo
 
 from mnemoir.conversations.transfer.bounded_json import MARK, MOST_BYTES, array_items, first_byte, read_value
+from mnemoir.conversations.transfer.branched_json import read_conversation
 from mnemoir.conversations.transfer.copies import ImportTooLarge, InvalidImport, SessionCopy, SkippedSession
 from mnemoir.conversations.transfer.files import archive_entries, is_archive, opened_archive
 from mnemoir.conversations.transfer.programs.big_agi import read_big_agi
@@ -23,6 +24,7 @@ Line = tuple[bytes, Any]  # a line of a file, and its value
 ReadChat = Callable[[Loose], ForeignChat]
 
 JAN_MESSAGES = "messages.jsonl"
+_JAN_THREAD = "thread.json"
 _CONVERSATIONS = re.compile(r"conversations(?:-\d{1,6})?\.json")
 _MOST_PICTURE_BYTES = 20 * 2**20
 _CLAUDE_OTHERS = {
@@ -55,7 +57,7 @@ def _objects_of_lines(file: IO[bytes]) -> Iterator[Line]:
         number += 1
         raw = line.removeprefix(MARK).strip()
         try:
-            yield raw, read_value(raw, f"Line {number}")
+            yield raw, read_conversation(raw, f"Line {number}")
         except ImportTooLarge:
             raise
         except InvalidImport:
@@ -128,7 +130,15 @@ def read_big_agi_file(file: BinaryIO) -> Iterator[Item]:
         file.seek(0)
         yield from _read_objects(file, "big-agi", read_big_agi)
         return
+    folders = {
+        id: folder.title("title")
+        for folder in value.object("folders").objects("folders")
+        for id in folder.values("conversationIds")
+        if isinstance(id, str)
+    }
     for number, one in enumerate(conversations, start=1):
+        if (folder := folders.get(Loose(one).name("id") or "")) and isinstance(one, dict):
+            one.setdefault("folder", folder)
         yield chat_in(one, repr(one).encode(), f"{ITEM} {number}", "big-agi", read_big_agi)
 
 
@@ -175,12 +185,22 @@ def read_jan_file(file: BinaryIO) -> Iterator[Item]:
             path = PurePosixPath(name)
             if path.name != JAN_MESSAGES:
                 continue
-            beside = entries.get(str(path.with_name("thread.json")))
+            beside = entries.get(str(path.with_name(_JAN_THREAD)))
             thread = None if beside is None else _value(archive.read(beside))
             with archive.open(entry) as inner:
                 lines = list(_objects_of_lines(inner))
             told = {"thread": thread, "messages": [value for _, value in lines]}
             yield chat_in(told, _bytes_of(lines), name, "jan", read_jan)
+        yield from _threads_without_messages(archive, entries)
+
+
+def _threads_without_messages(archive: ZipFile, entries: Mapping[str, ZipInfo]) -> Iterator[SkippedSession]:
+    for name, entry in sorted(entries.items()):
+        path = PurePosixPath(name)
+        if path.name == _JAN_THREAD and str(path.with_name(JAN_MESSAGES)) not in entries:
+            about = Loose(_value(archive.read(entry)))
+            title = about.title("title") or name
+            yield SkippedSession(id=about.name("id") or "", title=title[:200], why="It has no messages.")
 
 
 def _threads(lines: Iterator[Line]) -> Iterator[Item]:

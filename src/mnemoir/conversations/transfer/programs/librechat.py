@@ -56,6 +56,8 @@ def _messages_of(chat: ForeignChat, one: Loose, *, is_broken: bool) -> list[Mess
         return []
     if role == "assistant":
         chat.model(one.text("model"))
+        if role_of(one.raw("sender")) is None:
+            chat.model(one.text("sender"))
     said = Said(role, chat.left_out)
     add_content(said, one.raw("content"))
     add_missing_words(said, one.words("text"), one.words("content"))

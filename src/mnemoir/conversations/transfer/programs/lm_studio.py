@@ -37,6 +37,7 @@ def _messages_of(chat: ForeignChat, version: Loose) -> list[Message]:
     if role is None:
         chat.leave_out(version.words("content", "steps"))
         return []
+    chat.model(version.object("senderInfo").text("senderName"))
     said = Said(role, chat.left_out)
     add_content(said, version.raw("content"))
     for value in version.values("steps"):

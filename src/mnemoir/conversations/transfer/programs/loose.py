@@ -4,11 +4,17 @@ What has another type than expected counts as missing, so that one odd member do
 somebody's words are looked for, they are found in whatever they were put into.
 """
 
+import re
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from mnemoir.conversations.transfer.members import read_epoch, read_text
+from mnemoir.core.clock import utc_now
+from mnemoir.core.conversations import naive_utc
+
+_NUMBER = re.compile(r"\d{9,16}(?:\.\d{1,12})?", re.ASCII)  # seconds or milliseconds
+_CLOCKS_DIFFER = timedelta(minutes=5)
 
 
 class Loose:
@@ -86,20 +92,26 @@ class Loose:
 
 def words_in(value: object) -> str:
     """All texts and numbers in a JSON value, a line each."""
-    if isinstance(value, str):
-        return value
-    if value is None or isinstance(value, bool):
-        return ""
-    if isinstance(value, int | float):
-        return str(value)
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return "\n".join(filter(None, map(words_in, inner)))
+    found: list[str] = []
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict | list):
+            waiting += reversed([*(one.values() if isinstance(one, dict) else one)])
+        elif isinstance(one, str | int | float) and not isinstance(one, bool):
+            found.append(str(one))
+    return "\n".join(filter(None, found))
 
 
 def instant_of(value: object) -> datetime | None:
-    """The time in a text, or in seconds or milliseconds since 1970; None for none."""
+    """The time in a text, or in seconds or milliseconds since 1970, as a text too; None for none."""
     if isinstance(value, str):
-        return read_text(value)
+        return until_now(read_epoch(float(value)) if _NUMBER.fullmatch(value) else read_text(value))
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return read_epoch(value)
+        return until_now(read_epoch(value))
     return None
+
+
+def until_now(instant: datetime | None) -> datetime | None:
+    """The time; None for one of the future, at which nothing can have been said."""
+    return None if instant is None or instant > naive_utc(utc_now()) + _CLOCKS_DIFFER else instant

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from mnemoir.conversations.transfer.programs.chats import INCOMPLETE, ForeignChat, told_flags
 from mnemoir.conversations.transfer.programs.loose import Loose, words_in
-from mnemoir.conversations.transfer.programs.said import Said, add_content, kind_of_part, role_of, text_of_json
+from mnemoir.conversations.transfer.programs.said import Said, add_content, role_of, text_of_json
 from mnemoir.core.conversations import Message
 
 _CODE = (
@@ -39,6 +39,8 @@ def read_open_webui(item: Loose) -> ForeignChat:
         updated_at=item.instant("updated_at"),
     )
     chat.custom |= told_flags(item, "pinned", "archived")
+    for model in inner.values("models"):
+        chat.model(model if isinstance(model, str) else "")
     if folder := item.name("folder_id") or item.words("folder_id"):
         chat.custom["folder"] = folder
     history = inner.object("history")
@@ -109,7 +111,7 @@ def _add_output(said: Said, one: Loose) -> bool:
             case "function_call_output":
                 add_content(said, [{**_members(item), "type": "tool_result"}])
             case kind:
-                said.leave_out(kind_of_part(kind), item.words("content", "code"))
+                said.leave_out(kind, item.words("content", "code"))
     return has_text
 
 
@@ -171,6 +173,6 @@ def _note_rating(chat: ForeignChat, annotation: Loose) -> None:
 
 
 def _tags(item: Loose, inner: Loose) -> list[str]:
-    tags = item.object("meta").values("tags") or inner.values("tags")
+    tags = [*item.object("meta").values("tags"), *inner.values("tags")]
     names = [tag.get("name") if isinstance(tag, dict) else tag for tag in tags]
-    return [name for name in names if isinstance(name, str)]
+    return list(dict.fromkeys(name for name in names if isinstance(name, str)))

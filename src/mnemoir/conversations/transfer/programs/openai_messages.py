@@ -4,7 +4,14 @@ from collections.abc import Iterator
 
 from mnemoir.conversations.transfer.programs.chats import ForeignChat
 from mnemoir.conversations.transfer.programs.loose import Loose
-from mnemoir.conversations.transfer.programs.said import Said, add_content, calls_beside, role_of, text_of_content
+from mnemoir.conversations.transfer.programs.said import (
+    Said,
+    add_content,
+    add_missing_words,
+    calls_beside,
+    role_of,
+    text_of_content,
+)
 from mnemoir.core.conversations import Message
 
 _ITEMS = ("function_call", "function_call_output", "reasoning")  # of the Responses API, which have no role
@@ -46,6 +53,7 @@ def _messages_of(chat: ForeignChat, one: Loose) -> Iterator[Message]:
         said.result(one.name("tool_call_id"), text_of_content(one.raw("content")), one.name("name"))
     else:
         add_content(said, one.raw("content"))
+        add_missing_words(said, one.object("audio").words("transcript"), one.words("content"))
         said.text(one.words("refusal"))
         beside = [one.object("function_call")] if one.object("function_call") else []
         calls_beside(said, [*one.objects("tool_calls"), *beside])

@@ -29,11 +29,6 @@ _WEB = ("http://", "https://")
 _DATA = re.compile(r"data:(image/[\w.+-]{1,40})?(?:;[\w=.+-]{1,40})*;base64,", re.ASCII)
 _THOUGHT = re.compile(r"\s*<(think|thinking)>(.*?)</\1>\s*", re.DOTALL)
 _LONGEST_NAME = 200
-# how parts of a message that have no place are counted, by their types; all others are other words
-_LEFT_OUT: Mapping[str, str] = {
-    **dict.fromkeys(("error", "errors"), "errors"),
-    **dict.fromkeys(("search", "web_search", "web_search_call", "search_result", "source", "sources"), "sources"),
-}
 
 
 def role_of(told: object) -> Role | None:
@@ -171,11 +166,6 @@ def text_of_json(told: object) -> str:
     return value if isinstance(value, str) else told
 
 
-def kind_of_part(type: str) -> str:
-    """The kind under which a part of this type is counted where it is left out."""
-    return _LEFT_OUT.get(type.lower(), "other words")
-
-
 def add_content(said: Said, content: object) -> None:
     """Add the content of a message: a text, or parts in the forms of OpenAI, Anthropic and their like."""
     if isinstance(content, str):
@@ -198,7 +188,7 @@ def _add_part(said: Said, part: Loose, value: object) -> None:
     elif words := part.words("text", "content", "value", "parts"):
         said.text(words)
     elif kind:
-        said.leave_out(kind_of_part(kind), value)
+        said.leave_out(kind, value)
     else:
         said.text(words_in(value))
 
@@ -239,6 +229,9 @@ def _add_result(said: Said, part: Loose) -> None:
 
 
 def _add_file(said: Said, part: Loose) -> None:
+    if words := part.words("transcript") or part.object("input_audio").words("transcript"):
+        said.text(words)
+        return
     inner = part.object("file") or part
     said.file(inner.name("filename", "file_name", "name", "title", "file_id", "id", "fileIdentifier"))
 

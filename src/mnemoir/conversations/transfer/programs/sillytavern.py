@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from mnemoir.conversations.transfer.members import read_text
 from mnemoir.conversations.transfer.programs.chats import ForeignChat
 from mnemoir.conversations.transfer.programs.loose import Loose, instant_of
 from mnemoir.conversations.transfer.programs.said import Said, role_of
@@ -117,8 +116,6 @@ def _instant(told: object) -> datetime | None:
     """The time in any of the forms that the program has written: ISO 8601, milliseconds, and two of its own."""
     if not isinstance(told, str) or (found := instant_of(told)) is not None:
         return instant_of(told) if not isinstance(told, str) else found
-    if told.isascii() and told.isdigit():
-        return instant_of(int(told)) if len(told) < 16 else None
     if (digits := _IN_DIGITS.search(told)) is not None:
         year, month, day, hour, minute, second = (int(part) for part in digits.groups()[:6])
         return _time(year, month, day, hour, minute, second)
@@ -131,6 +128,6 @@ def _instant(told: object) -> datetime | None:
 
 def _time(*parts: int) -> datetime | None:
     try:
-        return read_text(datetime(*parts).isoformat() + "Z")  # type: ignore[arg-type]  # six whole numbers
+        return instant_of(datetime(*parts).isoformat() + "Z")  # type: ignore[arg-type]  # six whole numbers
     except ValueError:
         return None

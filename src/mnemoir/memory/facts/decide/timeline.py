@@ -17,7 +17,9 @@ from mnemoir.memory.facts.decide.defences import Plan
 from mnemoir.memory.facts.decide.matters import WORK, contradicts, has_one_value, is_known, matter_of
 from mnemoir.memory.facts.decide.reconciliation import Candidate, claims
 from mnemoir.memory.facts.decide.resemblance import is_part_of
-from mnemoir.memory.facts.extract.requests import Statement
+from mnemoir.memory.facts.extract.requests import Statement, undated_in
+
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -37,13 +39,25 @@ class State:
     is_suspected: bool = False
     is_unconfirmed: bool = False
     past_of: "Memory | State | None" = None
+    undated_in: str | None = None
 
     @property
     def until(self) -> datetime | None:
         """The end of a state of the past; None for now."""
         if isinstance(self.past_of, Memory):
-            return _told_next(self.past_of, self.said_at)
+            is_sibling = undated_in(self.past_of.metadata) == self.undated_in
+            return _told_next(self.past_of, self.said_at if self.undated_in is None or is_sibling else _LONG_AGO)
         return self.past_of.said_at if self.past_of else None
+
+    @property
+    def since(self) -> datetime | None:
+        """When it was said, but not after its end, as nothing else is known of one without a time; None for now."""
+        until = self.until
+        return self.said_at if self.said_at is None or until is None else min(self.said_at, until)
+
+    def is_before(self, memory: Memory) -> bool:
+        """Whether it was said before the memory was told or confirmed."""
+        return is_late(self.said_at, memory, self.undated_in)
 
     @property
     def successor(self) -> "Memory | State":
@@ -79,7 +93,7 @@ def in_time(
     closed = {memory.id for state in states for memory in (state.rewrites, *state.removes) if memory}
     standing = [memory for memory in memories if memory.id not in closed]
     for state in states:
-        later = (each for each in standing if is_late(state.said_at, each) and contradicts(state.text, each.text))
+        later = (each for each in standing if state.is_before(each) and contradicts(state.text, each.text))
         if state.rewrites is None:
             state.past_of = state.past_of or next(later, None)
     for state in states:
@@ -87,8 +101,13 @@ def in_time(
     return states
 
 
-def is_late(said_at: datetime | None, memory: Memory) -> bool:
-    """True when the memory was told or confirmed after `said_at`."""
+def is_late(said_at: datetime | None, memory: Memory, undated: str | None = None) -> bool:
+    """True when the memory was told or confirmed after `said_at`.
+
+    What an import had no time for counts as said before all but what else the same import had no time for.
+    """
+    if undated is not None and undated_in(memory.metadata) != undated:
+        return True
     return _is_before(said_at, _renewed_at(memory))
 
 
@@ -159,7 +178,7 @@ def _told_next(memory: Memory, said_at: datetime | None) -> datetime | None:
 def _put_beside_memory(state: State, facts: Sequence[Statement], *, is_past: bool) -> None:
     """Let a state of the past change no later memory; it says what was said, not what a model made of both."""
     rewritten = state.rewrites
-    if not is_past or rewritten is None or not is_late(state.said_at, rewritten):
+    if not is_past or rewritten is None or not state.is_before(rewritten):
         return
     behind = [facts[at] for at in claims(state.text, [fact.text for fact in facts])]
     if len(behind) == 1:
@@ -173,9 +192,9 @@ def _put_beside_memory(state: State, facts: Sequence[Statement], *, is_past: boo
 def _put_behind_memories(state: State) -> None:
     """Make the state a past one where it was said before a memory that it would close."""
     rewritten = state.rewrites
-    if rewritten and is_late(state.said_at, rewritten) and not _says_more(state.text, rewritten.text):
+    if rewritten and state.is_before(rewritten) and not _says_more(state.text, rewritten.text):
         state.rewrites, state.past_of = None, rewritten
-    later = [memory for memory in state.removes if is_late(state.said_at, memory)]
+    later = [memory for memory in state.removes if state.is_before(memory)]
     state.removes = [memory for memory in state.removes if memory not in later]
     state.past_of = state.past_of or next(iter(later), None)
 
@@ -209,7 +228,15 @@ def _state(text: str, facts: Sequence[Statement], rewrites: Memory | None = None
     is_sure = all(fact.is_sure for fact in behind)
     is_users = not behind or any(fact.origin == "user" for fact in behind)
     origin = "user" if is_users else behind[0].origin
-    return State(text=text, said_at=latest_of(behind), rewrites=rewrites, is_sure=is_sure, origin=origin)
+    undated = next((fact.undated_in for fact in behind or facts), None)
+    return State(
+        text=text,
+        said_at=latest_of(behind),
+        rewrites=rewrites,
+        is_sure=is_sure,
+        origin=origin,
+        undated_in=undated,
+    )
 
 
 def latest_of(facts: Sequence[Statement]) -> datetime | None:

@@ -1,7 +1,7 @@
 """Requests to fact memory, their results and receipts, and the settings of fact memory."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +17,7 @@ from mnemoir.ports.project_settings import Quarantine, Reviewed
 MOST_FACTS = 100  # of one add; an answer with more is a model failure
 MOST_CHARACTERS = 2000  # of one fact
 MOST_AT_ONCE = 2**20  # bytes of all texts that one request keeps word for word, with their metadata
+UNDATED = "undated_in"  # the member of metadata that names the import whose file had no time for what was said
 MOST_METADATA_KIB = 16  # of one memory that comes in
 _INSTRUCTING_ROLES = frozenset({"system", "developer"})
 NOTHING_FOUND = "nothing_found"  # the reason kept with the receipt of an add that had nothing to remember
@@ -52,7 +53,9 @@ class Turn:
 class Statement:
     """A fact in words, when it was said (None for now), and whether the user said it in own words.
 
-    `origin` is whose words they are. A suspected one may be an instruction to a model.
+    `origin` is whose words they are. A suspected one may be an instruction to a model. `undated_in` is the import
+    whose file had no time for it: `said_at` then orders it among what else that import had no time for, and nothing
+    tells whether it was said before or after any other memory.
     """
 
     text: str
@@ -60,6 +63,7 @@ class Statement:
     is_sure: bool = True
     origin: Origin = "user"
     is_suspected: bool = False
+    undated_in: str | None = None
 
     @property
     def is_outside(self) -> bool:
@@ -89,6 +93,11 @@ class AddRequest:
     context: Sequence[Turn] = ()
     zone: str | None = None
     is_past: bool = False
+
+    def date(self, facts: Sequence[Statement]) -> list[Statement]:
+        """The facts of its turns, with the import that its metadata name as the one that had no time for them."""
+        mark = undated_in(self.metadata) if self.is_past else None
+        return [fact if mark is None else replace(fact, undated_in=mark) for fact in facts]
 
     def metadata_of(self, turn: Turn) -> Mapping[str, Any] | None:
         """The metadata of a turn that is kept word for word: those of the request, and its own over them."""
@@ -152,6 +161,11 @@ class TokenLimits:
             left -= cost
             left_for_facts -= cost if is_fact else 0
         return kept
+
+
+def undated_in(metadata: Mapping[str, Any] | None) -> str | None:
+    """The import that had no time for what the metadata belong to; None for what has one."""
+    return _text_or_none((metadata or {}).get(UNDATED))
 
 
 def _text_or_none(value: object) -> str | None:

@@ -21,7 +21,7 @@ from mnemoir.memory.facts.decide.matters import contradicts
 from mnemoir.memory.facts.decide.neighbours import neighbours_of, own_names
 from mnemoir.memory.facts.decide.reconciliation import Candidate
 from mnemoir.memory.facts.decide.timeline import State, in_time
-from mnemoir.memory.facts.extract.requests import Statement
+from mnemoir.memory.facts.extract.requests import Statement, undated_in
 from mnemoir.memory.facts.reading.own_name import speaking_as
 from mnemoir.ports.memory_store import MemoryStore, Visible
 from mnemoir.search.recall import Recall
@@ -53,7 +53,9 @@ class Approval:
         left = {one.target for one in proposals} | {one.target for one in waiting if one.successor in added}
         memories = [memory for memory in stored.values() if memory.id not in left]
         total = await self._store.count(scope.owner, visible)
-        facts = [Statement(one.memory.text, _said_at(one)) for one in stating]
+        facts = [
+            Statement(one.memory.text, _said_at(one), undated_in=undated_in(one.memory.metadata)) for one in stating
+        ]
         with speaking_as([scope.user, *own]):
             states = await asyncio.to_thread(_decide, facts, memories, total)
         return {one.id: states[content_hash(one.memory.text)] for one in stating}

@@ -279,9 +279,10 @@ def _in_time(proposal: Proposal, states: Mapping[ProposalId, State], proposals: 
         return proposal
     if proposal.event == "UPDATE":
         raise _outdated_conflict([proposal], f"What was said later contradicts it: {state.past_of.text[:200]!r}.")
-    until = state.until
+    since, until = state.since, state.until
     past = replace(
         proposal.memory,
+        created_at=proposal.memory.created_at if since is None else to_text(since),
         valid_to=proposal.memory.created_at if until is None else to_text(until),
         replaced_by=successor_of(state, proposals),
     )

@@ -44,7 +44,7 @@ from mnemoir.memory.facts.decide.reconciliation import (
 from mnemoir.memory.facts.decide.timeline import State, in_time, is_late, latest_of
 from mnemoir.memory.facts.decide.witness import Witnesses
 from mnemoir.memory.facts.extract.extraction import Exchange
-from mnemoir.memory.facts.extract.requests import AddRequest, AddResult, FactSettings, Statement, Turn
+from mnemoir.memory.facts.extract.requests import AddRequest, AddResult, FactSettings, Statement, Turn, undated_in
 from mnemoir.memory.facts.reading.own_name import speaking_as
 from mnemoir.memory.facts.review.gate import UNCONFIRMED, is_waiting, texts_of
 from mnemoir.memory.facts.review.instructions import SUSPECTED
@@ -126,7 +126,7 @@ def _past_state(
 ) -> Add:
     by = state.successor
     successor = by.rewrites or adds[by].memory if isinstance(by, State) else by
-    fact = _fact(state.text, scope, request, state.said_at or now, state.origin)
+    fact = _fact(state.text, scope, request, state.since or now, state.origin)
     return Add(memory=replace(fact, valid_to=to_text(state.until or now), replaced_by=successor.id), entry=entry)
 
 
@@ -253,15 +253,16 @@ class Remembering:
         plan = await self._make_plan(learned.scope, told.fresh, candidates, proposals, visible, witnesses)
         known = [*exact.known, *told.known, *(candidates[at].memory for at in plan.known)]
         known = _once(known, plan, candidates)
-        latest, is_past = latest_of(learned.facts), learned.request.is_past
+        facts = learned.request.date(learned.facts)
+        latest, is_past, undated = latest_of(facts), learned.request.is_past, undated_in(learned.request.metadata)
 
         def told_again(memories: Sequence[Memory]) -> list[tuple[Memory, datetime | None]]:
             told = [(memory, said_at.get(content_hash(memory.text), latest)) for memory in memories]
-            return [(memory, at) for memory, at in told if not (is_past and is_late(at, memory))]
+            return [(memory, at) for memory, at in told if not (is_past and is_late(at, memory, undated))]
 
         return Decided(
             known=known,
-            states=await asyncio.to_thread(in_time, plan, candidates, learned.facts, is_past=is_past),
+            states=await asyncio.to_thread(in_time, plan, candidates, facts, is_past=is_past),
             touched=told_again(known if self._defaults.touch_on_none else []),
             renewed=told_again(exact.hidden),
         )
