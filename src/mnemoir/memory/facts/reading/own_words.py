@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from mnemoir.core.sentences import sentences_of
 from mnemoir.memory.facts.reading.blocks import without_blocks, without_prompt_in_parts
+from mnemoir.memory.facts.reading.changes import with_new_states
 from mnemoir.memory.facts.reading.ellipses import complete
 from mnemoir.memory.facts.reading.frames import opens_frame, outside_frames, with_marked_asides, without_jokes
 from mnemoir.memory.facts.reading.repairs import repair
@@ -47,7 +48,7 @@ _POLITE = (
 )
 _MATERIAL = re.compile(  # what follows the colon is a text to work on
     rf"{_BEGIN}{_POLITE}(?!check (?:this|it) out)"
-    r"(?:translat|fix|correct|proofread|rewrit|rephras|paraphras|summari[sz]|improv|edit|check|classif|analy[sz]|"
+    r"(?:translat|fix|correct(?!ion\s?:)|proofread|rewrit|rephras|paraphras|summari[sz]|improv|edit|check|classif|analy[sz]|"
     r"explain|review|shorten|polish|convert|continue|complete|extract|repeat|read|transcrib|describe|write|reply to|"
     r"respond to|comment on|debug|here is|here's|this is (?:a|the|my) (?:text|prompt|e-?mail|poem|story|letter)|"
     r"the following|given (?:the|this)|what does|"
@@ -140,7 +141,10 @@ def own_sentences(text: str) -> Iterator[str]:
     for quote in _QUOTES:
         plain = quote.sub(_name_or_space, plain)
     plain = _ASIDE.sub("", _LINK.sub(" ", with_marked_asides(plain)))
-    paragraphs = (complete(_said_by_user(paragraph)) for paragraph in _BLANK_LINE.split(repair(without_jokes(plain))))
+    paragraphs = (
+        complete(_said_by_user(paragraph))
+        for paragraph in _BLANK_LINE.split(with_new_states(repair(without_jokes(plain))))
+    )
     for sentence in outside_frames(paragraphs):
         if not _SARCASM.search(sentence):
             yield from (piece.strip() for piece in _PIECE.findall(sentence))
