@@ -52,6 +52,11 @@ def tells_refusal(text: str) -> bool:
     return bool(_refusal().search(without_accents(text)))
 
 
+def is_figure_of_speech(statement: str) -> bool:
+    """True for a statement that is not meant word for word: "Lives for the weekends"."""
+    return bool(_figures().search(without_accents(statement)))
+
+
 @lru_cache(maxsize=4096)
 def languages_of(text: str) -> Sequence[str]:
     """The likeliest of the seven languages by function words; English where there are none."""
@@ -82,6 +87,12 @@ def _states() -> frozenset[str]:
 @cache
 def _refusal() -> re.Pattern[str]:
     words = "|".join(kind_words(code, "refused") for code in LANGUAGES)
+    return re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
+
+
+@cache
+def _figures() -> re.Pattern[str]:
+    words = "|".join(kind_words(code, "figures") for code in LANGUAGES)
     return re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
 
 
