@@ -11,6 +11,7 @@ from tests.each_case import check_each
 from tests.memory.truth.test_readings import learned
 
 LINES = Path(__file__).with_name("words_of_others.txt").read_text(encoding="utf-8").splitlines()
+AT_A_TIME = 10  # the patterns of a language are made when it is first read, which takes a while
 CLOSED_NOTHING = [
     ("I live in Graz.", "Forwarded message:\nFrom: Tom\n\nHi, I moved to Leeds. Cheers Tom", "Lives in Graz"),
     ("I live in Graz.", "Cover letter draft by my student:\nI live in Bonn.", "Lives in Graz"),
@@ -24,12 +25,13 @@ CLOSED_NOTHING = [
 ]
 
 
-def test_each_text_gives_the_facts_beside_it_and_else_none():
+@pytest.mark.parametrize("first", range(0, len(LINES), AT_A_TIME))
+def test_each_text_gives_the_facts_beside_it_and_else_none(first):
     def gives(line):
         text, _, facts = line.partition(" => ")
         assert learned(text) == [fact for fact in facts.split(" ; ") if fact]
 
-    check_each(LINES, gives)
+    check_each(LINES[first : first + AT_A_TIME], gives)
 
 
 @pytest.mark.parametrize(("first", "later", "current"), CLOSED_NOTHING)

@@ -17,8 +17,8 @@ def with_new_states(text: str) -> str:
     """The text with each change told as the state that holds now."""
     plain = aligned_text(text)
     small = plain.lower()
-    for mark, pattern, told in _changes():
-        if mark not in small or not pattern.search(plain):
+    for marks, pattern, told in _changes():
+        if not any(mark in small for mark in marks) or not pattern.search(plain):
             continue
         kept, at = [], 0
         for found in pattern.finditer(plain):
@@ -33,7 +33,7 @@ def with_new_states(text: str) -> str:
 
 
 @cache
-def _changes() -> Sequence[tuple[str, re.Pattern[str], str]]:
+def _changes() -> Sequence[tuple[Sequence[str], re.Pattern[str], str]]:
     table = tomllib.loads((files(__package__) / "changes.toml").read_text(encoding="utf-8"))
     found = []
     for rows in table["changes"].values():
@@ -41,5 +41,7 @@ def _changes() -> Sequence[tuple[str, re.Pattern[str], str]]:
             pattern = row["pattern"]
             for name, words in table["words"].items():
                 pattern = pattern.replace(f"{{{name}}}", words)
-            found.append((row["mark"], re.compile(rf"(?<![\w'])(?:{pattern})(?!\w)", re.IGNORECASE), row["told"]))
+            found.append(
+                (row["mark"].split("|"), re.compile(rf"(?<![\w'])(?:{pattern})(?!\w)", re.IGNORECASE), row["told"])
+            )
     return found

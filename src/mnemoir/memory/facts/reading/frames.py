@@ -7,7 +7,7 @@ back what stands before it in a turn, and where it opens the turn, what stands b
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 
@@ -50,6 +50,8 @@ def outside_frames(paragraphs: Iterable[Iterable[str]]) -> Iterator[str]:
 
 def with_marked_asides(text: str) -> str:
     """The text with a mark in place of "(joke)" and "(movie quote)", which would go with the brackets."""
+    if "(" not in text:
+        return text
     kept, at = [], 0
     for aside in _aside().finditer(aligned_text(text)):
         kept += [text[at : aside.start()], " lol." if aside["end"] else " lol"]
@@ -60,7 +62,8 @@ def with_marked_asides(text: str) -> str:
 def without_jokes(text: str) -> str:
     """The text behind its last "Just kidding!"; where one opens it, the text behind its paragraph."""
     plain = aligned_text(text)
-    calls = list(_call().finditer(plain))
+    small = plain.lower()
+    calls = list(_call().finditer(plain)) if any(mark in small for mark in _call_marks()) else []
     if not calls:
         return text
     if calls[0]["opening"] is not None:
@@ -136,6 +139,11 @@ def _aside() -> re.Pattern[str]:
 @cache
 def _label() -> re.Pattern[str]:
     return re.compile(rf"(?:(?:{_words('before')})[\s,!:]+)*(?:{_words('labels')})\s?:", re.IGNORECASE)
+
+
+@cache
+def _call_marks() -> Sequence[str]:
+    return _words("call_marks").split("|")
 
 
 @cache

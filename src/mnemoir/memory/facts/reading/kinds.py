@@ -54,7 +54,8 @@ def tells_refusal(text: str) -> bool:
 
 def is_figure_of_speech(statement: str) -> bool:
     """True for a statement that is not meant word for word: "Lives for the weekends"."""
-    return bool(_figures().search(without_accents(statement)))
+    plain = without_accents(statement)
+    return bool(_figure_mark().search(plain) and _figures().search(plain))
 
 
 @lru_cache(maxsize=4096)
@@ -88,6 +89,12 @@ def _states() -> frozenset[str]:
 def _refusal() -> re.Pattern[str]:
     words = "|".join(kind_words(code, "refused") for code in LANGUAGES)
     return re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
+
+
+@cache
+def _figure_mark() -> re.Pattern[str]:
+    """A word that each figure of speech has; most statements have none."""
+    return re.compile(str(_table()["marks"]["figures"]), re.IGNORECASE)
 
 
 @cache
