@@ -26,6 +26,18 @@ async def test_each_change_leaves_what_stands_beside_it(live, first):
     assert others == []
 
 
+async def test_what_the_rules_do_not_read_closes_nothing(live):
+    life = live()
+    for text in (
+        "I have two cats.",
+        "I work at Bosch.",
+        "One of my cats died.",
+        "Been with Novartis for six years now.",
+    ):
+        await life.tell(text)
+    assert await life.now() == ["Has two cats", "One of the cats died", "Works at Bosch"]
+
+
 @pytest.mark.parametrize(
     "text",
     [
