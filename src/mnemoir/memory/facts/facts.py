@@ -50,6 +50,7 @@ from mnemoir.memory.facts.extract.requests import (
     earlier_result,
     unknown_memory,
 )
+from mnemoir.memory.facts.reading.changes import with_new_states
 from mnemoir.memory.facts.reading.own_name import speaking_as
 from mnemoir.memory.facts.reading.repairs import is_repair
 from mnemoir.memory.facts.review.instructions import SUSPECTED, is_suspected
@@ -299,7 +300,7 @@ class Facts:
 
     async def _repairs(self, scope: Scope, turns: Sequence[Turn], said_at: datetime | None) -> list[Statement]:
         """The fact of the user's last add that a turn repairs ("No wait, Lyon."), with its new value; [] for none."""
-        said = [turn.text for turn in turns if turn.role == "user"]
+        said = [with_new_states(turn.text.strip()) for turn in turns if turn.role == "user"]
         if len(said) != 1 or not is_repair(said[0]):
             return []
         visible = await self.visible(scope)

@@ -56,6 +56,7 @@ _COUNT = "number of "
 _NAMING = re.compile(r"\bnam|\bheiß|appelle|\bllam|\bchiam|\bcham|\bheet", re.IGNORECASE)
 _STATES = frozenset({"relationship", "pregnancy"})  # "not married to Ida" leaves nothing of "married"
 WORK = frozenset({"employer", "job"})
+LEFT, CAN_BE_LEFT = "left", frozenset({"employer", "home"})  # "I left Bosch": whatever it was to the user
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -294,6 +295,8 @@ def _are_opposite(said: Matter, held: Matter, fact: str, stored: str) -> bool:
     denied, affirmed, text, denial = (said, held, stored, fact) if said.denies else (held, said, fact, stored)
     if affirmed.slot and not denied.slot:
         return 1 < len(_stems(denied)) == len(_stems(denied) & words_of(text).known)
+    if denied.slot == LEFT:
+        return affirmed.slot in CAN_BE_LEFT and _same_value(denied, affirmed)
     if denied.slot:
         if denied.slot != affirmed.slot or denied.slot in _STATES:
             return denied.slot == affirmed.slot and _same_value(denied, affirmed)

@@ -52,6 +52,12 @@ def tells_refusal(text: str) -> bool:
     return bool(_refusal().search(without_accents(text)))
 
 
+def is_figure_of_speech(statement: str) -> bool:
+    """True for a statement that is not meant word for word: "Lives for the weekends"."""
+    plain = without_accents(statement)
+    return bool(_figure_mark().search(plain) and _figures().search(plain))
+
+
 @lru_cache(maxsize=4096)
 def languages_of(text: str) -> Sequence[str]:
     """The likeliest of the seven languages by function words; English where there are none."""
@@ -82,6 +88,18 @@ def _states() -> frozenset[str]:
 @cache
 def _refusal() -> re.Pattern[str]:
     words = "|".join(kind_words(code, "refused") for code in LANGUAGES)
+    return re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
+
+
+@cache
+def _figure_mark() -> re.Pattern[str]:
+    """A word that each figure of speech has; most statements have none."""
+    return re.compile(str(_table()["marks"]["figures"]), re.IGNORECASE)
+
+
+@cache
+def _figures() -> re.Pattern[str]:
+    words = "|".join(kind_words(code, "figures") for code in LANGUAGES)
     return re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
 
 

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 
 from mnemoir.core.sentences import sentences_of
 from mnemoir.memory.facts.reading.blocks import without_blocks, without_prompt_in_parts
+from mnemoir.memory.facts.reading.changes import with_new_states
 from mnemoir.memory.facts.reading.ellipses import complete
-from mnemoir.memory.facts.reading.frames import opens_frame, outside_frames, with_marked_asides
+from mnemoir.memory.facts.reading.frames import opens_frame, outside_frames, with_marked_asides, without_jokes
 from mnemoir.memory.facts.reading.repairs import repair
 from mnemoir.memory.facts.reading.speakers import addresses, introduces_next, is_spoken_by_other, own_parts
 
@@ -23,7 +24,7 @@ _QUOTES = (
     re.compile(r"[\"“„«»](?P<inside>[^\"“”„«»\n]{1,2000})[\"“”«»]"),
     re.compile(r"(?<!\w)['‘‚‹](?P<inside>(?=[A-ZÀ-Þ¿¡]\S* )(?:[^'‘‚‹›\n]|(?<=\w)'(?=\w)){1,400})['›](?!\w)"),
 )
-_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
+_BLANK_LINE = re.compile(r"(?<![:,])\n[^\S\n]*\n")  # behind "Dear Tom," and a heading, a letter goes on
 _SPEECH = re.compile(r"[.!?]$|(?:^|\s)(?:i|i'\w+|ich|je|j'\w+|yo|io|eu|ik)(?:\s|$)", re.IGNORECASE)
 _LINK = re.compile(r"https?://\S+")
 _ASIDE = re.compile(r"(?<!\s)\s*\([^()]*\)")
@@ -47,7 +48,7 @@ _POLITE = (
 )
 _MATERIAL = re.compile(  # what follows the colon is a text to work on
     rf"{_BEGIN}{_POLITE}(?!check (?:this|it) out)"
-    r"(?:translat|fix|correct|proofread|rewrit|rephras|paraphras|summari[sz]|improv|edit|check|classif|analy[sz]|"
+    r"(?:translat|fix|correct(?!ion\s?:)|proofread|rewrit|rephras|paraphras|summari[sz]|improv|edit|check|classif|analy[sz]|"
     r"explain|review|shorten|polish|convert|continue|complete|extract|repeat|read|transcrib|describe|write|reply to|"
     r"respond to|comment on|debug|here is|here's|this is (?:a|the|my) (?:text|prompt|e-?mail|poem|story|letter)|"
     r"the following|given (?:the|this)|what does|"
@@ -80,6 +81,15 @@ _MAIL = re.compile(  # the head of a mail, behind which somebody writes
     r"mensagem (?:encaminhada|original)|oorspronkelijk bericht)",
     re.IGNORECASE | re.MULTILINE,
 )
+_FORWARDED = re.compile(  # a mail or message that is passed on
+    r"^[^\S\n]*\W{0,3}(?:(?:(?:Fwd|FWD|fwd|Fw|FW|WG|Wg|TR|Tr|RV|Rv|ENC|Enc|DOORST)[^\S\n]?:(?=[^\S\n]*\S))|"
+    r"(?i:forwarded(?: message| mail| e-?mail)?|weitergeleitete (?:nachricht|mail|e-mail)|weitergeleitet|"
+    r"(?:message|courriel|mail) (?:transféré|transmis)|transféré|(?:mensaje|correo) reenviado|reenviado|"
+    r"(?:messaggio|mail) inoltrat[oa]|inoltrato|(?:mensagem|e-?mail) (?:re)?encaminhad[oa]|encaminhad[oa]|"
+    r"doorgestuurd(?: bericht|e mail)?)(?:[^\S\n](?:by|from|von|vom|de|da|di|por|van)[^\S\n][^:\n]{1,60})?\]?"
+    r"[^\S\n]?(?::|\n))",
+    re.MULTILINE,
+)
 _MAIL_IN_A_LINE = re.compile(
     r"^[^\S\n]*(?:Subject|Betreff|Objet|Asunto|Oggetto|Assunto|Onderwerp)[^\S\n]?:[^\n]{0,2000}\b(?:regards|sincerely|"
     r"yours|cheers|grü(?:ß|ss)en?|cordialement|salutations|saludos|atentamente|saluti|cumprimentos|atenciosamente|"
@@ -105,16 +115,21 @@ _INSTRUCTION = re.compile(
     r"user'?s?\b|the user\b)",
     re.IGNORECASE,
 )
-_JOKE = re.compile(
-    r"\b(?:just kidding|only kidding|only joking|just joking|i'm joking|i am joking|jk|j/k|(?:nur |war )(?:ein )?"
-    r"(?:spaß|spass|scherz)|je plaisante|je rigole|es broma|era broma|es una broma|scherzo|sto scherzando|"
-    r"era uno scherzo|é brincadeira|estou a brincar|estou brincando|grapje|geintje)\b",
-    re.IGNORECASE,
+_EMOTE = re.compile(  # "*draws the sword*" opens a turn of a play; a gesture does not
+    r"^[^\S\n]*\*(?=[a-zà-ÿ])(?![^*\n]*\b(?:sigh|laugh|eye|hand|breath|head|shoulder|cough|nod|wave|smile|throat|"
+    r"aug|hand|kopf|luft|yeux|main|tête|ojos|mano|cabeza|occhi|testa|olhos|mão|cabeça|ogen|hoofd|"
+    r"i|i'm|my|ich|mein|je|mon|ma|yo|mi|io|mio|mia|eu|meu|minha|ik|mijn)s?\b)[^*\n]*\s[^*\n]*\*(?!\*)",
+    re.MULTILINE,
 )
 _SARCASM = re.compile(
     r"^(?:oh,? (?:sure|great|yes|yeah|wonderful|fantastic|brilliant|perfect|lovely|joy|good|nice|of course)|"
     r"yeah,? (?:right|sure)|sure,? because|because i (?:just|so)|wow,)\b.*"
     r"\bi (?:\w+ )?(?:love|adore|enjoy|live for)\b"
+    r"|^(?:(?:oh|sure|great|super|awesome|wonderful|fantastic|brilliant|perfect|lovely|yay|joy|nice|fine|ah),? )*i "
+    r"(?:just |totally |really |absolutely |so )*(?:love|adore|enjoy) (?:being (?:woken|told|ignored|stuck|late|"
+    r"ill|sick|broke|yelled|lied)|(?:doing|paying|filing) (?:my |the )*(?:taxes|paperwork|bills|expenses)|"
+    r"getting up at|having to)|^(?:yeah|sure|right|of course),? i(?:'m| am) an? "
+    r"(?:millionaire|billionaire|superhero|genius)"
     r"|\bi (?:just|so) (?:love|adore) (?:it when|waiting|being|standing|queu|paying|traffic|delays|bugs|crash)"
     r"|(?<=\s)/s\b|🙄|^yeah right\b|\b(?:and|when) pigs (?:can |will )?fly\b|"
     r"\band i(?:'m| am) the (?:queen|king|pope|tooth fairy)\b|"
@@ -131,8 +146,10 @@ def own_sentences(text: str) -> Iterator[str]:
     for quote in _QUOTES:
         plain = quote.sub(_name_or_space, plain)
     plain = _ASIDE.sub("", _LINK.sub(" ", with_marked_asides(plain)))
-    joke = max((match.end() for match in _JOKE.finditer(plain)), default=0)
-    paragraphs = (complete(_said_by_user(paragraph)) for paragraph in _BLANK_LINE.split(repair(plain[joke:])))
+    paragraphs = (
+        complete(_said_by_user(paragraph))
+        for paragraph in _BLANK_LINE.split(with_new_states(repair(without_jokes(plain))))
+    )
     for sentence in outside_frames(paragraphs):
         if not _SARCASM.search(sentence):
             yield from (piece.strip() for piece in _PIECE.findall(sentence))
@@ -151,12 +168,12 @@ def _said_by_user(paragraph: str) -> Iterator[str]:
 def _without_pasted_text(text: str) -> str:
     """The text without code, quoted lines, tagged blocks, transcripts, mails, texts to work on and system prompts."""
     text = without_prompt_in_parts(without_blocks(_CODE.sub(" ", _QUOTED_LINE.sub(" ", text)), _TAG))
-    for heading in (_ROLE_LABEL, _MAIL, _MAIL_IN_A_LINE, _TEMPLATE):
+    for heading in (_ROLE_LABEL, _MAIL, _FORWARDED, _MAIL_IN_A_LINE, _TEMPLATE):
         found = heading.search(text)
         text = text[: found.start()] if found else text
     text = _without_dialogue(text)
     is_prompt = _PERSONA.match(text) and len(_INSTRUCTION.findall(text)) > 1
-    return "" if is_prompt else _without_material(text)
+    return "" if is_prompt or ("*" in text and _EMOTE.search(text)) else _without_material(text)
 
 
 def _without_material(text: str) -> str:

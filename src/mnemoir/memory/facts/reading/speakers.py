@@ -130,7 +130,9 @@ def _without_reports(sentence: str, plain: str, codes: Sequence[str]) -> Iterato
                 continue
             front = word.start() - len(window) + _last_break(window)
             is_sure = _is_expert(plain[front : report.end()], [code])
-            if (is_sure or report["bare"]) and not _list("life", code).match(plain, report.end()):
+            is_text = bool(_list("texts", code).search(plain[front : word.start()]))
+            is_bare = bool(report["bare"]) and not is_text
+            if (is_sure or is_bare) and not _list("life", code).match(plain, report.end()):
                 if is_sure:
                     yield from (_until(sentence, front), sentence[report.end() :])
                     return

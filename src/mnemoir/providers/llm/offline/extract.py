@@ -17,13 +17,13 @@ from typing import Any
 
 from mnemoir.core.clock import from_local_text
 from mnemoir.core.text import content_hash
-from mnemoir.memory.facts.decide.matters import WORK, matter_of
+from mnemoir.memory.facts.decide.matters import CAN_BE_LEFT, LEFT, WORK, matter_of
 from mnemoir.memory.facts.decide.places import is_wide, tells_move
 from mnemoir.memory.facts.decide.predicates import several_pattern
 from mnemoir.memory.facts.decide.shapes import statements_in
 from mnemoir.memory.facts.decide.witness_words import has
 from mnemoir.memory.facts.reading.clauses import stated_in
-from mnemoir.memory.facts.reading.kinds import languages_of, names_a_state
+from mnemoir.memory.facts.reading.kinds import is_figure_of_speech, languages_of, names_a_state
 from mnemoir.memory.facts.reading.own_words import own_sentences
 from mnemoir.memory.facts.reading.people import OfPeople, holds_today_alone, is_short_turn, statements_about_people
 from mnemoir.memory.facts.reading.persons import about
@@ -109,8 +109,16 @@ def facts_of(text: str, today: date) -> list[str]:
     """The statements of one user turn."""
     said = list(own_sentences(text))
     told = statements_about_people(said, are_short=is_short_turn(text))
-    found = [fact for sentence, of_people in told for fact in _facts_in(sentence, of_people, today)]
-    return [fact for fact in found if not fact.startswith("Name is ") or _is_introduction(text, said, fact)]
+    read = (fact for sentence, of_people in told for fact in _facts_in(sentence, of_people, today))
+    found = [fact for fact in read if not is_figure_of_speech(fact)]
+    found = [fact for fact in found if not fact.startswith("Name is ") or _is_introduction(text, said, fact)]
+    return _without_farewells(found) if any(fact.startswith("Left ") for fact in found) else found
+
+
+def _without_farewells(found: Sequence[str]) -> list[str]:
+    """The facts without "Left Bosch" where another one tells the employer or the home that came instead."""
+    is_told = any((matter := matter_of(fact)).slot in CAN_BE_LEFT and not matter.denies for fact in found)
+    return [fact for fact in found if not (is_told and fact.startswith("Left ") and matter_of(fact).slot == LEFT)]
 
 
 def _is_introduction(text: str, said: Sequence[str], fact: str) -> bool:

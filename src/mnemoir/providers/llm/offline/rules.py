@@ -104,6 +104,7 @@ BEING = table(
         _danger,
     ),
     # changes of state, before the plain states
+    (rf"I (?:just |finally |have )*(?P<verb>left|quit) (?P<x>{v.NAMED}(?: for {v.NAMED})?)", "{verb} {x}"),
     (
         r"(?:I|we) (?:just |recently |finally |have |have just )*(?:moved|relocated|emigrated|immigrated)(?: "
         r"here)?(?: from (?P<origin>.+?))? to "

@@ -11,6 +11,7 @@ def words(text: str) -> str:
 
 
 # Verbs of habits: the present tense alone makes a lasting statement.
+NAMED = r"(?-i:[A-Z])[\w-]+(?: (?-i:[A-Z])[\w-]+)?"
 LASTING = words(
     """
     live work love like hate enjoy prefer dislike adore despise detest loathe speak play study teach own collect
