@@ -102,9 +102,9 @@ def test_the_guard_of_imports_sees_a_socket(tmp_path):
 
 
 @pytest.mark.slow
-def test_without_what_is_optional_all_but_the_room_of_mcp_can_be_imported(tmp_path):
+def test_without_what_is_optional_all_but_the_rooms_of_mcp_and_postgres_can_be_imported(tmp_path):
     hidden = without_options(tmp_path)
-    script = IMPORT_ALL.replace("if not name", "if '.mcp' not in name and not name")
+    script = IMPORT_ALL.replace("if not name", "if '.mcp' not in name and '.postgres.' not in name and not name")
     done = run("-c", script, **hidden)
     assert done.returncode == 0, done.stderr
     assert "No module named 'chromadb'" in run("-c", "import chromadb", **hidden).stderr

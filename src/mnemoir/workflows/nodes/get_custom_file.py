@@ -63,16 +63,19 @@ class GetCustomFile(ValueNode[Properties]):
         except OSError as exc:
             reason = exc.strerror or type(exc).__name__
             note = f"The file {path} could not be read: {reason}."
-        step.note(note)
+        tried = f"{self.services.files.full_path(path)}"
+        step.note(note if tried in note else f"{note} Tried: {tried}.")
+        named = {"workflow": step.run.workflow.name, "node": step.definition.title}
+        is_of_config = path == self.properties.filepath.strip()  # else what was said may have been filled in
         _log.warning(
             "custom file not read",
-            workflow=step.run.workflow.name,
-            node=step.definition.title,
+            **named,
             filepath=self.properties.filepath,
-            tried=self.services.files.full_path(path),
+            **({"tried": tried} if is_of_config else {}),
             reason=reason,
             allowed="the public folder, and the directories of workflows.file_directories",
         )
+        _log.debug("path of a custom file that was not read", **named, tried=tried)
         return None
 
     def _head_or_tail(self, step: Step, text: str) -> str:
