@@ -22,6 +22,7 @@ from tests.budget import NAME as BUDGET
 from tests.budget import Budget
 from tests.embedded_once import embed
 from tests.forked_servers import Forker
+from tests.postgres_server import servers
 from tests.real_time import NAME, RealTimeRepeats
 from tests.serving import ServerProcess
 from tests.share import add_options, share_of
@@ -112,6 +113,12 @@ def _servers_are_forked() -> Iterator[None]:
     yield
     ServerProcess.forker.close()
     ServerProcess.forker = None
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _databases_end_with_the_tests() -> Iterator[None]:
+    yield
+    servers.stop()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -18,11 +18,11 @@ pytestmark = pytest.mark.slow
 TEA = {"messages": [{"role": "user", "content": "I drink green tea."}], "user_id": "anna"}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _servers_end() -> Iterator[None]:
+@pytest.fixture(autouse=True)
+def _databases_are_free() -> Iterator[None]:
     binaries_of(18)
     yield
-    servers.stop()
+    servers.release()
 
 
 def environment_of(dsn: str) -> dict[str, str]:

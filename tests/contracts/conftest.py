@@ -22,12 +22,6 @@ def staged_backends(every: Mapping[str, object]) -> list[Any]:
     ]
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _servers_end() -> Iterator[None]:
-    yield
-    servers.stop()
-
-
 @pytest.fixture(autouse=True)
 def _databases_are_free() -> Iterator[None]:
     yield

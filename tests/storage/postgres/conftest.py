@@ -13,10 +13,9 @@ OpenDatabase = Callable[[str], Any]
 
 
 @pytest.fixture(scope="session", params=[18, 15])
-def postgres(request: pytest.FixtureRequest) -> Iterator[PostgresServer]:
+def postgres(request: pytest.FixtureRequest) -> PostgresServer:
     """A running server of each version."""
-    yield servers.of(request.param)
-    servers.stop()
+    return servers.of(request.param)
 
 
 @pytest.fixture(autouse=True)
