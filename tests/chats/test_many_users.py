@@ -50,3 +50,11 @@ async def test_a_user_of_chromadb_who_was_forgotten_can_begin_anew(tmp_path):
             assert succeeded(await chats.ask("DELETE", "/api/conversations?user_id=user"))["messages"] == 2
             assert not [path for path in vectors.rglob("*") if path.is_file()]
         assert texts_of(await chats.lines()) == []
+
+
+async def test_messages_of_an_encoded_name_count_without_any_memory(tmp_path):
+    async with ScriptedLLM() as llm, opened_chats(tmp_path, llm) as chats:
+        await say(chats, "Ünal Ö/x")
+        amount = chats.parts.chats.quotas.stored.amount
+        assert await amount("messages", "default", "Ünal Ö/x", fresh=True) == 1
+        assert await amount("messages", "default", None, fresh=True) == 1

@@ -260,8 +260,10 @@ def _amounts_by_user(
     """What counts for quotas: messages, and bytes of files."""
 
     async def folders(tenant: str, user: str | None) -> Iterable[tuple[Path, str]]:
-        known = [*await owners_of(tenant)]
-        projects, users = {owner.project for owner in known}, {owner.user for owner in known}
+        marked = [scope for scope in await conversations.marked_owners() if scope.tenant == tenant]
+        known = {(owner.project, owner.user) for owner in await owners_of(tenant)}
+        known |= {(scope.project, scope.user) for scope in marked}  # who need not have memories
+        projects, users = {project for project, _ in known}, {name for _, name in known}
         named = users if user is None else {user}
         found = await asyncio.to_thread(conversations.folders_of, tenant, projects, named)
         return [(folder, name) for folder, name in found.items() if user in (None, name)]

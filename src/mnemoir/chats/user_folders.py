@@ -128,6 +128,10 @@ class UserFolders:
         """The folder of the scope's owner; it need not exist yet."""
         return folder_of(self._folders, self.root, scope)
 
+    async def marked_owners(self) -> list[Scope]:
+        """All of whom it is known that they have conversations. Raises StorageUnavailable."""
+        return await self._expected.marked_scopes()
+
     def folders_of(self, tenant: str, projects: Iterable[str], users: Iterable[str]) -> dict[Path, str]:
         """The users' folders of a tenant that are there, each with its user. Blocks.
 
