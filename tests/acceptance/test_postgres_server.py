@@ -66,6 +66,19 @@ def test_what_is_told_is_found_changed_and_deleted_and_is_there_after_a_kill(tmp
         assert not (tmp_path / "data" / "mnemoir.db").exists()
 
 
+def test_a_backup_says_that_the_database_is_not_in_it_and_fits_it_again_when_restored(tmp_path):
+    dsn = servers.database_of(18, tmp_path)
+    with served(tmp_path, dsn) as server:
+        ask(server, "POST", "/api/memories", TEA)
+        told = command(tmp_path, dsn, "backup", "create", str(tmp_path / "backup"))
+        assert (told.returncode, "lie in PostgreSQL" in told.stderr) == (0, True), told.stderr
+    other = tmp_path / "other"
+    other.mkdir()
+    assert command(other, dsn, "backup", "restore", str(tmp_path / "backup")).returncode == 0
+    with served(other, dsn) as server:
+        assert texts_of(server) == ["Drinks green tea"]
+
+
 def test_a_database_of_another_directory_is_refused(tmp_path):
     dsn = servers.database_of(18, tmp_path)
     with served(tmp_path, dsn) as server:

@@ -46,10 +46,6 @@ OpenPostgres = Callable[..., "PostgresEngine"]
 class MainDatabase(Engine, Protocol):
     """The database of memories and jobs, which this process has alone."""
 
-    @property
-    def path(self) -> Path:
-        """Its file."""
-
     async def check_integrity(self) -> list[str]:
         """Its problems, a line each; [] when it is sound. Reads all of it."""
 

@@ -189,6 +189,11 @@ def _copy_all(settings: Settings, target: Path, choice: Choice) -> Copying:
     unwanted = [path for files, path in declared if files.when not in wanted and path is not None]
     copying = Copying(root, target, lambda path: path in never or any(_matches(path, each) for each in unwanted))
     copying.passed_over += [f"{root / key} {by_itself}" for key in keys]
+    if settings.storage.dsn is not None:
+        copying.passed_over.append(
+            "memories, jobs and the settings of projects lie in PostgreSQL; back that up by its own programs, such "
+            "as pg_dump."
+        )
     with embedded.errors(root, OSError):
         target.mkdir(0o700)
         if is_database(database := root / DATABASE_FILE):

@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
 from importlib.resources import files
-from pathlib import Path
 from typing import Any, TypeVar
 
 import psycopg
@@ -57,9 +56,9 @@ def open_postgres(
     """Open the database, whose tables are made in the schema `mnemoir` if they are missing.
 
     With the id of a data `directory` it must be that one's; a new database becomes it. `on_close` is called when the
-    engine is closed, and not when this fails. Raises StorageUnavailable,
-    naming host and database, when it cannot be reached, is older than PostgreSQL 15, has another encoding than UTF-8,
-    or was made by another version of Mnemoir; StorageDamaged for one of another data directory. Blocks.
+    engine is closed, and not when this fails. Raises StorageUnavailable, naming host and database, when it cannot be
+    reached, is older than PostgreSQL 15, has another encoding than UTF-8, or was made by another version of Mnemoir;
+    StorageDamaged for one of another data directory. Blocks.
     """
     name = _name_of(dsn)
     with _storage_errors(name), psycopg.connect(dsn, **_PARAMETERS) as connection:  # it tells why it fails
@@ -88,11 +87,6 @@ class PostgresEngine:
         )
         self._is_closed = False
         self._on_close = on_close
-
-    @property
-    def path(self) -> Path:
-        """What it is called in place of a file."""
-        return Path(self.name)
 
     async def write(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:
         """The result of `work`, once all its writes are durable. It runs in the caller's context, and may run again.
