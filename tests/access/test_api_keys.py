@@ -13,6 +13,8 @@ from mnemoir.core.errors import Conflict, InvalidRequest, NotFound, StorageUnava
 from mnemoir.core.scope import Principal, Role
 from mnemoir.settings import load_settings
 from mnemoir.storage.sql.access.api_keys import SqlApiKeys
+from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
+from mnemoir.storage.sqlite.opening import open_access_file
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 
@@ -295,3 +297,17 @@ def test_a_key_that_was_made_while_the_file_was_looked_at_opens_at_once(open_fil
     monkeypatch.setattr(SqlApiKeys, "state", reading)
     assert here.principal("mn_live_aaaaaaaa_" + "x" * 43) is None
     assert here.principal(made[0])
+
+
+def test_a_directory_that_somebody_else_begins_meanwhile_is_no_remains_of_one(tmp_path):
+    class SlowIdentity(DirectoryIdentity):
+        """Looks for remains only after somebody else has begun the directory."""
+
+        @property
+        def remains(self):
+            open_access_file(self.path.with_name(ACCESS_FILE), DirectoryIdentity(self.path.parent)).close()
+            return super().remains
+
+    slow = SlowIdentity(tmp_path)
+    slow.ensure()
+    assert slow.id == DirectoryIdentity(tmp_path).id

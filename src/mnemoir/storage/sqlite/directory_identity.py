@@ -71,7 +71,9 @@ class DirectoryIdentity:
 
         A directory whose databases are all gone would else be begun as a new one, and admit everybody.
         """
-        if self._read() is None and (found := self.remains) is not None:
+        if self._read() is not None or (found := self.remains) is None:
+            return
+        if self._read() is None:  # once more: somebody may have begun the directory, and the file is there first
             raise lost_identity_error(self.path, found)
 
     @property
