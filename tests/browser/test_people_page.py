@@ -146,7 +146,7 @@ async def test_an_operator_adds_and_suspends_tenants_and_says_how_long_they_keep
     await page.get_by_role("button", name="Suspend", exact=True).click()
     await expect(row).to_contain_text("suspended")
     await window.has_no_barrier(("light", WIDE), ("dark", PHONE), ("light", NARROW))
-    await row.get_by_role("button", name="Let go on: acme").click()
+    await row.get_by_role("button", name="Resume: acme").click()
     await expect(row).to_contain_text("active")
 
     await row.get_by_role("button", name="Retention: acme").click()
@@ -176,7 +176,7 @@ async def test_sign_in_is_turned_on_with_the_code_in_the_terminal(
     await expect(apps).to_contain_text("Python, ollama")
     await window.has_no_barrier(("light", WIDE), ("dark", PHONE), ("light", NARROW))
     await page.get_by_role("button", name="Turn on sign-in…").click()
-    await expect(page.get_by_text("A code stands in the terminal")).to_be_visible()
+    await expect(page.get_by_text("The server has printed a code")).to_be_visible()
     found = re.search(r"Code for the first admin.*: (\S+)", capsys.readouterr().err)
     assert found
     await page.get_by_role("textbox", name="Code").fill(found[1])
