@@ -255,7 +255,7 @@ async def test_a_search_and_the_end_of_everything(site: Site, open_window: OpenW
     await page.get_by_role("button", name="Clear search").click()
     await page.get_by_role("button", name="Delete all memories").click()
     question = page.get_by_role("dialog", name="Delete all memories")
-    await expect(question).to_contain_text("All memories of user in project forget go")
+    await expect(question).to_contain_text("This deletes all memories of user in project forget")
     await question.get_by_role("button", name="Cancel").click()
     await expect(row(page, "Lives in Graz")).to_be_visible()
     await expect(page.get_by_role("button", name="Delete all memories")).to_be_focused()

@@ -11,7 +11,7 @@ from tests.browser_kit import NARROW, PHONE, WIDE, Site
 
 
 async def told_link(page: Page) -> str:
-    """The path of the link that is shown this once, whose dialog is closed."""
+    """The path of the link that is shown only now, whose dialog is closed."""
     link = await page.get_by_label("The link", exact=True).inner_text()
     await page.get_by_role("button", name="Done").click()
     return "/join" + link.partition("/join")[2]
@@ -188,7 +188,7 @@ async def test_sign_in_is_turned_on_with_the_code_in_the_terminal(
     await is_in(page, "Anna")
     await page.get_by_role("button", name="Make a key for Python, ollama").click()
     await page.get_by_role("button", name="Make the key").click()
-    await expect(page.get_by_text("shown this once")).to_be_visible()
+    await expect(page.get_by_text("shown only now")).to_be_visible()
     assert await status_without_key(site, page) == 401
 
 
