@@ -44,7 +44,7 @@ Model = TypeVar("Model", bound=BaseModel)
 Shape = TypeVar("Shape")
 
 _LONGEST_KEY = 255  # of idempotency
-LARGEST_ID = 2**63 - 1  # of a message
+LARGEST_ID = 2**63 - 1  # of a message, and the largest number that a database holds
 LONGEST_QUERY = 10_000  # characters; an embedding model gains nothing from further ones
 _DIGITS = re.compile(r"\d+", re.ASCII)
 _LARGEST = 2**31 - 1
