@@ -27,7 +27,8 @@ def running(folder: Path, *, directly: bool = False) -> Iterator[Mapping[str, st
     """Addresses by name while everything runs.
 
     `openai`, `ollama` and `responses` say what is behind the server, `tree` serves what `mnemoir init` writes,
-    `agents` asks for a key and has no model, and `far` is the model's script. `directly` gives the model's own address in place of every server's.
+    `agents` asks for a key and has no model, and `far` is the model's script. With `directly` every server's
+    address is the model's own.
     """
     with contextlib.ExitStack() as stack:
         llm = stack.enter_context(ScriptedLLM.in_thread())
