@@ -13,7 +13,8 @@ import requests
 from mnemoir.core.text import tokens_of
 from tests.chats.chat_kit import opened_chats, said
 from tests.chats.recall_kit import Talk, learn_statements, lines_in, recalled_in
-from tests.scripted_llm import ScriptedLLM
+from tests.scripted_llm import ScriptedLLM, ThreadedLLM
+from tests.server.server_kit import JSON
 from tests.serving import ServerProcess
 
 KINDS = ("lamp", "boat", "coat", "drum", "plum", "fern")
@@ -75,17 +76,17 @@ async def test_of_a_forgotten_conversation_no_word_is_left_though_ten_others_wer
 
 
 @pytest.fixture
-def model() -> Iterator[object]:
+def model() -> Iterator[ThreadedLLM]:
     with ScriptedLLM.in_thread() as llm:
         yield llm
 
 
 @pytest.mark.slow
 def test_another_process_goes_on_with_the_same_beginning(tmp_path, model):
-    def ask(server: ServerProcess, *texts: str) -> list[dict[str, object]]:
+    def ask(server: ServerProcess, *texts: str) -> list[JSON]:
         messages = [said("assistant" if at % 2 else "user", text) for at, text in enumerate(texts)]
         named = {"X-Session-Id": "tea", "X-Memory": "on"}
-        body = {"model": "any", "messages": messages}
+        body: JSON = {"model": "any", "messages": messages}
         answer = requests.post(f"{server.url}/v1/chat/completions", json=body, headers=named, timeout=60)
         assert answer.status_code == 200, answer.text
         asked = (one.body["messages"] for one in reversed(model.requests) if one.body and "messages" in one.body)
@@ -100,7 +101,11 @@ def test_another_process_goes_on_with_the_same_beginning(tmp_path, model):
     for turn in (("Where is the lamp?",), ("Where is the lamp?", "Understood.", "And the boat?")):
         with started(tmp_path / "data", config) as server:
             if len(turn) == 1:
-                add = {"messages": [said("user", "Keeps the lamp in the cellar")], "infer": False, "user_id": "user"}
+                add: JSON = {
+                    "messages": [said("user", "Keeps the lamp in the cellar")],
+                    "infer": False,
+                    "user_id": "user",
+                }
                 requests.post(f"{server.url}/api/memories", json=add, timeout=60).raise_for_status()
             sent.append(ask(server, *turn))
     assert sent[1][: len(sent[0])] == sent[0]

@@ -227,10 +227,9 @@ async def test_lines_stand_in_the_servers_window_too(chats):
     talk = await began(chats)
     await remember(chats, GRAZ)
     chats.llm.reply(tool_calls=[("look", {})])
-    new = {"history": "server"}
-    await talk.send(said("user", WALK), **new)
-    await talk.send(said("tool", "a page", tool_call_id=CALL), **new)
-    await talk.send(said("user", "Thanks?"), **new)
+    await talk.send(said("user", WALK), history="server")
+    await talk.send(said("tool", "a page", tool_call_id=CALL), history="server")
+    await talk.send(said("user", "Thanks?"), history="server")
     assert talk.goes_on
     assert talk.former == {COOK: [VEGAN], WALK: [GRAZ]}
 

@@ -80,9 +80,9 @@ def test_they_are_in_no_export(storage, tmp_path):
 def test_messages_are_found_by_their_uids_in_all_sessions(storage):
     first, other = storage.save_messages([said("q"), said("t", "other")])
     uids = storage.uids_of([first, other])
-    assert {uid: one.message.text for uid, one in storage.messages_named([*uids.values(), "msg_x"]).items()} == {
+    assert {uid: one.message.text for uid, one in storage.messages_with_uids([*uids.values(), "msg_x"]).items()} == {
         uids[first]: "q",
         uids[other]: "t",
     }
-    assert storage.messages_named([]) == {}
+    assert storage.messages_with_uids([]) == {}
     assert texts(storage) == ["q"]

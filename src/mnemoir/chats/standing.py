@@ -41,7 +41,7 @@ async def _lines_of_memories(
     visible = await memory.facts.visible(scope.owner)
     ids = list(dict.fromkeys(MemoryId(one.id) for one in references))
     found = {one.id: one for one in await memory.store.current(scope.owner, visible, ids)}
-    return _worded(
+    return _lines_as_then(
         references,
         {id: RecalledLine(text=one.text, id=id, origin=one.origin) for id, one in found.items()},
     )
@@ -54,12 +54,16 @@ async def _lines_of_messages(
     if not references:
         return {}
     async with conversations.of(scope) as own:
-        found = await in_thread(own.log.messages_named, list(dict.fromkeys(one.id for one in references)))
+        found = await in_thread(own.log.messages_with_uids, list(dict.fromkeys(one.id for one in references)))
     said = {uid: typed_text(one.message.text)[:MOST_SAID] for uid, one in found.items()}
-    return _worded(references, {uid: RecalledLine(text=f"{SAID}{text}", said_uid=uid) for uid, text in said.items()})
+    return _lines_as_then(
+        references, {uid: RecalledLine(text=f"{SAID}{text}", said_uid=uid) for uid, text in said.items()}
+    )
 
 
-def _worded(references: Collection[Reference], lines: Mapping[str, RecalledLine]) -> Mapping[Reference, RecalledLine]:
+def _lines_as_then(
+    references: Collection[Reference], lines: Mapping[str, RecalledLine]
+) -> Mapping[Reference, RecalledLine]:
     """The lines that say what they said, each with its day of then."""
     now = ((one, lines[one.id]) for one in references if one.id in lines)
     return {one: replace(line, day=one.day, fits=one.fits) for one, line in now if one.is_worded(line)}

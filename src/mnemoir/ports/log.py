@@ -346,7 +346,7 @@ class RecalledRows(Protocol):
     def put_recalled(self, references: Mapping[str, str]) -> None:
         """Replace the references of messages, by uid, atomically; unknown uids are ignored."""
 
-    def messages_named(self, uids: Sequence[str]) -> dict[str, StoredMessage]:
+    def messages_with_uids(self, uids: Sequence[str]) -> dict[str, StoredMessage]:
         """The messages with these uids, of all sessions; unknown uids are left out."""
 
 

@@ -38,7 +38,7 @@ class Recall(Node[NodeProperties]):
 
     def applies(self, turn: Turn) -> bool:
         """True when memory is on and there is a question."""
-        kept = self._kept(turn)
+        kept = self._recall_of(turn)
         return turn.caller.recalls and bool(turn.user_text or (kept and kept[0].question))
 
     async def run(self, step: Step) -> AsyncGenerator[Sequence[Event], None]:
@@ -54,12 +54,12 @@ class Recall(Node[NodeProperties]):
             _log.debug("memory could not be asked", error=exc.message)  # debug only: it may quote messages
             recalled = MemoriesRecalled(count=0, degraded=exc.message, is_failed=True)
         turn.messages[:] = front.put_before(turn.messages)
-        step.trace.memories, step.trace.standing = _traced(front.lines), _traced(front.standing)
+        step.trace.memories, step.trace.standing = _trace_of(front.lines), _trace_of(front.former_lines)
         step.output = "\n".join(line.text_with_origin for line in front.lines)
         is_off = turn.trace.memory_skipped == "off" and not recalled.is_failed
         yield [*([MemorySkipped(reason="off")] if is_off else []), recalled]
 
-    def _kept(self, turn: Turn) -> tuple[KeptRecall, Standing] | None:
+    def _recall_of(self, turn: Turn) -> tuple[KeptRecall, Standing] | None:
         """What was recalled for the questions of the conversation; None where lines stand for one request alone."""
         stored, standing = turn.caller.recorded, self.services.memory.standing
         return (stored.recalled, standing) if stored and stored.recalled and standing else None
@@ -70,14 +70,14 @@ class Recall(Node[NodeProperties]):
         if limits is None:
             turn.trace.memory_skipped = turn.trace.memory_skipped or "off"
             return "memory is switched off for this project"
-        if kept := self._kept(turn):
-            return await self._fill_kept(front, turn, limits, *kept)
+        if kept := self._recall_of(turn):
+            return await self._fill_conversation(front, turn, limits, *kept)
         front.place, sent = last_user_message(turn.messages), turn.chat.request.messages
         found, said = await self._search(turn, turn.user_text, sent[: last_user_message(sent)], limits)
         front.lines = [*found.lines, *said]
         return found.degraded
 
-    async def _fill_kept(
+    async def _fill_conversation(
         self, front: Front, turn: Turn, limits: RecallLimits, kept: KeptRecall, standing: Standing
     ) -> str:
         """The same with the lines of former questions, which are stored as references."""
@@ -89,7 +89,7 @@ class Recall(Node[NodeProperties]):
         if not asked:
             return ""
         found, said = await self._search(turn, asked, turn.messages[: front.place], limits)
-        front.lines = lines_for(found.lines, said, front.standing, limits.tokens)
+        front.lines = lines_for(found.lines, said, front.former_lines, limits.tokens)
         if questions.uid is not None:
             kept.note(questions.uid, [one for line in front.lines if (one := reference_of(line))])
         return found.degraded
@@ -125,7 +125,7 @@ class Recall(Node[NodeProperties]):
         return found, _lines_of_turns(await memory.waiting(caller.scope), turn)
 
 
-def _traced(lines: Sequence[RecalledLine]) -> list[RecalledMemory]:
+def _trace_of(lines: Sequence[RecalledLine]) -> list[RecalledMemory]:
     return [RecalledMemory(text=line.text_with_origin, id=line.id, fits=line.fits) for line in lines]
 
 

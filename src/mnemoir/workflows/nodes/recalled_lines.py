@@ -29,7 +29,7 @@ class Front:
     former: dict[int, Sequence[RecalledLine]] = field(default_factory=dict)
 
     @property
-    def standing(self) -> list[RecalledLine]:
+    def former_lines(self) -> list[RecalledLine]:
         """The lines of all former questions, in order."""
         return [line for place in sorted(self.former) for line in self.former[place]]
 

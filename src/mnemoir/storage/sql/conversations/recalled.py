@@ -35,7 +35,7 @@ class RecalledTables(Store):
         if values:
             self._file.write(put)
 
-    def messages_named(self, uids: Sequence[str]) -> dict[str, StoredMessage]:
+    def messages_with_uids(self, uids: Sequence[str]) -> dict[str, StoredMessage]:
         """The messages with these uids; unknown uids are left out."""
         rows = self._rows(_RECALLED["named"], uids=orjson.dumps(list(uids)).decode()) if uids else []
         return {one.uid: one for one in stored_messages(rows) if one.uid is not None}
