@@ -211,8 +211,8 @@ def put_up(lines: Sequence[RecalledLine], message: str) -> str:
 
 
 def tokens_of(line: RecalledLine) -> int:
-    """About how many tokens a line has in the fence."""
-    return estimate_tokens(_bullet(line))
+    """About how many tokens a line has in the fence, with its day."""
+    return estimate_tokens(f"- [{line.day}] {line.text_with_origin}")
 
 
 def take_down(text: str) -> str:
