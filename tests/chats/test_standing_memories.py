@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import pytest_asyncio
 
-from mnemoir.core.text import tokens_of
+from mnemoir.core.text import INTRODUCTION, OPENING, tokens_of
 from tests.chats.chat_kit import Chats, opened_chats, said
 from tests.chats.recall_kit import CALL, ON, Talk, learn, learn_statements, lines_in, recalled_in, remember, shown
 from tests.remembering_model import is_extraction
@@ -51,6 +51,7 @@ async def test_each_request_begins_with_the_whole_one_before_and_says_a_memory_o
     await talk.say("Anything else?")
     assert talk.goes_on
     assert talk.former == {COOK: [VEGAN], WALK: [GRAZ]}
+    assert [str(talk.sent[-1]).count(text) for text in (INTRODUCTION, OPENING)] == [1, len(talk.lines)]
 
 
 async def test_a_memory_that_is_added_between_two_tool_rounds_waits_for_the_next_question(chats):
