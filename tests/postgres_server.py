@@ -2,9 +2,11 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections import defaultdict
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -28,8 +30,9 @@ def binaries_of(version: int) -> Path:
 class PostgresServer:
     """One cluster with the role `postgres`; a context manager that ends what it started, and removes it."""
 
-    def __init__(self, version: int) -> None:
+    def __init__(self, version: int, options: str = "") -> None:
         self.version = version
+        self._options = options
         self._binaries = binaries_of(version)
         self.folder = Path(tempfile.mkdtemp(prefix="mnemoir-pg-", dir="/tmp"))  # the path of a socket must be short
         self._data = self.folder / "data"
@@ -52,8 +55,23 @@ class PostgresServer:
 
     def resume(self) -> None:
         """Start it again over its files."""
-        options = f"-k {self.folder} -c listen_addresses='' -c fsync=off"
+        options = f"-k {self.folder} -c listen_addresses='' -c fsync=off {self._options}"
         self._run("pg_ctl", "-D", self._data, "-w", "-o", options, "-l", self.folder / "log", "start")
+
+    def freeze(self) -> None:
+        """Stop all its processes where they are: they accept, and answer nothing."""
+        self._signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let them go on."""
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> None:
+        parent = int((self._data / "postmaster.pid").read_text().split()[0])
+        found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(parent)], capture_output=True, text=True)
+        for process in (parent, *map(int, found.stdout.split())):
+            with suppress(ProcessLookupError):  # it ended meanwhile
+                os.kill(process, number)
 
     def stop(self) -> None:
         """End it, and remove its files."""

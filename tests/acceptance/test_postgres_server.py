@@ -3,6 +3,7 @@
 import base64
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import requests
 from tests.postgres_server import PostgresServer, binaries_of, servers
 from tests.serving import ServerProcess, clean_environment
 
-pytest.importorskip("psycopg_pool", reason="the package psycopg-pool is not installed")
+pytest.importorskip("psycopg", reason="the package psycopg is not installed")
 pytestmark = pytest.mark.slow
 TEA = {"messages": [{"role": "user", "content": "I drink green tea."}], "user_id": "anna"}
 
@@ -97,15 +98,30 @@ def test_the_doctor_says_whether_the_database_answers(tmp_path):
     assert "geheim" not in told.stdout + told.stderr
 
 
-def test_while_the_database_is_away_requests_are_503_and_then_served_again(tmp_path):
+def chat(server: ServerProcess, text: str) -> requests.Response:
+    body: Any = {"messages": [{"role": "user", "content": text}], "user": "anna", "memoryEnabled": True}
+    answer = requests.post(
+        f"{server.url}/v1/chat/completions", json=body, headers={"X-Session-Id": "trip"}, timeout=60
+    )
+    assert answer.status_code == 200, answer.text
+    return answer
+
+
+def test_while_the_database_is_away_requests_are_503_chats_go_on_and_then_all_is_served_again(tmp_path):
     with PostgresServer(18) as database, served(tmp_path, database.dsn) as server:
         ask(server, "POST", "/api/memories", TEA)
+        assert "X-Mnemoir-Degraded" not in chat(server, "What do I drink?").headers
         database.pause()
+        for question in ("How are you?", "What do you know about me?"):
+            assert chat(server, question).headers["X-Mnemoir-Degraded"] == "memory"
         answer = requests.get(f"{server.url}/api/memories?user_id=anna", timeout=60)
         assert (answer.status_code, answer.json()["code"]) == (503, "storage_unavailable")
         assert requests.get(f"{server.url}/health", timeout=60).status_code == 503
         database.resume()
+        while requests.get(f"{server.url}/health", timeout=60).status_code != 200:
+            time.sleep(0.1)
         assert texts_of(server) == ["Drinks green tea"]
+        assert chat(server, "What do I drink?").headers["X-Memory-Injected"] != "0"
 
 
 @pytest.mark.parametrize(

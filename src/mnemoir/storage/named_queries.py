@@ -16,6 +16,7 @@ replaces `{its name}` in them. Other braces are markers for what the two databas
 | `{held}` | nothing: there is one writer | the rows are locked until the transaction ends |
 | `{held unless taken}` | nothing | the same, without those that another transaction holds |
 | `{next table.column}` | the highest number, and one | the next number of the column, which nobody else gets |
+| `{clock name}` | the bound time | the database's own clock, which is one for all programs; seconds since 1970 |
 | `{before all}`, `{behind all}` | a value that sorts before, behind all texts | the same |
 
 What no marker can say is written again, under `-- postgres: …` with the name of the query or part.
@@ -73,6 +74,7 @@ _SQLITE: Mapping[str, Marker] = {
     "held unless taken": lambda *_: "",
     "held": lambda *_: "",
     "next": lambda place, _: "coalesce(max({1}), 0) + 1 FROM {0}".format(*place.split(".")),
+    "clock": lambda name, _: f":{name}",
     "before all": lambda *_: "-9e999",
     "behind all": lambda *_: "x'ff'",
 }
@@ -87,6 +89,7 @@ _POSTGRES: Mapping[str, Marker] = {
     "held unless taken": lambda *_: "FOR UPDATE SKIP LOCKED",
     "held": lambda *_: "FOR UPDATE",
     "next": lambda place, _: "nextval(pg_get_serial_sequence('{}', '{}'))".format(*place.split(".")),
+    "clock": lambda *_: "extract(epoch FROM clock_timestamp())::double precision",
     "before all": lambda *_: "''",
     "behind all": lambda *_: "chr(1114111)",
 }

@@ -22,7 +22,7 @@ from tests.contracts.words import ALL, DEMO, MIRA, NOW, SetClock, fact, message,
 from tests.postgres_server import servers
 from tests.search.hashed_words import HashedWords
 
-pytest.importorskip("psycopg_pool", reason="the package psycopg-pool is not installed")
+pytest.importorskip("psycopg", reason="the package psycopg is not installed")
 from mnemoir.storage.postgres.engine import open_postgres
 
 TEXTS = [

@@ -6,22 +6,22 @@ that meets a deadlock or a conflict is undone and runs again.
 """
 
 import asyncio
-import logging
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from contextvars import copy_context
 from importlib.resources import files
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import psycopg
 from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict
-from psycopg_pool import ConnectionPool, PoolTimeout
 
 from mnemoir.core.errors import StorageDamaged, StorageUnavailable
 from mnemoir.core.scope import Scope
-from mnemoir.storage.postgres.transactions import Connection, PostgresSql, set_up
+from mnemoir.storage.postgres.connections import STATEMENT_S, WAIT_S, Connections, NoAnswer
+from mnemoir.storage.postgres.transactions import Connection, PostgresSql
 from mnemoir.storage.sql.engine import Damaged, Engine, Sql, hold_scope, of_scope, queries
 
 T = TypeVar("T")
@@ -30,20 +30,18 @@ _VERSION = "Mnemoir, schema 1"
 _CREATE = b"CREATE SCHEMA mnemoir"
 _COMMENT = b"COMMENT ON SCHEMA mnemoir IS 'Mnemoir, schema 1'"
 _SERVER = """
-    SELECT current_setting('server_version_num')::int / 10000, current_setting('server_encoding')"""
+    SELECT current_setting('server_version_num')::int / 10000, current_setting('server_encoding'),
+           current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int"""
 _FOUND = """
     SELECT to_regnamespace(%(schema)s) IS NOT NULL, obj_description(to_regnamespace(%(schema)s), 'pg_namespace')"""
 _CONNECTIONS = 8
-_WAIT_S = 5  # for a connection
 _TRIES = 10  # of work that others were in the way of, or that met a broken connection; more than there are of these
 _IN_THE_WAY = (errors.SerializationFailure, errors.DeadlockDetected)
 _SCHEMA = "mnemoir"
-_PARAMETERS: dict[str, Any] = {"connect_timeout": 3, "keepalives_idle": 5, "tcp_user_timeout": 7000}
 _OLDEST = 15
-_SETTINGS = b"SET LOCAL search_path TO mnemoir; SET LOCAL statement_timeout TO '30s'"
+_SETTINGS = b"SET LOCAL search_path TO mnemoir; SET LOCAL statement_timeout TO '%ds'" % STATEMENT_S
 _WRITE = b"BEGIN ISOLATION LEVEL READ COMMITTED; " + _SETTINGS
 _READ = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; " + _SETTINGS
-logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # it warns of each failed try; the error tells it once
 
 
 class _Lost(psycopg.OperationalError):
@@ -57,14 +55,16 @@ def open_postgres(
 
     With the id of a data `directory` it must be that one's; a new database becomes it. `on_close` is called when the
     engine is closed, and not when this fails. Raises StorageUnavailable, naming host and database, when it cannot be
-    reached, is older than PostgreSQL 15, has another encoding than UTF-8, or was made by another version of Mnemoir;
+    reached, is older than PostgreSQL 15, has another encoding than UTF-8, lets in too few clients, or was made by
+    another version of Mnemoir;
     StorageDamaged for one of another data directory. Blocks.
     """
     name = _name_of(dsn)
-    with _storage_errors(name), psycopg.connect(dsn, **_PARAMETERS) as connection:  # it tells why it fails
-        set_up(connection)
-        connection.execute(_SETTINGS)
-        _prepare(name, directory, connection)
+    with _storage_errors(name), closing(Connections(dsn)) as connections:
+        connection = connections.of_thread(time.monotonic())
+        with connection.transaction():
+            connection.execute(_SETTINGS)
+            _prepare(name, directory, connection)
     return PostgresEngine(dsn, on_close)
 
 
@@ -77,15 +77,7 @@ class PostgresEngine:
     def __init__(self, dsn: str, on_close: Callable[[], None] = lambda: None) -> None:
         self.name = _name_of(dsn)
         self._threads = ThreadPoolExecutor(_CONNECTIONS, thread_name_prefix="postgres")
-        self._pool: ConnectionPool[Connection] = ConnectionPool(
-            dsn,
-            kwargs={**_PARAMETERS, "autocommit": True},
-            min_size=1,
-            max_size=_CONNECTIONS,
-            timeout=_WAIT_S,
-            configure=set_up,
-            open=True,
-        )
+        self._connections = Connections(dsn)
         self._is_closed = False
         self._on_close = on_close
 
@@ -120,48 +112,64 @@ class PostgresEngine:
         """The same, blocking."""
         was_closed, self._is_closed = self._is_closed, True
         self._threads.shutdown()
-        self._pool.close()
+        self._connections.close()
         if not was_closed:
             self._on_close()
 
     def read_now(self, work: Callable[[Sql], T]) -> T:
         """The result of `work` over one snapshot. Blocks."""
-        return self.run(_READ, lambda connection: work(PostgresSql(connection)))
-
-    def run(self, begin: bytes, work: Callable[[Connection], T]) -> T:
-        """The result of `work` in a transaction that begins like this. Blocks."""
-        with _storage_errors(self.name):
-            for _ in range(_TRIES - 1):
-                try:
-                    return self._attempt(begin, work)
-                except (*_IN_THE_WAY, _Lost):
-                    continue
-            return self._attempt(begin, work)
+        return self._run(_READ, lambda connection: work(PostgresSql(connection)), time.monotonic())
 
     async def _in_thread(self, begin: bytes, work: Callable[[Connection], T]) -> T:
         if self._is_closed:
             raise StorageUnavailable(f"{self.name} is closed: the program is stopping.")
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self.run, begin, work)
+        asked_at = time.monotonic()
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, begin, work, asked_at)
 
-    def _attempt(self, begin: bytes, work: Callable[[Connection], T]) -> T:
-        with self._pool.connection() as connection:
+    def _run(self, begin: bytes, work: Callable[[Connection], T], asked_at: float) -> T:
+        """The result of `work` in a transaction that begins like this. Blocks."""
+        until = asked_at + WAIT_S
+        if time.monotonic() > until:  # all threads wait for the database
+            raise StorageUnavailable(f"{self.name} has had no free connection for {WAIT_S:.0f} seconds. Try again.")
+        with _storage_errors(self.name):
+            for _ in range(_TRIES - 1):
+                try:
+                    return self._attempt(begin, work, until)
+                except (*_IN_THE_WAY, _Lost):
+                    continue
+            return self._attempt(begin, work, until)
+
+    def _attempt(self, begin: bytes, work: Callable[[Connection], T], until: float) -> T:
+        connection = self._connections.of_thread(until)
+        try:
             _begin(connection, begin)
             try:
                 result = work(connection)
             except BaseException:
-                if not connection.closed:
-                    connection.execute("ROLLBACK")
+                _roll_back(connection)
                 raise
             connection.execute("COMMIT")
-            return result
+        except NoAnswer as exc:
+            self._connections.note_lost(exc)
+            raise
+        return result
 
 
 def _begin(connection: Connection, begin: bytes) -> None:
-    """Begin a transaction. Raises _Lost for a connection of the pool that broke while nobody used it."""
+    """Begin a transaction. Raises _Lost for a connection that broke while nobody used it."""
     try:
         connection.execute(begin)
+    except NoAnswer:
+        raise
     except psycopg.OperationalError as exc:
         raise (_Lost(str(exc)) if connection.closed else exc) from exc
+
+
+def _roll_back(connection: Connection) -> None:
+    try:
+        connection.execute("ROLLBACK")
+    except psycopg.Error:  # the first failure is raised; the connection is of no use any more
+        connection.close()
 
 
 def _of_scope(sql: Sql, scope: Scope | None) -> Sql:
@@ -181,11 +189,16 @@ def _of_held_scope(sql: Sql, scope: Scope | None) -> Sql:
 
 def _prepare(name: str, directory: str | None, connection: Connection) -> None:
     """Refuse what cannot be used, and make what is missing, one process after the other."""
-    version, encoding = connection.execute(_SERVER).fetchone() or (0, "")
+    version, encoding, most = connection.execute(_SERVER).fetchone() or (0, "", 0)
     if version < _OLDEST:
         raise StorageUnavailable(f"{name} runs on PostgreSQL {version}. Use PostgreSQL {_OLDEST} or newer.")
     if encoding != "UTF8":
         raise StorageUnavailable(f"{name} has the encoding {encoding}. Make the database with ENCODING 'UTF8'.")
+    if most < _CONNECTIONS + 1:
+        raise StorageUnavailable(
+            f"{name} lets in {most} clients (max_connections without superuser_reserved_connections), and Mnemoir "
+            f"needs {_CONNECTIONS + 1}: {_CONNECTIONS}, and one to see whether it answers. Raise max_connections."
+        )
     sql = PostgresSql(connection)
     sql.hold("schema")
     (is_there, version_told) = connection.execute(_FOUND, {"schema": _SCHEMA}).fetchone() or (False, None)
@@ -220,7 +233,7 @@ def _storage_errors(name: str) -> Iterator[None]:
     """Raise StorageUnavailable, naming the database, in place of errors of the driver."""
     try:
         yield
-    except (PoolTimeout, psycopg.OperationalError) as exc:
+    except psycopg.OperationalError as exc:
         raise StorageUnavailable(f"{name} cannot be used: {_first_line(exc)}. Check that it runs.") from exc
     except Damaged as exc:
         raise StorageDamaged(f"{name} is damaged: {exc}.") from exc
