@@ -283,7 +283,7 @@ class Summary:
 
 
 def checked_session_id(session_id: str) -> str:
-    """The id itself. Raises InvalidRequest if it is no text, empty, too long, not without_zeros, "." or "..".
+    """The id itself. Raises InvalidRequest if it is no text, empty, too long, not storable, "." or "..".
 
     Clients remove "." and ".." from the path of a URL, so a session with such an id could not be requested.
     """
