@@ -30,15 +30,14 @@ def environment_of(dsn: str) -> dict[str, str]:
     return {"STORAGE_BACKEND": "postgres", "MNEMOIR_STORAGE__POSTGRES__DSN": dsn}
 
 
-def served(folder: Path, dsn: str) -> ServerProcess:
-    return ServerProcess(folder / "data", environment=environment_of(dsn))
+def served(folder: Path, dsn: str, **more: str) -> ServerProcess:
+    return ServerProcess(folder / "data", environment=environment_of(dsn) | more)
 
 
-def command(folder: Path, dsn: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def command(folder: Path, dsn: str, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     given = [sys.executable, "-m", "mnemoir", *arguments, "--data-dir", str(folder / "data")]
-    return subprocess.run(
-        given, env=clean_environment(**environment_of(dsn)), capture_output=True, text=True, timeout=300
-    )
+    environment = clean_environment(**environment_of(dsn), **more)
+    return subprocess.run(given, env=environment, capture_output=True, text=True, timeout=300)
 
 
 def ask(server: ServerProcess, method: str, path: str, body: Any = None) -> Any:
@@ -90,6 +89,33 @@ def test_a_database_of_another_directory_is_refused(tmp_path):
     assert (done.returncode, "another data directory" in done.stderr, dsn in done.stderr) == (1, True, False)
 
 
+def test_what_was_said_is_encrypted_behind_a_restart_and_plain_again_behind_another(tmp_path):
+    dsn, key, database = servers.database_of(18, tmp_path), tmp_path / "key", servers.of(18)
+    key.write_text(base64.b64encode(bytes(32)).decode())
+    key.chmod(0o600)
+    keyed = {"MNEMOIR_ENCRYPTION__KEY_FILE": str(key)}
+    encrypted = keyed | {"MNEMOIR_ENCRYPTION__MODE": "fields"}
+    with served(tmp_path, dsn) as server:
+        ask(server, "POST", "/api/memories", TEA)
+    assert "green tea" in database.dump(dsn)
+    with served(tmp_path, dsn, **encrypted) as server:
+        ask(server, "POST", "/api/memories", TEA | {"user_id": "ben"})
+        chat(server, "I live in Graz.")
+        while "Lives in Graz" not in texts_of(server):
+            time.sleep(0.1)
+        assert texts_of(server, "ben") == ["Drinks green tea"]
+        found = ask(server, "POST", "/api/memories/search", {"query": "What do I drink?", "user_id": "ben"})
+        assert [hit["memory"] for hit in found["results"]][:1] == ["Drinks green tea"]
+    told = command(tmp_path, dsn, "encryption", "apply", **encrypted)
+    assert told.returncode == 0, told.stderr
+    dump = database.dump(dsn)
+    assert [word for word in ("green tea", "in Graz", "Drinks ", "I live") if word in dump] == []
+    assert command(tmp_path, dsn, "encryption", "apply", **keyed).returncode == 0
+    assert "green tea" in database.dump(dsn)
+    with served(tmp_path, dsn, **keyed) as server:
+        assert sorted(texts_of(server)) == ["Drinks green tea", "Lives in Graz"]
+
+
 def test_the_doctor_says_whether_the_database_answers(tmp_path):
     dsn = servers.database_of(18, tmp_path)
     assert "the PostgreSQL database answers" in command(tmp_path, dsn, "doctor").stdout
@@ -129,16 +155,14 @@ def test_while_the_database_is_away_requests_are_503_chats_go_on_and_then_all_is
     [
         ({"STORAGE_BACKEND": "postgres"}, "storage.postgres.dsn"),
         (environment_of("nonsense=1"), "connection string"),
-        (environment_of("host=/nowhere") | {"MNEMOIR_ENCRYPTION__MODE": "fields"}, "in PostgreSQL"),
+        (environment_of("host=/nowhere password=geheim"), "on /nowhere"),
     ],
 )
 def test_a_start_that_cannot_be_ends_with_a_sentence(tmp_path, environment, said):
     line = [sys.executable, "-m", "mnemoir", "serve", "--port", "0", "--data-dir", str(tmp_path / "data")]
-    key = tmp_path / "key"
-    key.write_text(base64.b64encode(bytes(32)).decode())
-    key.chmod(0o600)
-    given = clean_environment(MNEMOIR_ENCRYPTION__KEY_FILE=str(key), **environment)
+    given = clean_environment(**environment)
     done = subprocess.run(line, env=given, capture_output=True, text=True, timeout=300)
     assert done.returncode in (1, 2)
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+    assert "geheim" not in done.stderr

@@ -24,7 +24,12 @@ _LOOK_EACH_S = 3.0  # without an answer
 _INTERVAL_S = 0.1
 _TRY_AGAIN_S = 0.2  # while a connection is waited for
 _AWAY_S = 1.0  # for which a database that was away is not asked again
-_PARAMETERS: dict[str, Any] = {"connect_timeout": 3, "keepalives_idle": 5, "tcp_user_timeout": 7000}
+_PARAMETERS: dict[str, Any] = {
+    "connect_timeout": 3,
+    "keepalives_idle": 5,
+    "tcp_user_timeout": 7000,
+    "client_encoding": "utf8",
+}
 _LOOK = {**_PARAMETERS, "connect_timeout": 2}
 
 

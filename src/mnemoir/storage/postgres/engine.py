@@ -20,8 +20,11 @@ from psycopg.conninfo import conninfo_to_dict
 
 from mnemoir.core.errors import StorageDamaged, StorageUnavailable
 from mnemoir.core.scope import Scope
+from mnemoir.core.text import without_zeros
 from mnemoir.storage.postgres.connections import STATEMENT_S, WAIT_S, Connections, NoAnswer
+from mnemoir.storage.postgres.sealed_sql import OpenSql, sealed_opener
 from mnemoir.storage.postgres.transactions import Connection, PostgresSql
+from mnemoir.storage.sealing.cells import Cells
 from mnemoir.storage.sql.engine import Damaged, Engine, Sql, hold_scope, of_scope, queries
 
 T = TypeVar("T")
@@ -31,7 +34,9 @@ _CREATE = b"CREATE SCHEMA mnemoir"
 _COMMENT = b"COMMENT ON SCHEMA mnemoir IS 'Mnemoir, schema 1'"
 _SERVER = """
     SELECT current_setting('server_version_num')::int / 10000, current_setting('server_encoding'),
-           current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int"""
+           current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
+           rolname, rolsuper OR rolbypassrls
+      FROM pg_roles WHERE rolname = current_user"""
 _FOUND = """
     SELECT to_regnamespace(%(schema)s) IS NOT NULL, obj_description(to_regnamespace(%(schema)s), 'pg_namespace')"""
 _CONNECTIONS = 8
@@ -49,23 +54,27 @@ class _Lost(psycopg.OperationalError):
 
 
 def open_postgres(
-    dsn: str, directory: str | None = None, on_close: Callable[[], None] = lambda: None
+    dsn: str,
+    directory: str | None = None,
+    on_close: Callable[[], None] = lambda: None,
+    cells: Cells | None = None,
 ) -> "PostgresEngine":
     """Open the database, whose tables are made in the schema `mnemoir` if they are missing.
 
-    With the id of a data `directory` it must be that one's; a new database becomes it. `on_close` is called when the
-    engine is closed, and not when this fails. Raises StorageUnavailable, naming host and database, when it cannot be
-    reached, is older than PostgreSQL 15, has another encoding than UTF-8, lets in too few clients, or was made by
-    another version of Mnemoir;
-    StorageDamaged for one of another data directory. Blocks.
+    `cells` encrypt what users said; None leaves it plain. With the id of a data `directory` it must be that one's; a
+    new database becomes it. `on_close` is called when the engine is closed, and not when this fails. Raises
+    StorageUnavailable, naming host and database, when it cannot be reached, is older than PostgreSQL 15, has another
+    encoding than UTF-8, lets in too few clients, or was made by another version of Mnemoir; StorageDamaged for one of
+    another data directory. Blocks.
     """
     name = _name_of(dsn)
     with _storage_errors(name), closing(Connections(dsn)) as connections:
         connection = connections.of_thread(time.monotonic())
         with connection.transaction():
             connection.execute(_SETTINGS)
-            _prepare(name, directory, connection)
-    return PostgresEngine(dsn, on_close)
+            warning = _prepare(name, directory, connection)
+            open_sql = PostgresSql if cells is None else sealed_opener(cells, connection)
+    return PostgresEngine(dsn, warning, on_close, open_sql)
 
 
 class PostgresEngine:
@@ -74,8 +83,16 @@ class PostgresEngine:
     kind = "postgres"
     incarnation = None  # other processes can open the database
 
-    def __init__(self, dsn: str, on_close: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        dsn: str,
+        warning: str = "",
+        on_close: Callable[[], None] = lambda: None,
+        open_sql: OpenSql = PostgresSql,
+    ) -> None:
         self.name = _name_of(dsn)
+        self.warning = warning
+        self._open_sql = open_sql
         self._threads = ThreadPoolExecutor(_CONNECTIONS, thread_name_prefix="postgres")
         self._connections = Connections(dsn)
         self._is_closed = False
@@ -89,13 +106,14 @@ class PostgresEngine:
         context = copy_context()
 
         def write_within(connection: Connection) -> T:
-            return context.copy().run(work, _of_held_scope(PostgresSql(connection), scope))
+            return context.copy().run(work, _of_held_scope(self._open_sql(connection), scope))
 
-        return await self._in_thread(_WRITE, write_within)
+        return await self._in_thread(_WRITE + _sight_of(scope), write_within)
 
     async def read(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:
         """The result of `work` over one snapshot. Raises StorageUnavailable, or what `work` raises."""
-        return await self._in_thread(_READ, lambda opened: work(_of_scope(PostgresSql(opened), scope)))
+        begin = _READ + _sight_of(scope)
+        return await self._in_thread(begin, lambda opened: work(_of_scope(self._open_sql(opened), scope)))
 
     async def empty_log(self) -> None:
         """Nothing: deleted rows go with PostgreSQL's own VACUUM and its log with its checkpoints."""
@@ -118,7 +136,9 @@ class PostgresEngine:
 
     def read_now(self, work: Callable[[Sql], T]) -> T:
         """The result of `work` over one snapshot. Blocks."""
-        return self._run(_READ, lambda connection: work(PostgresSql(connection)), time.monotonic())
+        return self._run(
+            _READ + _sight_of(None), lambda connection: work(self._open_sql(connection)), time.monotonic()
+        )
 
     async def _in_thread(self, begin: bytes, work: Callable[[Connection], T]) -> T:
         if self._is_closed:
@@ -172,6 +192,14 @@ def _roll_back(connection: Connection) -> None:
         connection.close()
 
 
+def _sight_of(scope: Scope | None) -> bytes:
+    """What a transaction begins with that sees one user's rows; with those of no single scope it sees all."""
+    if scope is None:
+        return b"; SET LOCAL mnemoir.\"all\" TO 'on'"
+    names = without_zeros(f"{scope.tenant}\n{scope.project}\n{scope.user}").replace("\\", r"\\").replace("'", r"\'")
+    return f"; SET LOCAL mnemoir.owner TO E'{names}'".encode()
+
+
 def _of_scope(sql: Sql, scope: Scope | None) -> Sql:
     return sql if scope is None else of_scope(sql, scope)
 
@@ -187,9 +215,9 @@ def _of_held_scope(sql: Sql, scope: Scope | None) -> Sql:
     return within
 
 
-def _prepare(name: str, directory: str | None, connection: Connection) -> None:
-    """Refuse what cannot be used, and make what is missing, one process after the other."""
-    version, encoding, most = connection.execute(_SERVER).fetchone() or (0, "", 0)
+def _prepare(name: str, directory: str | None, connection: Connection) -> str:
+    """Refuse what cannot be used, and make what is missing, one process after the other; what is to be warned of."""
+    version, encoding, most, role, sees_all = connection.execute(_SERVER).fetchone() or (0, "", 0, "", False)
     if version < _OLDEST:
         raise StorageUnavailable(f"{name} runs on PostgreSQL {version}. Use PostgreSQL {_OLDEST} or newer.")
     if encoding != "UTF8":
@@ -214,6 +242,7 @@ def _prepare(name: str, directory: str | None, connection: Connection) -> None:
         )
     if directory is not None:
         _take(name, directory, sql)
+    return f"Row security is off: the role {role} of {name} is a superuser or has BYPASSRLS." if sees_all else ""
 
 
 def _take(name: str, directory: str, sql: PostgresSql) -> None:
