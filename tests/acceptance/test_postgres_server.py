@@ -150,6 +150,18 @@ def test_while_the_database_is_away_requests_are_503_chats_go_on_and_then_all_is
         assert chat(server, "What do I drink?").headers["X-Memory-Injected"] != "0"
 
 
+def test_a_superuser_is_served_and_its_operator_is_told_everywhere(tmp_path):
+    dsn = servers.database_of(18, tmp_path).replace("user=mnemoir", "user=postgres")
+    with served(tmp_path, dsn) as server:
+        ask(server, "POST", "/api/memories", TEA)
+        assert texts_of(server) == ["Drinks green tea"]
+        (remark,) = [one for one in ask(server, "GET", "/api/status")["remarks"] if one["about"] == "storage"]
+        assert (remark["state"], "Row security is off: the role postgres" in remark["found"]) == ("warn", True)
+        assert server.log.read_text().count("Row security is off") == 1
+    told = command(tmp_path, dsn, "doctor").stdout
+    assert "warn  database        Row security is off" in told
+
+
 @pytest.mark.parametrize(
     ("environment", "said"),
     [

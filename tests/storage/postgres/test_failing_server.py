@@ -128,6 +128,22 @@ async def test_a_slow_statement_of_a_database_that_is_well_is_waited_for(engine)
     await holding
 
 
+@pytest.mark.usefixtures("engine")  # which makes the tables
+async def test_a_connection_that_became_read_only_is_not_used_again(own_server):
+    with psycopg_module().connect(own_server.dsn, autocommit=True) as almighty:
+        almighty.execute("ALTER DATABASE postgres SET default_transaction_read_only TO on")
+        try:
+            fresh = await asyncio.to_thread(open_postgres, own_server.dsn)
+            with pytest.raises(StorageUnavailable):
+                await SqlMemoryStore(fresh, SetClock()).commit(MIRA, [fact("Likes tea")], ASKED)
+        finally:
+            almighty.execute("ALTER DATABASE postgres RESET ALL")
+    try:
+        assert await SqlMemoryStore(fresh, SetClock()).commit(MIRA, [fact("Likes rum")], ASKED)
+    finally:
+        await fresh.aclose()
+
+
 def test_a_server_that_lets_in_too_few_clients_is_refused_with_the_sum():
     binaries_of(18)
     few = "-c max_connections=11 -c superuser_reserved_connections=3"

@@ -1,4 +1,4 @@
-"""SQLite and PostgreSQL, plain and encrypted, given the same changes, answer every read alike and rank every search alike."""
+"""SQLite and PostgreSQL, plain and encrypted: the same changes have the same answers and ranks."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

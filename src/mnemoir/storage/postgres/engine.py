@@ -169,6 +169,9 @@ class PostgresEngine:
                 _roll_back(connection)
                 raise
             connection.execute("COMMIT")
+        except errors.ReadOnlySqlTransaction:
+            connection.close()  # it may be of a server that is a standby by now; the next one finds the primary
+            raise
         except NoAnswer as exc:
             self._connections.note_lost(exc)
             raise
