@@ -17,6 +17,7 @@ from mnemoir.cli.start_line import (
     DiscussionDirectory,
     LockDirectory,
     PublicDirectory,
+    ServeCommand,
     StartLine,
     folder,
 )
@@ -118,6 +119,11 @@ def serve(
 def _directory_or_none(directory: Path | None) -> Path | None:
     """The directory; None for a blank argument, which launch scripts pass."""
     return directory if directory is not None and str(directory).strip() else None
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command(cls=ServeCommand)(serve)
 
 
 async def _serve(settings: "Settings", *, as_json: bool) -> None:
