@@ -1,4 +1,4 @@
-"""Shared parts of the routes: the site, and for REST the project, validated queries and bodies, and answers.
+"""Shared parts of the REST routes: the project, validated queries and bodies, and answers.
 
 A query or a body is validated against its model before a route runs; an answer is the JSON of the returned shape.
 """
@@ -7,7 +7,7 @@ import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Any, Generic, TypeVar, Union, get_args, get_origin
 
@@ -17,26 +17,17 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from starlette.responses import Response
 from typing_extensions import TypedDict  # before Python 3.12 pydantic accepts no other
 
-from mnemoir.app.parts import Parts
 from mnemoir.core.clock import from_epoch, from_local_text
 from mnemoir.core.errors import InvalidRequest
-from mnemoir.core.events import Usage
-from mnemoir.core.scope import Scope as Owner
 from mnemoir.core.scope import entity_name
 from mnemoir.core.zones import zone_name
 from mnemoir.ports.memory_store import Project
-from mnemoir.server.door.access import Guard
-from mnemoir.server.door.clients import Clients
-from mnemoir.server.door.entry import Metrics
 from mnemoir.server.door.errors import Invalid, Misfit
-from mnemoir.server.door.options import ServerOptions
 from mnemoir.server.door.request import MOST_AT_ONCE, parse_own_json, read_body
-from mnemoir.server.door.says import PlainRoute, RestRoute, declare, takes_project
+from mnemoir.server.door.rest_routes import RestRoute
+from mnemoir.server.door.says import PlainRoute, declare, takes_project
 from mnemoir.server.door.scopes import bound_user, project_of
-from mnemoir.server.door.shares import Shares
-from mnemoir.server.door.turns import Turns
-from mnemoir.server.door.under_way import Places, UnderWay
-from mnemoir.server.live_answers import LiveAnswers
+from mnemoir.server.site import Site
 
 Json = dict[str, Any]
 Model = TypeVar("Model", bound=BaseModel)
@@ -47,38 +38,6 @@ LARGEST_ID = 2**63 - 1  # of a message
 LONGEST_QUERY = 10_000  # characters; an embedding model gains nothing from further ones
 _DIGITS = re.compile(r"\d+", re.ASCII)
 _LARGEST = 2**31 - 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Site:
-    """The shared state of one server. `metrics` is None when switched off."""
-
-    parts: Parts
-    options: ServerOptions
-    guard: Guard
-    metrics: Metrics | None
-    places: Places
-    feeds: Shares
-    turns: Turns
-    under_way: UnderWay
-    live_answers: LiveAnswers
-    clients: Clients
-    settings_change: asyncio.Lock  # a project's settings are read, changed and written back
-
-    def count(self, operation: str) -> None:
-        """Count one completed operation of a memory route."""
-        if self.metrics is not None:
-            self.metrics.memory_operation(operation)
-
-    async def zone_of_user(self, owner: Owner) -> str | None:
-        """The time zone that the person says of themselves whose memories these are; None without one."""
-        users = self.parts.access.users
-        return await asyncio.to_thread(users.time_zone, owner.tenant, owner.user) if users.are_there else None
-
-    def count_tokens(self, usage: Usage) -> None:
-        """Count the tokens that a model took for an add."""
-        if self.metrics is not None:
-            self.metrics.usage("add", usage)
 
 
 @with_config(ConfigDict(extra="forbid"))

@@ -19,17 +19,8 @@ from mnemoir.server.door.request import visit_of
 from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import owner
 from mnemoir.server.door.under_way import Departure, Headers, Outflow
-from mnemoir.server.rest import (
-    BodyOf,
-    Json,
-    JsonObject,
-    ProjectHere,
-    Routes,
-    Site,
-    SiteHere,
-    UserId,
-    tolerant_json,
-)
+from mnemoir.server.rest import BodyOf, Json, JsonObject, ProjectHere, Routes, SiteHere, UserId, tolerant_json
+from mnemoir.server.site import Site
 from mnemoir.server.workflow_files import GUARDED, TypedBody
 from mnemoir.wire import openai_chat
 from mnemoir.workflows.run import Caller

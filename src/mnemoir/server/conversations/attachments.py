@@ -19,7 +19,7 @@ from mnemoir.server.conversations.files import (
     attachments_page,
     message_before,
 )
-from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.rest_routes import RouteAsSent
 from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, Cursor, Routes, SiteHere
 

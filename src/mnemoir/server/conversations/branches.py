@@ -12,7 +12,7 @@ from mnemoir.core.branches import Branch, in_tree_order
 from mnemoir.core.conversations import Role
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
-from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.rest_routes import RouteAsSent
 from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, Cursor, JsonObject, Routes, SiteHere, whole_number
 

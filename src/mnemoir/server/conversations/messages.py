@@ -23,7 +23,7 @@ from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, h
 from mnemoir.server.conversations.answers import MessageAnswer, message_json
 from mnemoir.server.conversations.bodies import MessagesBody, PinBody, read_messages
 from mnemoir.server.conversations.pages import Page, following_page, newest_page, page_around, tree_page
-from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.rest_routes import RouteAsSent
 from mnemoir.server.door.says import says
 from mnemoir.server.rest import (
     LARGEST_ID,

@@ -20,7 +20,7 @@ from mnemoir.core.clock import to_text
 from mnemoir.core.conversations import Message
 from mnemoir.core.errors import NotFound
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
-from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.rest_routes import RouteAsSent
 from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, Done, JsonObject, Routes, SiteHere
 from mnemoir.workflows.history_store import COUNTER

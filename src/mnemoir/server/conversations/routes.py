@@ -42,7 +42,7 @@ from mnemoir.server.conversations.bodies import (
 )
 from mnemoir.server.conversations.titles import Place, page_by_name, place_of
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
-from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.rest_routes import RouteAsSent
 from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import bound_user
 from mnemoir.server.rest import Answer, BodyOf, Cursor, Done, JsonObject, Routes, SiteHere, whole_number

@@ -18,9 +18,10 @@ from mnemoir.core.errors import InvalidRequest
 from mnemoir.ports.log import Log
 from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, lacking, missing, open_conversations
 from mnemoir.server.conversations.answers import MessageAnswer, first_words, message_json
-from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.rest_routes import RouteAsSent
 from mnemoir.server.door.says import says
-from mnemoir.server.rest import Answer, JsonObject, Question, Routes, Site, SiteHere, whole_number
+from mnemoir.server.rest import Answer, JsonObject, Question, Routes, SiteHere, whole_number
+from mnemoir.server.site import Site
 
 router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
 

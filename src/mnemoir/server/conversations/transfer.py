@@ -36,9 +36,10 @@ from mnemoir.server.conversations.access import (
     room_for,
 )
 from mnemoir.server.door.request import read_body
-from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.rest_routes import RouteAsSent
 from mnemoir.server.door.says import says
-from mnemoir.server.rest import Answer, Done, Routes, Site, SiteHere
+from mnemoir.server.rest import Answer, Done, Routes, SiteHere
+from mnemoir.server.site import Site
 
 router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
 

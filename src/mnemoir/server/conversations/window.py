@@ -19,7 +19,7 @@ from mnemoir.core.conversations import Role, Summary
 from mnemoir.core.text import estimate_tokens
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.conversations.answers import SentMessage, sent_json
-from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.rest_routes import RouteAsSent
 from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
 

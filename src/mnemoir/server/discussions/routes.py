@@ -42,7 +42,7 @@ from mnemoir.server.discussions.bodies import DiscussionBody, RebuildBody
 from mnemoir.server.door.access import client_keys, principal_of
 from mnemoir.server.door.budgets import check_budgets
 from mnemoir.server.door.request import visit_of
-from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.rest_routes import RouteAsSent
 from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import default_user, owner
 from mnemoir.server.door.under_way import Departure, Headers, Outflow
@@ -53,11 +53,11 @@ from mnemoir.server.rest import (
     ProjectHere,
     Question,
     Routes,
-    Site,
     SiteHere,
     tolerant_json,
     whole_number,
 )
+from mnemoir.server.site import Site
 from mnemoir.storage.sql.holds import LegalHold
 from mnemoir.workflows.rebuilding import RebuildProgress
 

@@ -33,17 +33,8 @@ from mnemoir.server.memories.answers import (
 )
 from mnemoir.server.memories.bodies import LONGEST_WORDS, MOST_IDS, MOST_LISTED
 from mnemoir.server.memories.narrowing import EVERY_PART, Narrowing, NarrowingHere
-from mnemoir.server.rest import (
-    Answer,
-    Cursor,
-    JsonObject,
-    ProjectHere,
-    Routes,
-    Site,
-    SiteHere,
-    offset_number,
-    whole_number,
-)
+from mnemoir.server.rest import Answer, Cursor, JsonObject, ProjectHere, Routes, SiteHere, offset_number, whole_number
+from mnemoir.server.site import Site
 
 router = Routes(prefix="/api/memories", tags=["memories"])
 

@@ -24,6 +24,7 @@ from mnemoir.server.door.entry import log_fault
 from mnemoir.server.door.errors import MethodNotAllowed, internal_error, status_of
 from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import explicit_user, note_read, only_user, owner, project_in, project_in_body
+from mnemoir.server.first_use import ADD_LATER
 from mnemoir.server.memories.answers import (
     AddAnswer,
     HistoryEvent,
@@ -35,7 +36,7 @@ from mnemoir.server.memories.answers import (
     search_json,
 )
 from mnemoir.server.memories.bodies import DEFAULT_SEARCHED, MOST_SEARCHED, AddBody, SearchBody
-from mnemoir.server.memories.later import KIND, payload_of
+from mnemoir.server.memories.later import payload_of
 from mnemoir.server.memories.lists import (
     At,
     ListLimit,
@@ -53,11 +54,11 @@ from mnemoir.server.rest import (
     JsonObject,
     ProjectHere,
     Routes,
-    Site,
     SiteHere,
     idempotency_key,
     validated_body,
 )
+from mnemoir.server.site import Site
 from mnemoir.settings.access import COST_OF_INFERENCE
 
 router = Routes(prefix="/api/memories", tags=["memories"])
@@ -261,7 +262,7 @@ async def _limit(site: Site, project: Project, body: SearchBody) -> int:
 
 async def _add_later(site: Site, scope: Owner, request: AddRequest) -> AddAnswer:
     """Store the add as a job; `GET /api/events/{id}` answers its state."""
-    event_id = await site.parts.upkeep.background.put(KIND, payload_of(scope, request))
+    event_id = await site.parts.upkeep.background.put(ADD_LATER, payload_of(scope, request))
     message = "The messages are kept and will be processed"
     return {"results": [], "message": message, "status": "PENDING", "event_id": event_id}
 

@@ -42,7 +42,8 @@ from mnemoir.server.memories.import_lines import ImportedMemory, ImportedProposa
 from mnemoir.server.memories.lists import UserQuery
 from mnemoir.server.memories.narrowing import Narrowing, NarrowingHere
 from mnemoir.server.memories.proposals import exported_json
-from mnemoir.server.rest import Answer, JsonObject, ProjectHere, Routes, Site, SiteHere, validated_body
+from mnemoir.server.rest import Answer, JsonObject, ProjectHere, Routes, SiteHere, validated_body
+from mnemoir.server.site import Site
 
 router = Routes(prefix="/api", tags=["transfer"])
 

@@ -8,7 +8,7 @@ from starlette.responses import Response, StreamingResponse
 
 from mnemoir.access.leaving import left_by
 from mnemoir.server.door.access import principal_of
-from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.rest_routes import RouteAsSent
 from mnemoir.server.door.says import says
 from mnemoir.server.keys.records import LiveKey
 from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
