@@ -1,0 +1,38 @@
+"""What is made at its first use: modules and patterns that a server at rest does without.
+
+Most of a start is the import of libraries and the compilation of patterns that few requests need. For type checkers
+the same module is imported under `if TYPE_CHECKING`.
+"""
+
+import re
+from importlib import import_module
+from types import ModuleType
+from typing import Any, cast
+
+
+def module(name: str) -> Any:
+    """The module of that name, which is imported when a name of it is first read."""
+    return _Module(name)
+
+
+def pattern(text: str, flags: int = 0) -> re.Pattern[str]:
+    """The compiled pattern, which is compiled when it is first used."""
+    return cast("re.Pattern[str]", _Pattern(text, flags))
+
+
+class _Module(ModuleType):
+    def __getattr__(self, name: str) -> Any:  # only of a name that was not read before
+        found = getattr(import_module(self.__name__), name)
+        if not name.startswith("__"):
+            setattr(self, name, found)
+        return found
+
+
+class _Pattern:
+    def __init__(self, text: str, flags: int) -> None:
+        self._made_of = text, flags
+
+    def __getattr__(self, name: str) -> Any:  # only of a name that was not read before
+        found = getattr(re.compile(*self._made_of), name)
+        setattr(self, name, found)
+        return found
