@@ -4,15 +4,12 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from mnemoir.core import first_use
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
 from mnemoir.core.users import LONGEST_PASSWORD, plain_password
-
-if TYPE_CHECKING:
-    import argon2
-else:
-    argon2 = first_use.module("argon2")
 
 _AT_ONCE = 2
 T = TypeVar("T")
@@ -22,6 +19,7 @@ class Passwords:
     """Makes and checks hashes. For one event loop."""
 
     def __init__(self) -> None:
+        self._hasher = PasswordHasher()
         self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="passwords")
 
     async def hash(self, password: str) -> str:
@@ -44,10 +42,6 @@ class Passwords:
         await asyncio.to_thread(self._threads.shutdown)
 
     @cached_property
-    def _hasher(self) -> "argon2.PasswordHasher":
-        return argon2.PasswordHasher()
-
-    @cached_property
     def _of_nobody(self) -> str:
         return self._hasher.hash("")
 
@@ -57,7 +51,7 @@ class Passwords:
         )  # made for known names, too: the first try must not take longer for an unknown one
         try:
             return self._hasher.verify(hash or of_nobody, text.encode("utf-8", "surrogatepass"))
-        except (argon2.exceptions.VerificationError, argon2.exceptions.InvalidHashError):
+        except (VerificationError, InvalidHashError):
             return False
 
     async def _run(self, work: Callable[..., T], *values: object) -> T:
