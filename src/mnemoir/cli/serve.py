@@ -21,6 +21,7 @@ from mnemoir.cli.start_line import (
     StartLine,
     folder,
 )
+from mnemoir.core import first_use
 from mnemoir.core.process import close_to_others, raise_file_limit
 
 if TYPE_CHECKING:
@@ -79,6 +80,8 @@ def serve(
 ) -> None:
     """Serve until interrupted."""
     gc.disable()  # objects of the start stay alive, and collecting garbage among them takes a seventh of the start
+    with first_use.hidden("rich"):  # with which structlog draws tracebacks, and `logs` writes plain ones
+        import structlog  # noqa: F401
     from mnemoir.settings import load_settings
 
     start_line = StartLine(

@@ -5,6 +5,9 @@ the same module is imported under `if TYPE_CHECKING`.
 """
 
 import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
 from typing import Any, cast
@@ -18,6 +21,19 @@ def module(name: str) -> Any:
 def pattern(text: str, flags: int = 0) -> re.Pattern[str]:
     """The compiled pattern, which is compiled when it is first used."""
     return cast("re.Pattern[str]", _Pattern(text, flags))
+
+
+@contextmanager
+def hidden(name: str) -> Iterator[None]:
+    """Hide an optional library from those that are imported within the block, unless it was imported before."""
+    if name in sys.modules:
+        yield
+        return
+    sys.modules[name] = None  # type: ignore[assignment]  # so an import of it fails
+    try:
+        yield
+    finally:
+        del sys.modules[name]
 
 
 class _Module(ModuleType):

@@ -6,6 +6,7 @@ from starlette.types import ASGIApp
 
 from mnemoir.app.parts import Parts
 from mnemoir.ports.run_store import MOST_FOLLOWERS
+from mnemoir.server import health
 from mnemoir.server.door.access import Guard
 from mnemoir.server.door.client_address import Proxies
 from mnemoir.server.door.clients import Clients
@@ -25,7 +26,7 @@ from mnemoir.server.site import Site
 _SECTIONS = (
     Section(
         module="mnemoir.server.status",
-        paths=("health", "ready", "metrics", "api/health", "api/status", "api/clients"),
+        paths=("ready", "metrics", "api/status", "api/clients"),
     ),
     Section(module="mnemoir.server.keys", paths=("api/keys", "api/me", "api/tenants", "api/audit")),
     Section(module="mnemoir.server.sign_in", paths=("auth", "api/auth", "api/me", "api/users", "api/invitations")),
@@ -51,7 +52,8 @@ _SECTIONS = (
         ),
     ),
 )
-TABLE = Table(chat_routes.ROUTES, _SECTIONS)
+_DIRECT = (*chat_routes.ROUTES, *health.ROUTES)
+TABLE = Table(_DIRECT, _SECTIONS)
 
 
 def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
@@ -93,7 +95,7 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
         proxies=Proxies(options.trusted_proxies),
         ui=Ui(options, guard),
         table=TABLE,
-        direct={route: route.endpoint(site) for route in chat_routes.ROUTES},
+        direct={route: route.endpoint(site) for route in _DIRECT},
         rest=RestApplication(site, TABLE),
         clients=site.clients,
         root_path=options.root_path.encode("ascii", "ignore"),

@@ -4,24 +4,21 @@ A query or a body is validated against its model before a route runs; an answer 
 """
 
 import asyncio
-import json
 import re
-from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import asdict
+from collections.abc import Awaitable, Callable, Collection
 from datetime import UTC, datetime
 from typing import Annotated, Any, Generic, TypeVar, Union, get_args, get_origin
 
-import orjson
 from fastapi import APIRouter, Depends, Query, Request
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, with_config
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from starlette.responses import Response
-from typing_extensions import TypedDict  # before Python 3.12 pydantic accepts no other
 
 from mnemoir.core.clock import from_epoch, from_local_text
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.scope import entity_name
 from mnemoir.core.zones import zone_name
 from mnemoir.ports.memory_store import Project
+from mnemoir.server.answer import Answer
 from mnemoir.server.door.errors import Invalid, Misfit
 from mnemoir.server.door.request import MOST_AT_ONCE, parse_own_json, read_body
 from mnemoir.server.door.rest_routes import RestRoute
@@ -29,36 +26,13 @@ from mnemoir.server.door.says import PlainRoute, declare, takes_project
 from mnemoir.server.door.scopes import bound_user, project_of
 from mnemoir.server.site import Site
 
-Json = dict[str, Any]
 Model = TypeVar("Model", bound=BaseModel)
-Shape = TypeVar("Shape")
 
 _LONGEST_KEY = 255  # of idempotency
 LARGEST_ID = 2**63 - 1  # of a message
 LONGEST_QUERY = 10_000  # characters; an embedding model gains nothing from further ones
 _DIGITS = re.compile(r"\d+", re.ASCII)
 _LARGEST = 2**31 - 1
-
-
-@with_config(ConfigDict(extra="forbid"))
-class JsonObject(TypedDict):
-    """A JSON object with exactly the members that a subclass names."""
-
-
-class Done(JsonObject):
-    """A completed operation, described by a message."""
-
-    success: bool
-    message: str
-
-
-class Answer(Response, Generic[Shape]):
-    """JSON of a `Shape`: a TypedDict or a dataclass, written without further validation."""
-
-    media_type = "application/json"
-
-    def __init__(self, body: Shape, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(tolerant_json(body), status, headers)
 
 
 class Routes(APIRouter):
@@ -93,14 +67,6 @@ class Routes(APIRouter):
         route = PlainRoute(path, endpoint, methods=methods, name=name, include_in_schema=include_in_schema)
         declare(route)
         self.routes.append(route)
-
-
-def tolerant_json(body: object) -> bytes:
-    """JSON of values that orjson refuses too: lone surrogates and huge numbers from imported files, deep nesting."""
-    try:
-        return orjson.dumps(body)
-    except orjson.JSONEncodeError:
-        return json.dumps(body, ensure_ascii=False, default=asdict).encode("utf-8", "replace")
 
 
 async def _site(request: Request) -> Site:

@@ -21,6 +21,7 @@ from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.conversations import ROOT, Message, MessageNotFoundError, SessionExistsError
 from mnemoir.core.errors import Conflict, InvalidRequest
 from mnemoir.core.keyed_lock import KeyedLock
+from mnemoir.server.answer import Answer, Done, JsonObject
 from mnemoir.server.conversations.access import (
     CONVERSATIONS,
     ONE,
@@ -45,7 +46,7 @@ from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.door.rest_routes import RouteAsSent
 from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import bound_user
-from mnemoir.server.rest import Answer, BodyOf, Cursor, Done, JsonObject, Routes, SiteHere, whole_number
+from mnemoir.server.rest import BodyOf, Cursor, Routes, SiteHere, whole_number
 
 router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
 

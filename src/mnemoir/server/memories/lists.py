@@ -17,6 +17,7 @@ from mnemoir.core.memories import HistoryEntry, Kind, Memory, Origin, SourceTurn
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.memory.facts import unknown_memory
 from mnemoir.ports.memory_store import ListCursor, ListFilter, Project
+from mnemoir.server.answer import Answer, JsonObject
 from mnemoir.server.conversations.access import open_conversations
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.door.says import says
@@ -33,7 +34,7 @@ from mnemoir.server.memories.answers import (
 )
 from mnemoir.server.memories.bodies import LONGEST_WORDS, MOST_IDS, MOST_LISTED
 from mnemoir.server.memories.narrowing import EVERY_PART, Narrowing, NarrowingHere
-from mnemoir.server.rest import Answer, Cursor, JsonObject, ProjectHere, Routes, SiteHere, offset_number, whole_number
+from mnemoir.server.rest import Cursor, ProjectHere, Routes, SiteHere, offset_number, whole_number
 from mnemoir.server.site import Site
 
 router = Routes(prefix="/api/memories", tags=["memories"])

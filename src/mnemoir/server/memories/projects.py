@@ -16,13 +16,14 @@ from mnemoir.memory.facts import default_extraction_prompt
 from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_store import OwnerSummary, Project
 from mnemoir.ports.project_settings import PiiAction, Reviewed
+from mnemoir.server.answer import Answer, JsonObject
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import bound_user
 from mnemoir.server.first_use import ADD_LATER
 from mnemoir.server.memories.answers import AppliedChange, Proposed, Success
 from mnemoir.server.memories.bodies import PromptBody, SettingsBody
-from mnemoir.server.rest import Answer, BodyOf, JsonObject, ProjectHere, Routes, SiteHere
+from mnemoir.server.rest import BodyOf, ProjectHere, Routes, SiteHere
 
 router = Routes(tags=["project"])
 

@@ -19,6 +19,7 @@ from mnemoir.core.scope import Scope as Owner
 from mnemoir.core.usage import OF_MEMORY
 from mnemoir.memory.facts import AddRequest, TokenLimits, unknown_memory
 from mnemoir.ports.memory_store import Project, Receipt
+from mnemoir.server.answer import Answer, JsonObject
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.entry import log_fault
 from mnemoir.server.door.errors import MethodNotAllowed, internal_error, status_of
@@ -48,16 +49,7 @@ from mnemoir.server.memories.lists import (
     refuse_conditions,
 )
 from mnemoir.server.memories.narrowing import InvalidFilter, NarrowingHere
-from mnemoir.server.rest import (
-    Answer,
-    BodyOf,
-    JsonObject,
-    ProjectHere,
-    Routes,
-    SiteHere,
-    idempotency_key,
-    validated_body,
-)
+from mnemoir.server.rest import BodyOf, ProjectHere, Routes, SiteHere, idempotency_key, validated_body
 from mnemoir.server.site import Site
 from mnemoir.settings.access import COST_OF_INFERENCE
 
