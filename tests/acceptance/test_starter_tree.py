@@ -142,7 +142,7 @@ def test_every_example_recalls_and_remembers_where_memory_is_on(server, llm, nam
     extra = {"extra_body": {"memoryEnabled": True, "user": name}}
     assert chat(server, name, "Am I allergic to walnuts?", **extra) == "Understood."
     nodes = nodes_of(newest_run(server))
-    recalled = nodes["Recall what bears on the message"]["memories"]
+    recalled = nodes["Recall relevant memories"]["memories"]
     assert [memory["text"] for memory in recalled] == [said["content"]]
     assert [written["kind"] for written in nodes["Remember the turn"]["written"]] == ["turn"]
 
@@ -232,7 +232,7 @@ def test_memory_is_recalled_in_a_workflow_of_ones_own(server, llm):
     assert chat(server, "with-memory", "Am I allergic to walnuts?", stream=True, **extra) == "Understood."
     answering = next(asked for asked in llm.requests if "answers plainly" in asked.prompt)
     assert "I am allergic to walnuts." in answering.body["messages"][-1]["content"]
-    recalled = nodes_of(newest_run(server))["Recall what bears on the message"]["memories"]
+    recalled = nodes_of(newest_run(server))["Recall relevant memories"]["memories"]
     assert [memory["text"] for memory in recalled] == [said["content"]]
 
 

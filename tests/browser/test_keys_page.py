@@ -44,7 +44,7 @@ async def test_a_key_is_made_used_and_revoked(start_site: StartSite, open_window
     await dialog.get_by_role("combobox", name="User").fill("mira")
     await window.has_no_barrier(("light", NARROW), ("dark", WIDE))
     await dialog.get_by_role("button", name="Make the key").click()
-    await expect(dialog.get_by_text("shown this once")).to_be_visible()
+    await expect(dialog.get_by_text("shown only now")).to_be_visible()
     await window.has_no_barrier(("light", PHONE), ("dark", WIDE))
     text = await dialog.get_by_label("The new key").inner_text()
     await dialog.get_by_role("button", name="Done").click()

@@ -11,7 +11,7 @@ from tests.browser_kit import NARROW, PHONE, WIDE, Site
 
 
 async def told_link(page: Page) -> str:
-    """The path of the link that is shown this once, whose dialog is closed."""
+    """The path of the link that is shown only now, whose dialog is closed."""
     link = await page.get_by_label("The link", exact=True).inner_text()
     await page.get_by_role("button", name="Done").click()
     return "/join" + link.partition("/join")[2]
@@ -146,7 +146,7 @@ async def test_an_operator_adds_and_suspends_tenants_and_says_how_long_they_keep
     await page.get_by_role("button", name="Suspend", exact=True).click()
     await expect(row).to_contain_text("suspended")
     await window.has_no_barrier(("light", WIDE), ("dark", PHONE), ("light", NARROW))
-    await row.get_by_role("button", name="Let go on: acme").click()
+    await row.get_by_role("button", name="Resume: acme").click()
     await expect(row).to_contain_text("active")
 
     await row.get_by_role("button", name="Retention: acme").click()
@@ -176,7 +176,7 @@ async def test_sign_in_is_turned_on_with_the_code_in_the_terminal(
     await expect(apps).to_contain_text("Python, ollama")
     await window.has_no_barrier(("light", WIDE), ("dark", PHONE), ("light", NARROW))
     await page.get_by_role("button", name="Turn on sign-in…").click()
-    await expect(page.get_by_text("A code stands in the terminal")).to_be_visible()
+    await expect(page.get_by_text("The server has printed a code")).to_be_visible()
     found = re.search(r"Code for the first admin.*: (\S+)", capsys.readouterr().err)
     assert found
     await page.get_by_role("textbox", name="Code").fill(found[1])
@@ -188,7 +188,7 @@ async def test_sign_in_is_turned_on_with_the_code_in_the_terminal(
     await is_in(page, "Anna")
     await page.get_by_role("button", name="Make a key for Python, ollama").click()
     await page.get_by_role("button", name="Make the key").click()
-    await expect(page.get_by_text("shown this once")).to_be_visible()
+    await expect(page.get_by_text("shown only now")).to_be_visible()
     assert await status_without_key(site, page) == 401
 
 

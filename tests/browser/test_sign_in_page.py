@@ -34,7 +34,7 @@ async def test_somebody_invited_joins_chats_signs_out_and_in_again(
     await sign_out(page, "Mira")
     await window.has_no_barrier(("light", WIDE), ("dark", PHONE))
     await sign_in(page, "Mira", "not the password")
-    await expect(page.get_by_text("The name or what goes with it is wrong")).to_be_visible()
+    await expect(page.get_by_text("The name, password, code or passkey is wrong")).to_be_visible()
     await sign_in(page, "mira")
     await is_in(page, "Mira")
 

@@ -212,7 +212,7 @@ async def test_an_edit_is_tried_compared_saved_and_answers_the_next_message(
     await expect(panel).to_contain_text("As it was typed.")
     await page.get_by_role("button", name="Save…").click()
     dialog = page.get_by_role("dialog", name="Save the workflow")
-    await expect(dialog.locator(".cm-deletedChunk").first).to_contain_text("Recall what bears on the message")
+    await expect(dialog.locator(".cm-deletedChunk").first).to_contain_text("Recall relevant memories")
     await expect(dialog.locator(".cm-changedLine")).to_contain_text("As it was typed.")
     await window.axe()
     await dialog.get_by_role("button", name="Save", exact=True).click()

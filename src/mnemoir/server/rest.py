@@ -29,7 +29,7 @@ from mnemoir.server.site import Site
 Model = TypeVar("Model", bound=BaseModel)
 
 _LONGEST_KEY = 255  # of idempotency
-LARGEST_ID = 2**63 - 1  # of a message
+LARGEST_ID = 2**63 - 1  # of a message, and the largest number that a database holds
 LONGEST_QUERY = 10_000  # characters; an embedding model gains nothing from further ones
 _DIGITS = re.compile(r"\d+", re.ASCII)
 _LARGEST = 2**31 - 1

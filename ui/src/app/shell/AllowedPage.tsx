@@ -5,11 +5,11 @@ import { pages } from './pages';
 
 const NEEDED: Record<Right, string> = {
   read: 'This page shows contents, and an operator sees none.',
-  write: 'It takes the role write.',
-  admin: 'This page takes the role admin.',
-  manage: 'This page takes the role admin or operator.',
+  write: 'This needs the role write.',
+  admin: 'This page needs the role admin.',
+  manage: 'This page needs the role admin or operator.',
   server:
-    'This page is about the whole server. It takes the role operator, or an admin key for all users and projects.',
+    'This page is about the whole server. It needs the role operator, or an admin key for all users and projects.',
 };
 
 /** The page of the address, or why the caller's role does not open it. */

@@ -80,7 +80,7 @@ export function Chat({ conversation, sought }: ChatProps) {
         />
       ) : (
         <Text size="sm" c="dimmed" ta="center" p="md">
-          Your role may read conversations, and write none.
+          Your role can read conversations, but not write in them.
         </Text>
       )}
     </section>

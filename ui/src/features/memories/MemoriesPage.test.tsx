@@ -351,7 +351,7 @@ test('what opened a dialog has the focus when it is closed', async () => {
   await userEvent.keyboard('{Escape}');
   expect(screen.queryByRole('dialog')).not.toBeInTheDocument();
   expect(duplicates).toHaveFocus();
-  for (const entry of ['Import…', 'Forget everything…']) {
+  for (const entry of ['Import…', 'Delete all memories…']) {
     await userEvent.click(screen.getByRole('button', { name: 'More' }));
     await userEvent.click(await screen.findByRole('menuitem', { name: entry }));
     await screen.findByRole('dialog');
@@ -394,9 +394,9 @@ test('everything is forgotten only when the user is named', async () => {
   serveMemories([memory('a', 'Likes tea')]);
   renderAt('/memories?user=mira', <MemoriesPage />);
   await userEvent.click(await screen.findByRole('button', { name: 'More' }));
-  await userEvent.click(await screen.findByRole('menuitem', { name: 'Forget everything…' }));
+  await userEvent.click(await screen.findByRole('menuitem', { name: 'Delete all memories…' }));
   const dialog = within(await screen.findByRole('dialog'));
-  const go = dialog.getByRole('button', { name: 'Forget everything' });
+  const go = dialog.getByRole('button', { name: 'Delete all memories' });
   await userEvent.type(dialog.getByRole('textbox'), 'mir');
   expect(go).toBeDisabled();
   await userEvent.type(dialog.getByRole('textbox'), 'a');

@@ -185,7 +185,7 @@ function Actions({ owner }: { owner: Scope }) {
                 leftSection={<TbFlame size={16} aria-hidden />}
                 onClick={() => open('forget', more.current)}
               >
-                Forget everything…
+                Delete all memories…
               </Menu.Item>
             </>
           )}

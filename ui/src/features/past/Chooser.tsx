@@ -46,14 +46,14 @@ export function Chooser({ mostBytes }: { mostBytes: number | undefined }) {
         )}
         {look.isPending && (
           <Text size="sm" c="dimmed" role="status">
-            Looking into the file…
+            Reading the file…
           </Text>
         )}
         {look.isError && <ErrorState error={look.error} title="This file cannot be imported" />}
         {found?.kind === 'text' && file && (
           <Alert variant="light" color="gray" title="Are these memories?" role="status">
             <Stack gap="xs" align="flex-start">
-              <Text size="sm">This is a plain text. Each paragraph of it, or else each line, can be a memory.</Text>
+              <Text size="sm">This is plain text. Each paragraph, or else each line, can become a memory.</Text>
               <Group gap="xs">
                 <Button size="xs" onClick={() => look.mutate({ file, isMemories: true })}>
                   Yes, they are

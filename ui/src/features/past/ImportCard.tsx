@@ -27,7 +27,7 @@ export function ImportCard({ one }: { one: ImportRecord }) {
   const name = `${programOf(one.program)}: ${amountOf(one)}`;
   const takeBack = async () => {
     const message =
-      'What was learned of it is taken back, and what it stored is removed. What you changed by hand since stays.';
+      'What was learned from it and what it stored are removed. Anything you have changed by hand since then stays.';
     if (!(await confirm({ title: 'Undo this import?', message, action: 'Undo import' }))) return;
     undo.mutate(one.id, { onError: error => notifyFailure('Could not undo that', error) });
   };

@@ -26,7 +26,7 @@ export function LearnQuestion({ id, onClose }: LearnQuestionProps) {
           <Calls of={told} />
         </Text>
         <Text size="sm">What you said since stays as it is. Chats go first, and you can stop at any time.</Text>
-        {learn.isError && <ErrorState error={learn.error} title="It did not begin" />}
+        {learn.isError && <ErrorState error={learn.error} title="Could not start learning" />}
         <Group gap="xs">
           <Button size="xs" disabled={told.turns === 0} loading={learn.isPending} onClick={begin}>
             Learn
@@ -41,7 +41,7 @@ export function LearnQuestion({ id, onClose }: LearnQuestionProps) {
 }
 
 function Calls({ of: { model, least_calls, most_calls } }: { of: LearningEstimate }) {
-  if (most_calls === 0) return <>The built-in rules do it, without a call of a model.</>;
+  if (most_calls === 0) return <>The built-in rules do this without calling a model.</>;
   return (
     <>
       It takes {least_calls.toLocaleString()} to {counted(most_calls, 'call', 'calls')} of{' '}

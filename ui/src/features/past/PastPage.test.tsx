@@ -76,7 +76,7 @@ it('tells of a file that is too large before it sends any', async () => {
   brought();
   await choose('large.json', ' '.repeat(2000));
   expect(await screen.findByText(/the server takes 1 KiB/)).toBeInTheDocument();
-  expect(screen.queryByText('Looking into the file…')).not.toBeInTheDocument();
+  expect(screen.queryByText('Reading the file…')).not.toBeInTheDocument();
 });
 
 it('begins to learn with the calls that it named', async () => {

@@ -15,7 +15,7 @@ export function PastPage() {
         <Chooser mostBytes={imports.data?.most_bytes} />
         <section aria-labelledby="imports">
           <Title order={2} size="h4" id="imports" mb="xs">
-            What you brought
+            Your imports
           </Title>
           {imports.isPending && <LoadingState label="Loading imports" />}
           {imports.isError && <ErrorState error={imports.error} onRetry={() => void imports.refetch()} />}

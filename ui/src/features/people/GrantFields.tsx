@@ -88,7 +88,7 @@ function TenantField({ value, onChange }: { value: string; onChange: (tenant: st
   return (
     <Autocomplete
       label="Tenant"
-      description="Tenants share nothing. A name that is not there yet is added."
+      description="Tenants share nothing. A new name adds a tenant."
       data={tenants.map(tenant => tenant.name)}
       value={value}
       onChange={onChange}

@@ -84,7 +84,7 @@ test('a new key is shown once, with a warning, and then listed without its text'
   await userEvent.type(within(dialog).getByRole('combobox', { name: 'Projects' }), 'kitchen{Enter}');
   await userEvent.click(within(dialog).getByRole('button', { name: 'Make the key' }));
   expect(await screen.findByText(TEXT)).toBeVisible();
-  expect(screen.getByText(/shown this once/)).toBeVisible();
+  expect(screen.getByText(/shown only now/)).toBeVisible();
   expect(screen.getByRole('button', { name: 'Copy the key' })).toBeVisible();
   expect(sent.made).toEqual({ role: 'read', label: 'Phone', user: 'mira', projects: ['kitchen'] });
   await userEvent.keyboard('{Escape}'); // by accident: the key would be lost

@@ -65,7 +65,7 @@ test('a person sees what is stored for them, and nobody else, beside the quotas'
   signedInLongAgo([]);
   renderAt('/account', <AccountPage />);
   expect(await screen.findByRole('row', { name: /mira\s*Memories\s*25\s*100/ })).toBeVisible();
-  expect(screen.queryByRole('row', { name: /all of default/ })).toBeNull();
+  expect(screen.queryByRole('row', { name: /Tenant default/ })).toBeNull();
 });
 
 test('a person says where they live, and takes it back', async () => {

@@ -32,24 +32,24 @@ export function AccountPage() {
             >
               <Passkeys unavailable={auth?.ways.passkey.reason ?? null} askAgain={again} />
             </Section>
-            <Section title="Recovery codes" hint="For the day on which you have neither password nor passkey.">
+            <Section title="Recovery codes" hint="For when you have neither your password nor a passkey.">
               <NewCodes askAgain={again} />
             </Section>
-            <Section title="Time zone" hint="In which days such as “tomorrow” are read, from other apps too.">
+            <Section title="Time zone" hint="For days such as “tomorrow”, in other apps too.">
               <TimeZone />
             </Section>
-            <Section title="Sessions" hint="The browsers in which you are signed in.">
+            <Section title="Sessions" hint="The browsers you are signed in with.">
               <Sessions />
             </Section>
           </SimpleGrid>
-          <Section title="Use" hint="What is stored for you, and what models took. Days and months are in UTC.">
+          <Section title="Use" hint="What is stored for you, and what your chats used. Days and months are in UTC.">
             <OwnUse me={me} />
           </Section>
         </Stack>
       ) : (
         <EmptyState
-          title="Nobody signed in"
-          hint="An account belongs to a person. This page calls with a key, or without."
+          title="Not signed in"
+          hint="Accounts belong to people who sign in. You use these pages with a key, or without one."
         />
       )}
     </PageFrame>
@@ -75,7 +75,7 @@ function Section({ title, hint, children }: { title: string; hint?: string; chil
 function NewCodes({ askAgain: again }: { askAgain: AskAgain }) {
   const renew = useNewRecoveryCodes(again);
   const ask = async () => {
-    const message = 'The codes that you have now will not work any more.';
+    const message = 'Your current codes will stop working.';
     if (await confirm({ title: 'Make new recovery codes?', message, action: 'Make new codes' })) renew.mutate();
   };
   if (renew.data) return <RecoveryCodes codes={renew.data} />;

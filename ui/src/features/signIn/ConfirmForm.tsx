@@ -25,7 +25,7 @@ export function ConfirmForm({ ways, onConfirmed }: ConfirmFormProps) {
       }}
     >
       <Stack>
-        <Text size="sm">You signed in a while ago. Show once more who you are, to change how you sign in.</Text>
+        <Text size="sm">You signed in a while ago. Confirm that it is you before you change how you sign in.</Text>
         <PasswordInput
           label="Your password"
           value={password}

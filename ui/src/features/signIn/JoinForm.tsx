@@ -45,7 +45,7 @@ export function JoinForm({ invitation, token, onJoined }: JoinFormProps) {
         />
         <PasswordInput
           label="Password"
-          description={`At least ${SHORTEST_PASSWORD} characters. A few words are easier to keep than signs.`}
+          description={`At least ${SHORTEST_PASSWORD} characters. Several words are best.`}
           value={password}
           onChange={event => setPassword(event.currentTarget.value)}
           autoComplete="new-password"

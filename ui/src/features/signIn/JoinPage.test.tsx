@@ -46,7 +46,7 @@ test('the invitation goes along to the identity provider', async () => {
 test('whoever is given new secrets may go on with the identity provider instead', async () => {
   openLink({ name: 'Mira', resets: true });
   expect(await screen.findByRole('button', { name: 'Continue with Home' })).toBeVisible();
-  expect(screen.getByText(/^The one before counts until then/)).toBeVisible();
+  expect(screen.getByText(/^The current one works until then/)).toBeVisible();
 });
 
 describe('the first admin is asked whose the memories of before are', () => {

@@ -96,7 +96,7 @@ function Invited({ invitation, token, onJoined }: InvitedProps) {
       </Title>
       <Text size="sm" c="dimmed">
         {invitation.resets ? (
-          'The one before counts until then; then it ends, and so do your sessions in other browsers.'
+          'The current one works until then. After that, your sessions in other browsers end, too.'
         ) : (
           <Words limit={600}>{purposeOf(invitation)}</Words>
         )}
@@ -107,10 +107,10 @@ function Invited({ invitation, token, onJoined }: InvitedProps) {
 }
 
 const MAY: Record<Invitation['role'], string> = {
-  read: 'You will read, and change nothing',
-  write: 'You will chat, and keep your own memories and conversations',
-  admin: 'You will chat, and manage people, keys and settings',
-  operator: 'You will manage the server, and see no contents',
+  read: 'You will be able to read, but not to change anything',
+  write: 'You will be able to chat, with memories and conversations of your own',
+  admin: 'You will be able to chat, and to manage people, keys and settings',
+  operator: 'You will be able to manage the server, but not to see any contents',
 };
 
 /** What the invitation is for, in a sentence or two. */

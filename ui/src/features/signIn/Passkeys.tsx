@@ -46,7 +46,7 @@ function Kept({ passkey: { id, label, created_at, last_used_at } }: { passkey: P
   const remove = useRemovePasskey();
   const name = label || 'Passkey';
   const ask = async () => {
-    const message = 'It signs you in no more. Remove it from your device or password manager, too.';
+    const message = 'It will no longer sign you in. Remove it from your device or password manager, too.';
     if (await confirm({ title: 'Remove this passkey?', message, action: 'Remove' }))
       remove.mutate(id, { onError: error => notifyFailure('The passkey was not removed', error) });
   };

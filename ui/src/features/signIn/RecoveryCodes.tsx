@@ -7,10 +7,9 @@ export function RecoveryCodes({ codes }: { codes: readonly string[] }) {
   const text = `${codes.join('\n')}\n`;
   return (
     <Stack gap="md">
-      <Alert color="yellow" variant="light" icon={<TbAlertTriangle aria-hidden />} title="Keep these codes">
+      <Alert color="yellow" variant="light" icon={<TbAlertTriangle aria-hidden />} title="Save these codes">
         <Text size="sm">
-          Each signs you in once, without a password or passkey. They are shown this once: save them where you find
-          them again.
+          Each signs you in once, without a password or passkey. They are shown only now: save them in a safe place.
         </Text>
       </Alert>
       <SimpleGrid cols={2} spacing="xs" role="list" aria-label="Recovery codes">

@@ -12,7 +12,7 @@ export function TimeZone() {
   return (
     <>
       {set.isError && <ErrorState error={set.error} title="The time zone was not changed" />}
-      <Text size="sm">{zone ?? 'Not told: the server’s is taken, unless an app tells one.'}</Text>
+      <Text size="sm">{zone ?? 'Not set: the server’s is used, unless an app sends one.'}</Text>
       <Group gap="xs">
         {zone !== here && (
           <Button size="xs" variant="default" loading={set.isPending} onClick={() => set.mutate(here)}>

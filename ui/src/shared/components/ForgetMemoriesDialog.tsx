@@ -19,12 +19,12 @@ export function ForgetMemoriesDialog({ owner, onClose }: DialogProps) {
   const go = () =>
     forget.mutate(undefined, {
       onSuccess: ({ deleted }) => {
-        notifications.show({ message: `${deleted} ${deleted === 1 ? 'memory' : 'memories'} forgotten` });
+        notifications.show({ message: `${deleted} ${deleted === 1 ? 'memory' : 'memories'} deleted` });
         onClose();
       },
     });
   return (
-    <Modal opened onClose={onClose} title="Forget everything" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Modal opened onClose={onClose} title="Delete all memories" closeButtonProps={{ 'aria-label': 'Close' }}>
       <form
         onSubmit={event => {
           event.preventDefault();
@@ -33,8 +33,8 @@ export function ForgetMemoriesDialog({ owner, onClose }: DialogProps) {
       >
         <Stack gap="md">
           <Text size="sm" component="div">
-            All memories of <Words>{owner.user}</Words> in project <Words>{owner.project}</Words> go, with their
-            history and the traces of runs. Deleted ones go, too. Nothing brings them back; conversations stay.
+            This deletes all memories of <Words>{owner.user}</Words> in project <Words>{owner.project}</Words> for
+            good, with their history, the deleted ones and the traces of runs. Conversations stay.
           </Text>
           <TextInput
             label="Type the user name to confirm"
@@ -44,13 +44,13 @@ export function ForgetMemoriesDialog({ owner, onClose }: DialogProps) {
             value={typed}
             onChange={event => setTyped(event.currentTarget.value)}
           />
-          {forget.isError && <ErrorState error={forget.error} title="Could not forget everything" />}
+          {forget.isError && <ErrorState error={forget.error} title="Could not delete all memories" />}
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={onClose}>
               Cancel
             </Button>
             <Button type="submit" color="red.8" disabled={!isSure} loading={forget.isPending}>
-              Forget everything
+              Delete all memories
             </Button>
           </Group>
         </Stack>

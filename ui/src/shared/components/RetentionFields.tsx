@@ -4,7 +4,7 @@ import { type Days, daysInWords, KEPT, type Kept, NAMES } from '@/shared/data/re
 
 const DESCRIPTIONS: Record<Kept, string> = {
   memories: 'With their history, unless renewed.',
-  history: 'But for how each got its present text.',
+  history: 'Earlier texts; the latest change is kept.',
   deleted: 'Restorable until then.',
 };
 
@@ -21,7 +21,7 @@ interface RetentionFieldsProps {
 /** For how many days things are kept; an empty field leaves it to the tenant or the server. */
 export function RetentionFields({ days, onChange, otherwise, error, placeOf }: RetentionFieldsProps) {
   return (
-    <Fieldset legend="Retention: what goes by its age">
+    <Fieldset legend="Retention: what is deleted by age">
       <Stack gap="xs">
         <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="md" verticalSpacing="xs">
           {KEPT.map(kept => (
@@ -40,8 +40,8 @@ export function RetentionFields({ days, onChange, otherwise, error, placeOf }: R
           ))}
         </SimpleGrid>
         <Text size="xs" c="dimmed">
-          What is older is deleted within the hour, for good. 0 keeps it forever; an empty field is as it is set for
-          the server.
+          Anything older is deleted for good within the hour. 0 keeps it forever; leave a field empty for the server’s
+          setting.
         </Text>
       </Stack>
     </Fieldset>

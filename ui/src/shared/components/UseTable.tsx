@@ -8,7 +8,7 @@ import { Words } from './Words';
 /** What users and tenants have stored and used, beside the quotas on it. */
 export function UseTable({ uses }: { uses: Use[] }) {
   return (
-    <Scrolling label="Use, table" minWidth="44rem" heads={['Of', 'What', 'Used', 'Quota', 'Begins anew']}>
+    <Scrolling label="Use, table" minWidth="44rem" heads={['Who', 'What', 'Used', 'Quota', 'Resets']}>
       {uses.map(use => (
         <Table.Tr key={`${use.tenant} ${use.user ?? ''} ${use.what}`}>
           <Table.Th scope="row" fw={500}>
@@ -25,7 +25,7 @@ export function UseTable({ uses }: { uses: Use[] }) {
 }
 
 function ownerOf({ tenant, user }: Use): string {
-  return user === null ? `all of ${tenant}` : user;
+  return user === null ? `Tenant ${tenant}` : user;
 }
 
 function Quota({ use, limit }: { use: Use; limit: number }) {

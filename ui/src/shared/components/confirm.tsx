@@ -4,7 +4,7 @@ import { modals } from '@mantine/modals';
 interface Question {
   title: string;
   message: string;
-  /** What the button that goes on says: "Delete", "Forget everything". */
+  /** What the button that goes on says: "Delete", "Delete all memories". */
   action: string;
 }
 

@@ -40,7 +40,7 @@ test('rows stand as delivered; the time of a change only where there was one', a
 test('without any, it says so, and there is nothing to forget', async () => {
   show();
   expect(await screen.findByText('No memories yet')).toBeVisible();
-  expect(screen.getByRole('button', { name: 'Forget everything' })).toBeDisabled();
+  expect(screen.getByRole('button', { name: 'Delete all memories' })).toBeDisabled();
 });
 
 test('what fails can be tried again', async () => {
@@ -107,13 +107,13 @@ test('everything is forgotten only when the user is named', async () => {
     }),
   );
   await screen.findByText('Allergic to nuts');
-  await userEvent.click(screen.getByRole('button', { name: 'Forget everything' }));
+  await userEvent.click(screen.getByRole('button', { name: 'Delete all memories' }));
   await userEvent.click(within(await screen.findByRole('dialog')).getByRole('button', { name: 'Cancel' }));
   expect(deleted).toEqual([]);
-  await userEvent.click(screen.getByRole('button', { name: 'Forget everything' }));
+  await userEvent.click(screen.getByRole('button', { name: 'Delete all memories' }));
   const dialog = await screen.findByRole('dialog');
-  expect(dialog).toHaveTextContent('All memories of user in project default go');
-  const go = within(dialog).getByRole('button', { name: 'Forget everything' });
+  expect(dialog).toHaveTextContent('This deletes all memories of user in project default');
+  const go = within(dialog).getByRole('button', { name: 'Delete all memories' });
   expect(go).toBeDisabled();
   await userEvent.type(within(dialog).getByRole('textbox'), 'user');
   await userEvent.click(go);

@@ -57,7 +57,7 @@ function ForgetEverything({ total }: { total: number }) {
         disabled={total === 0}
         onClick={() => open('forget')}
       >
-        Forget everything
+        Delete all memories
       </Button>
       {shown && <ForgetMemoriesDialog owner={{ user, project }} onClose={close} />}
     </>

@@ -38,7 +38,7 @@ function Choice({ onChoose }: { onChoose: (isWanted: boolean) => void }) {
       </Text>
       <Text size="sm" c="dimmed" mb="sm">
         It learns facts from your chats and recalls them in others. Each answer shows what was learned, and you can
-        undo it. Turn memory off or forget everything at any time.
+        undo it. You can turn memory off or delete all memories at any time.
       </Text>
       <Group grow gap="sm" preventGrowOverflow={false} className={classes.choice ?? ''}>
         <Button variant="default" onClick={() => onChoose(true)}>

@@ -16,7 +16,7 @@ export function DiscussionTab({ id }: { id: string }) {
     return (
       <EmptyState
         title="Only the client’s key opens this"
-        hint="What is remembered of this conversation belongs to the key of the app that had it, and the server does not keep that key. It is shown where the key is sent: by the app, on the command line, or on this page if that key is what lets you in."
+        hint="The memory of this conversation is encrypted with the key of the app that had it, which the server does not keep. To see it, use that key: in the app, on the command line, or to sign in to this page."
       />
     );
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;

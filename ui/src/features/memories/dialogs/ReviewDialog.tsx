@@ -31,7 +31,7 @@ function Queue({ owner }: { owner: Scope }) {
     return (
       <EmptyState
         title="Nothing to review"
-        hint="What may be an instruction to a model waits here, and in projects with review what was learned."
+        hint="Anything that may be an instruction to a model waits here; in projects with review, everything that was learned does."
       />
     );
   return (

@@ -130,7 +130,7 @@ function SettingsForm({ project, known, onClose }: FormProps) {
       />
       <NativeSelect
         label="Time zone"
-        description="In which days such as “tomorrow” are read where no app and no person tells another."
+        description="For days such as “tomorrow”, unless an app or a person has set another."
         data={[OF_SERVER, ...new Set([...(timeZone ? [timeZone] : []), ...Intl.supportedValuesOf('timeZone')])]}
         value={timeZone}
         onChange={event => setTimeZone(event.currentTarget.value)}

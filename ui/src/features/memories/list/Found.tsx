@@ -11,7 +11,7 @@ import { stagesInWords } from './stages';
 const DEGRADED: Record<string, string> = {
   vectors: 'The embedding model did not respond, so only words were compared.',
   vectors_pending: 'Some memories have no vector yet and were matched by words only.',
-  links: 'Memories that share names with the question could not be looked for.',
+  links: 'Memories that share names with the question could not be searched for.',
   language: 'No model here supports the language of your search, so memories in other languages may be missing.',
 };
 

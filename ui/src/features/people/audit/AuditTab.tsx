@@ -50,7 +50,7 @@ export function AuditTab() {
   return (
     <Stack gap="md">
       <Text size="sm" c="dimmed" maw="44rem">
-        It holds no words of memories or messages, and no secret. <code>mnemoir audit verify</code> tells whether
+        It contains no text of memories or messages, and no secrets. <code>mnemoir audit verify</code> tells whether
         entries were changed or removed.
       </Text>
       <Filters key={JSON.stringify(filter)} filter={filter} onChange={changes => change({ ...changes })} />
@@ -133,8 +133,8 @@ function Entries({ filter, isNarrowed, onActor }: EntriesProps) {
   if (!list.entries.length)
     return (
       <EmptyState
-        title={isNarrowed ? 'No entry fits' : 'No entries yet'}
-        hint={isNarrowed ? 'Nothing in the log meets all filters.' : 'The log begins with the first key or user.'}
+        title={isNarrowed ? 'No matching entries' : 'No entries yet'}
+        hint={isNarrowed ? 'No entry matches all filters.' : 'Entries appear once there is a key or a user.'}
       />
     );
   return (

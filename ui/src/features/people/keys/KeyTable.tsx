@@ -94,7 +94,7 @@ function KeyRow({ shown, isOwn, onRotate }: KeyRowProps) {
 /** What a key may have and use at most, where it has quotas of its own. */
 function Quotas({ limits }: Pick<ApiKey, 'limits'>) {
   const own = Object.entries(limits);
-  if (!own.length) return 'as all';
+  if (!own.length) return 'as for the server';
   return own.map(([what, most]) => (
     <Text key={what} size="xs">
       {whatIs(what)}: {amountOf(what, most)}

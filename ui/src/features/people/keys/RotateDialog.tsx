@@ -20,7 +20,7 @@ export function RotateDialog({ apiKey, isOwn, onClose }: RotateDialogProps) {
   const [hours, setHours] = useState<number | string>(24);
   const rotate = useRotateKey();
   const isHours = typeof hours === 'number' && hours >= 0 && hours <= MOST_HOURS;
-  const ownNote = 'This page goes on with the former key until that ends. Enter the new one in Settings.';
+  const ownNote = 'This page uses the old key until that stops working. Enter the new one in Settings.';
   const note = [isOwn ? ownNote : '', rotate.data?.warning ?? ''].filter(Boolean).join(' ');
   return (
     <SecretDialog title={rotate.data ? 'The new key' : 'Rotate the key'} isMade={rotate.isSuccess} onClose={onClose}>
@@ -35,12 +35,12 @@ export function RotateDialog({ apiKey, isOwn, onClose }: RotateDialogProps) {
         >
           <Stack gap="md">
             <Text size="sm">
-              Makes a new key that may do the same as <Words limit={80}>{apiKey.label || apiKey.id}</Words>. Both work
+              Makes a new key with the same rights as <Words limit={80}>{apiKey.label || apiKey.id}</Words>. Both work
               for the hours below, so that you can put the new one in its place.
             </Text>
             <NumberInput
-              label="Hours that the former key goes on"
-              description="0 ends it at once."
+              label="Hours that the old key keeps working"
+              description="0 revokes it at once."
               min={0}
               max={MOST_HOURS}
               value={hours}

@@ -15,7 +15,7 @@ export function ShownKey({ made, note, onClose }: ShownKeyProps) {
       text={made.key}
       name="The new key"
       copy="Copy the key"
-      warning="This key is shown this once. Mnemoir does not keep it, so nobody can look it up later. Whoever has it can use it."
+      warning="This key is shown only now. Mnemoir does not keep it, so nobody can look it up later. Anyone who has it can use it."
       note={note}
       onClose={onClose}
     />

@@ -63,7 +63,7 @@ test('without any of its own it is as all, and a suspended one stays so', async 
   expect(row()).toHaveTextContent('Memories: forever');
   await userEvent.clear(dialog.getByRole('textbox', { name: 'Memories' }));
   await userEvent.click(dialog.getByRole('button', { name: 'Save' }));
-  await waitFor(() => expect(row()).toHaveTextContent('as all'));
+  await waitFor(() => expect(row()).toHaveTextContent('as for the server'));
   expect(put).toEqual([{ name: 'acme', suspended: true, retention: {} }]);
 });
 

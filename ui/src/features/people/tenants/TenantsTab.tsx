@@ -23,8 +23,8 @@ export function TenantsTab() {
   return (
     <Stack gap="md">
       <TabIntro action="Add a tenant" onAction={() => open('add')}>
-        Tenants share nothing, whatever their users and projects are called. A suspended one keeps its data, and
-        nobody of it gets in.
+        Tenants share nothing, whatever their users and projects are called. A suspended one keeps its data, but its
+        people and keys are locked out.
       </TabIntro>
       <Table.ScrollContainer minWidth="44rem" type="native" tabIndex={0} role="region" aria-label="Tenants, table">
         <Table verticalSpacing="xs" highlightOnHover>
@@ -72,7 +72,7 @@ function TenantRow({ tenant, isOwn, onRetention }: TenantRowProps) {
   const put = usePutTenant();
   const isSuspended = suspended_at !== null;
   const turn = async () => {
-    const message = `None of its people and keys gets in until you let it go on. Its data stays.`;
+    const message = 'Its people and keys are locked out until you resume it. Its data stays.';
     if (isSuspended || (await confirm({ title: `Suspend ${name}?`, message, action: 'Suspend' })))
       put.mutate(
         { name, suspended: !isSuspended },
@@ -111,11 +111,11 @@ function TenantRow({ tenant, isOwn, onRetention }: TenantRowProps) {
             <Button
               size="compact-sm"
               variant="default"
-              aria-label={`${isSuspended ? 'Let go on' : 'Suspend'}: ${name}`}
+              aria-label={`${isSuspended ? 'Resume' : 'Suspend'}: ${name}`}
               loading={put.isPending}
               onClick={() => void turn()}
             >
-              {isSuspended ? 'Let go on' : 'Suspend…'}
+              {isSuspended ? 'Resume' : 'Suspend…'}
             </Button>
           )}
         </Group>
@@ -128,7 +128,7 @@ function TenantRow({ tenant, isOwn, onRetention }: TenantRowProps) {
 function Retention({ tenant }: { tenant: Tenant }) {
   const days = daysOf(tenant.retention, ofTenant);
   const own = KEPT.filter(kept => days[kept] !== '');
-  if (!own.length) return 'as all';
+  if (!own.length) return 'as for the server';
   return own.map(kept => (
     <Text key={kept} size="xs">
       {NAMES[kept]}: {daysInWords(days[kept])}

@@ -17,7 +17,7 @@ test('use stands beside its quota, sizes in units, and a tenant by its name', as
     ),
   );
   renderAt('/keys?part=usage', <UsageTab />);
-  expect(await screen.findByRole('row', { name: /all of default\s*Memories\s*1,200\s*none/ })).toBeVisible();
+  expect(await screen.findByRole('row', { name: /Tenant default\s*Memories\s*1,200\s*none/ })).toBeVisible();
   expect(screen.getByRole('row', { name: /mira\s*Disk\s*2 KiB\s*4 KiB/ })).toBeVisible();
   expect(screen.getByRole('progressbar', { name: 'Disk of mira: 50 %' })).toBeVisible();
   expect(screen.getByRole('row', { name: /chat\s*7\s*120\s*13 s/ })).toBeVisible();
@@ -26,5 +26,5 @@ test('use stands beside its quota, sizes in units, and a tenant by its name', as
 test('a server that counts nothing says so', async () => {
   server.use(http.get('*/api/usage', () => HttpResponse.json({ error: 'None.' }, { status: 404 })));
   renderAt('/keys?part=usage', <UsageTab />);
-  expect(await screen.findByRole('heading', { name: 'Nothing is counted yet' })).toBeVisible();
+  expect(await screen.findByRole('heading', { name: 'No use yet' })).toBeVisible();
 });

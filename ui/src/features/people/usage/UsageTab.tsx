@@ -10,9 +10,7 @@ export function UsageTab() {
   if (usage.isPending) return <LoadingState label="Loading the use" />;
   if (usage.isError) return <ErrorState error={usage.error} onRetry={() => void usage.refetch()} />;
   if (!usage.data?.results.length)
-    return (
-      <EmptyState title="Nothing is counted yet" hint="Use shows here once somebody stores or asks something." />
-    );
+    return <EmptyState title="No use yet" hint="Use appears here once somebody stores or asks something." />;
   return (
     <Stack gap="xl">
       <Stack gap="md">
@@ -32,7 +30,7 @@ function Buckets({ buckets }: { buckets: BucketState[] }) {
       <Title order={2} size="h4">
         Rate limits of your own requests
       </Title>
-      <Scrolling label="Rate limits, table" minWidth="30rem" heads={['Kind', 'Left', 'Of', 'All free again in']}>
+      <Scrolling label="Rate limits, table" minWidth="30rem" heads={['Kind', 'Left', 'Of', 'All available in']}>
         {buckets.map(({ bucket, limit, remaining, reset_s }) => (
           <Table.Tr key={`${bucket} ${limit}`}>
             <Table.Th scope="row" fw={500}>

@@ -37,8 +37,8 @@ export function AdoptDialog({ user, onClose }: { user: User; onClose: () => void
         >
           <Stack gap="md">
             <Text size="sm">
-              Memories and conversations that were kept under another name, such as those of before anybody signed in,
-              become those of <Words limit={64}>{user.name}</Words>. They must have none of their own yet.
+              Memories and conversations stored under another name, such as those from before sign-in, become those of{' '}
+              <Words limit={64}>{user.name}</Words>. They must have none of their own yet.
             </Text>
             <Autocomplete
               label="Kept under"

@@ -18,7 +18,7 @@ export function DataItems({ subject, hold, isOwn, onHold, onErase }: DataItemsPr
   const exporting = useExportSubject();
   const lift = useLiftHold();
   const ask = async () => {
-    const message = `It was set for: ${hold?.reason ?? ''}. What is too old is deleted from then on.`;
+    const message = `Its reason: ${hold?.reason ?? ''}. From then on, whatever is past its retention is deleted.`;
     if (await confirm({ title: 'Lift the hold?', message, action: 'Lift the hold' }))
       lift.mutate(subject, { onError: error => notifyFailure('The hold was not lifted', error) });
   };

@@ -74,7 +74,7 @@ function Report({ report, onClose }: { report: Erasure; onClose: () => void }) {
       </div>
       {report.live_keys.length > 0 && (
         <>
-          <Text size="sm">These keys were made by whoever signed in with them, and go on until you end them:</Text>
+          <Text size="sm">This person made these keys. They work until you revoke them:</Text>
           <LeftKeys left={{ live_keys: report.live_keys, open_invitations: [] }} />
         </>
       )}

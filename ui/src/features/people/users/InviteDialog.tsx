@@ -59,7 +59,7 @@ function InviteForm({ invite, onClose }: { invite: ReturnType<typeof useInvite>;
       <Stack gap="md">
         <TextInput
           label="Name"
-          description="Proposed to whoever opens the link. They may choose another one."
+          description="Suggested to the person who opens the link. They can choose another one."
           placeholder="Mira"
           maxLength={64}
           data-autofocus

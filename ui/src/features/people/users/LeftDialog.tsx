@@ -12,7 +12,7 @@ interface LeftDialogProps {
 /** What goes on after somebody was changed, disabled or removed, to be ended here. */
 export function LeftDialog({ name, left, onClose }: LeftDialogProps) {
   return (
-    <Modal opened onClose={onClose} title="What goes on" closeButtonProps={{ 'aria-label': 'Close' }} size="lg">
+    <Modal opened onClose={onClose} title="What still works" closeButtonProps={{ 'aria-label': 'Close' }} size="lg">
       <Stack gap="md">
         <Text size="sm">
           These keys and invitations were made by <Words limit={64}>{name}</Words>, or are theirs. They open what they

@@ -65,7 +65,7 @@ function Ending({ words, name, action, ending: useEnding, id }: EndingProps) {
           </Button>
         )}
       </Group>
-      {end.isError && <ErrorState error={end.error} title="It was not ended" />}
+      {end.isError && <ErrorState error={end.error} title="Could not revoke it" />}
     </>
   );
 }

@@ -10,7 +10,7 @@ export function ShownLink({ made: { link, expires_at: end }, onClose }: { made: 
       text={link}
       name="The link"
       copy="Copy the link"
-      warning="This link is shown this once. Whoever opens it first can use it, and then it is used up: send it to one person alone."
+      warning="This link is shown only now, and works once: send it to one person only."
       note={end === null ? undefined : `It works until ${full.format(new Date(end))}.`}
       onClose={onClose}
     />

@@ -49,7 +49,8 @@ function CodeForm() {
     >
       <Stack gap="sm">
         <Text size="sm" role="status">
-          A code stands in the terminal of the server now, for ten minutes. Whoever enters it becomes the first admin.
+          The server has printed a code in its terminal. It works for ten minutes, and whoever enters it becomes the
+          first admin.
         </Text>
         <Group align="flex-end" gap="xs">
           <TextInput
@@ -75,5 +76,5 @@ function CodeForm() {
 
 function wrong(error: Error): string {
   if (!(error instanceof ApiError && error.status === 404)) return error.message;
-  return 'That code does not match. Look at it in the terminal once more; after some wrong ones it ends.';
+  return 'That code does not match. Check it in the terminal: after a few wrong tries it stops working.';
 }

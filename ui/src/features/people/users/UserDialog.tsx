@@ -58,8 +58,7 @@ export function UserDialog({ user, onClose, onLeft }: UserDialogProps) {
             onChange={set}
             user={{
               label: 'Memories of',
-              description:
-                'Whose memories and conversations they see from now on. Those of before stay where they are.',
+              description: 'Whose memories and conversations they see from now on. Earlier ones stay where they are.',
               known,
             }}
             isTenantFixed

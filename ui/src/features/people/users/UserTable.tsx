@@ -148,7 +148,7 @@ function Actions({ user, isOwn, hold, onChange, onReset, onAdopt, onHold, onEras
       );
   };
   const ask = async () => {
-    const message = `${name} cannot sign in any more. Keys bound to their memories end. What is remembered of them stays. This cannot be undone.`;
+    const message = `${name} can no longer sign in. Keys bound to their memories stop working. Their memories stay. This cannot be undone.`;
     if (await confirm({ title: 'Remove this user?', message, action: 'Remove' }))
       await remove.mutateAsync(id).then(
         left => onLeft(user, left), // also when the row is gone

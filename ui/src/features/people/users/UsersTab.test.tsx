@@ -134,7 +134,7 @@ test('keys that go on after somebody was removed are shown and ended', async () 
   );
   await choose('Remove…');
   await userEvent.click(await screen.findByRole('button', { name: 'Remove' }));
-  const dialog = await screen.findByRole('dialog', { name: 'What goes on' });
+  const dialog = await screen.findByRole('dialog', { name: 'What still works' });
   expect(dialog).toHaveTextContent('Key abcd2345 (script): admin, all projects and users');
   await userEvent.click(within(dialog).getByRole('button', { name: 'Revoke abcd2345' }));
   expect(await within(dialog).findByRole('status')).toHaveTextContent('ended');
