@@ -34,7 +34,7 @@ _SECTIONS = (
     Section(module="mnemoir.server.model", paths=("api/model",)),
     Section(module="mnemoir.server.reference", paths=("docs", "openapi.json")),
     Section(
-        module="mnemoir.server.memories",
+        module="mnemoir.server.memories.routers",
         paths=("api/memories", "api/projects", "api/events", "api/export", "api/import", "api/conversations"),
     ),
     Section(module="mnemoir.server.runs", paths=("api/runs",)),

@@ -45,7 +45,7 @@ class LocalMemory:
         self, route: str, scope: Owner, body: Mapping[str, Any], key: str | None
     ) -> tuple[int, Mapping[str, Any]]:
         """The status and the JSON of the answer. Raises nothing."""
-        from mnemoir.server.memories.routes import LocalMemoryRoutes
+        from mnemoir.server.memories.local import LocalMemoryRoutes
 
         return await LocalMemoryRoutes(self._site)(route, scope, body, key)
 

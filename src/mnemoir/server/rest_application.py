@@ -8,10 +8,10 @@ from starlette.responses import Response
 
 from mnemoir import __version__
 from mnemoir.core.errors import MnemoirError
+from mnemoir.server.body import problems_of
 from mnemoir.server.door.errors import Invalid, failure, internal_error
 from mnemoir.server.door.table import Table, run_found
 from mnemoir.server.openapi import describe
-from mnemoir.server.rest import problems_of
 from mnemoir.server.site import Site
 
 _described: dict[str, dict[str, Any]] = {}  # by root path: all servers of a process have the same routes

@@ -22,6 +22,7 @@ from mnemoir.core.conversations import ROOT, Message, MessageNotFoundError, Sess
 from mnemoir.core.errors import Conflict, InvalidRequest
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.server.answer import Answer, Done, JsonObject
+from mnemoir.server.body import whole_number
 from mnemoir.server.conversations.access import (
     CONVERSATIONS,
     ONE,
@@ -46,7 +47,7 @@ from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.door.rest_routes import RouteAsSent
 from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import bound_user
-from mnemoir.server.rest import BodyOf, Cursor, Routes, SiteHere, whole_number
+from mnemoir.server.rest import BodyOf, Cursor, Routes, SiteHere
 
 router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
 

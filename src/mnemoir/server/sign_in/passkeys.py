@@ -13,8 +13,9 @@ from mnemoir.core.clock import to_text
 from mnemoir.core.errors import InvalidRequest, NotFound
 from mnemoir.core.users import Passkey, user_name
 from mnemoir.server.answer import Answer, JsonObject
+from mnemoir.server.body import Body
 from mnemoir.server.door.says import says
-from mnemoir.server.rest import Body, BodyOf, Routes, SiteHere
+from mnemoir.server.rest import BodyOf, Routes, SiteHere
 from mnemoir.server.sign_in.shapes import (
     SignedInAnswer,
     Token,

@@ -11,9 +11,9 @@ from mnemoir.core.clock import to_text
 from mnemoir.core.scope import Role
 from mnemoir.core.users import Grant, User
 from mnemoir.server.answer import Answer, JsonObject
+from mnemoir.server.body import Body
 from mnemoir.server.door.request import header
 from mnemoir.server.door.sessions import csrf_of
-from mnemoir.server.rest import Body
 from mnemoir.server.site import Site
 
 Shape = TypeVar("Shape")
