@@ -1,6 +1,7 @@
 """`mnemoir serve`: reads the settings, opens the parts, prints the start lines and serves until it is stopped."""
 
 import gc
+import sys
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mnemoir.cli.output import Config, Json, note, print_json, print_row
+from mnemoir.cli.process import close_to_others, raise_file_limit
 from mnemoir.cli.start_line import (
     Concurrency,
     ConcurrencyLevel,
@@ -22,7 +24,6 @@ from mnemoir.cli.start_line import (
     folder,
 )
 from mnemoir.core import first_use
-from mnemoir.core.process import close_to_others, raise_file_limit
 
 if TYPE_CHECKING:
     from mnemoir.app import Parts
@@ -154,6 +155,7 @@ async def _serve(settings: "Settings", *, as_json: bool) -> None:
             # objects made so far stay alive: freezing them saves repeated collections, a fifth of a chat's time
             gc.freeze()
             gc.enable()
+            sys.dont_write_bytecode = True  # on a full disk Python cuts the file, and no later start could read it
             await serve_app(app, options, listener=listener)
         finally:
             await parts.aclose()
