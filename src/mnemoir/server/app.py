@@ -5,6 +5,7 @@ import asyncio
 from starlette.types import ASGIApp
 
 from mnemoir.app.parts import Parts
+from mnemoir.ports.jobs import ADD_LATER
 from mnemoir.ports.run_store import MOST_FOLLOWERS
 from mnemoir.server import health
 from mnemoir.server.door.access import Guard
@@ -18,9 +19,9 @@ from mnemoir.server.door.table import Section, Table
 from mnemoir.server.door.turns import Turns
 from mnemoir.server.door.ui import Ui
 from mnemoir.server.door.under_way import Places, UnderWay
-from mnemoir.server.first_use import ADD_LATER, LocalMemory, RestApplication, add_later
+from mnemoir.server.first_use import LocalMemory, RestApplication, add_later
 from mnemoir.server.live_answers import LiveAnswers
-from mnemoir.server.protocols import chat_routes
+from mnemoir.server.protocols import agent_tools, chat_routes
 from mnemoir.server.site import Site
 
 _SECTIONS = (
@@ -51,8 +52,9 @@ _SECTIONS = (
             *("api/pull", "api/push", "api/create", "api/copy", "api/delete"),
         ),
     ),
+    Section(module="mnemoir.server.protocols.no_sign_in", paths=(".well-known", "mcp", "register")),
 )
-_DIRECT = (*chat_routes.ROUTES, *health.ROUTES)
+_DIRECT = (*chat_routes.ROUTES, *agent_tools.ROUTES, *health.ROUTES)
 TABLE = Table(_DIRECT, _SECTIONS)
 
 
@@ -82,6 +84,7 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
         under_way=UnderWay(options.max_body_bytes),
         live_answers=LiveAnswers(options.resume_s),
         clients=Clients(),
+        table=TABLE,
         settings_change=asyncio.Lock(),
     )
     parts.upkeep.background.handle(ADD_LATER, add_later(site))

@@ -11,8 +11,6 @@ from mnemoir.ports.jobs import Job
 from mnemoir.server.door.table import Table
 from mnemoir.server.site import Site
 
-ADD_LATER = "add"  # the kind of jobs that add memories
-
 
 class RestApplication:
     """The REST application of a site."""

@@ -11,6 +11,7 @@ from mnemoir.server.door.clients import Clients
 from mnemoir.server.door.entry import Metrics
 from mnemoir.server.door.options import ServerOptions
 from mnemoir.server.door.shares import Shares
+from mnemoir.server.door.table import Table
 from mnemoir.server.door.turns import Turns
 from mnemoir.server.door.under_way import Places, UnderWay
 from mnemoir.server.live_answers import LiveAnswers
@@ -30,6 +31,7 @@ class Site:
     under_way: UnderWay
     live_answers: LiveAnswers
     clients: Clients
+    table: Table
     settings_change: asyncio.Lock  # a project's settings are read, changed and written back
 
     def count(self, operation: str) -> None:

@@ -16,12 +16,12 @@ from mnemoir.core.errors import InvalidRequest, MnemoirError
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.core.usage import OF_MEMORY
 from mnemoir.memory.facts import AddRequest, TokenLimits
+from mnemoir.ports.jobs import ADD_LATER
 from mnemoir.ports.memory_store import Project, Receipt
 from mnemoir.server.body import idempotency_key, validated_body
 from mnemoir.server.door.entry import log_fault
 from mnemoir.server.door.errors import internal_error, status_of
 from mnemoir.server.door.scopes import owner, project_in
-from mnemoir.server.first_use import ADD_LATER
 from mnemoir.server.memories.answers import AddAnswer, SearchAnswer, add_json, plan_json, search_json
 from mnemoir.server.memories.bodies import DEFAULT_SEARCHED, MOST_SEARCHED, AddBody, SearchBody
 from mnemoir.server.memories.later import payload_of

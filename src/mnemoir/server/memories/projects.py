@@ -13,14 +13,13 @@ from mnemoir.core.errors import Forbidden, NotFound
 from mnemoir.core.ids import JobId
 from mnemoir.core.retention import Retention
 from mnemoir.memory.facts import default_extraction_prompt
-from mnemoir.ports.jobs import Job
+from mnemoir.ports.jobs import ADD_LATER, Job
 from mnemoir.ports.memory_store import OwnerSummary, Project
 from mnemoir.ports.project_settings import PiiAction, Reviewed
 from mnemoir.server.answer import Answer, JsonObject
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import bound_user
-from mnemoir.server.first_use import ADD_LATER
 from mnemoir.server.memories.answers import AppliedChange, Proposed, Success
 from mnemoir.server.memories.bodies import PromptBody, SettingsBody
 from mnemoir.server.rest import BodyOf, ProjectHere, Routes, SiteHere
