@@ -31,9 +31,9 @@ def test_a_pattern_is_compiled_when_it_is_first_used():
 
 def test_a_hidden_library_cannot_be_imported_until_the_block_has_ended(monkeypatch):
     monkeypatch.delitem(sys.modules, "colorsys", raising=False)
-    with first_use.hidden("colorsys"), pytest.raises(ImportError):
+    with first_use.hide("colorsys"), pytest.raises(ImportError):
         import colorsys
     import colorsys
 
-    with first_use.hidden("colorsys"):
+    with first_use.hide("colorsys"):
         assert sys.modules["colorsys"] is colorsys  # what is there already stays

@@ -81,7 +81,7 @@ def serve(
 ) -> None:
     """Serve until interrupted."""
     gc.disable()  # objects of the start stay alive, and collecting garbage among them takes a seventh of the start
-    with first_use.hidden("rich"):  # with which structlog draws tracebacks, and `logs` writes plain ones
+    with first_use.hide("rich"):  # with which structlog draws tracebacks, and `logs` writes plain ones
         import structlog  # noqa: F401
     from mnemoir.settings import load_settings
 

@@ -24,7 +24,7 @@ def pattern(text: str, flags: int = 0) -> re.Pattern[str]:
 
 
 @contextmanager
-def hidden(name: str) -> Iterator[None]:
+def hide(name: str) -> Iterator[None]:
     """Hide an optional library from those that are imported within the block, unless it was imported before."""
     if name in sys.modules:
         yield
