@@ -4,11 +4,13 @@ Most of a start is the import of libraries and the compilation of patterns that 
 the same module is imported under `if TYPE_CHECKING`.
 """
 
+import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
@@ -21,6 +23,21 @@ def module(name: str) -> Any:
 def pattern(text: str, flags: int = 0) -> re.Pattern[str]:
     """The compiled pattern, which is compiled when it is first used."""
     return cast("re.Pattern[str]", _Pattern(text, flags))
+
+
+def homes_of(package: str) -> Mapping[str, str]:
+    """The public names of a package, by its `__file__`, with the module that each is to be imported from.
+
+    They are the names that the `.pyi` beside the file imports as themselves, for type checkers as well.
+    """
+    listed = ast.parse(Path(package).with_suffix(".pyi").read_text("utf-8")).body
+    return {
+        name.asname: imported.module
+        for imported in listed
+        if isinstance(imported, ast.ImportFrom) and imported.module is not None
+        for name in imported.names
+        if name.asname is not None  # the list's own imports have no other name
+    }
 
 
 @contextmanager
