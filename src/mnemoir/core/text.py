@@ -23,7 +23,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from mnemoir.core import first_use
 from mnemoir.core.messages import ImagePart, Message
@@ -186,7 +186,8 @@ class RecalledLine:
     """One recalled memory as prompts show it. `day` is a date or ""; `id` is "" for text not stored as a memory.
 
     `origin` is that of the memory (`core.memories.Origin`), "" for what the user said. One that `fits` has something
-    in common with the question by itself.
+    in common with the question by itself; `rank` is its place among what was found, 0 for the best. `said_uid` is the
+    uid of the stored message for what was said and is no memory yet, "" without one.
     """
 
     text: str
@@ -194,6 +195,8 @@ class RecalledLine:
     id: str = ""
     origin: str = ""
     fits: bool = True
+    rank: int = field(default=0, compare=False)
+    said_uid: str = ""
 
     @property
     def text_with_origin(self) -> str:
@@ -208,6 +211,11 @@ def put_up(lines: Sequence[RecalledLine], message: str) -> str:
     bullets = "\n".join(_bullet(line) for line in lines)
     warning = _FOREIGN_LINES if any(line.origin in _BY for line in lines) else ""
     return f"{OPENING}\n{warning}{_INTRODUCTION}\n{bullets}\n{_CLOSE}\n\n{message}"
+
+
+def tokens_of(line: RecalledLine) -> int:
+    """About how many tokens a line has in the fence."""
+    return estimate_tokens(_bullet(line))
 
 
 def take_down(text: str) -> str:
