@@ -51,7 +51,6 @@ async def test_fifty_questions_keep_the_beginning_of_each_request_and_say_sixty_
         assert talk.goes_on
         assert len(talk.sent) == 50 + 3 * len(WITH_TOOLS)
         recalled = recalled_in(talk.sent[-1])
-        print(f"{len(recalled)} lines, {sum(map(tokens_of, recalled))} tokens")
         assert sum(map(tokens_of, recalled)) <= 2500
 
 

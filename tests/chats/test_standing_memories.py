@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import pytest
 import pytest_asyncio
 
-from mnemoir.core.text import tokens_of
+from mnemoir.core.text import INTRODUCTION, OPENING, tokens_of
 from tests.chats.chat_kit import Chats, opened_chats, said
-from tests.chats.recall_kit import CALL, Talk, learn, learn_statements, recalled_in, remember
+from tests.chats.recall_kit import CALL, ON, Talk, learn, learn_statements, lines_in, recalled_in, remember, shown
 from tests.remembering_model import is_extraction
 from tests.scripted_llm import Answer, ScriptedLLM
 
@@ -50,6 +51,7 @@ async def test_each_request_begins_with_the_whole_one_before_and_says_a_memory_o
     await talk.say("Anything else?")
     assert talk.goes_on
     assert talk.former == {COOK: [VEGAN], WALK: [GRAZ]}
+    assert [str(talk.sent[-1]).count(text) for text in (INTRODUCTION, OPENING)] == [1, len(talk.lines)]
 
 
 async def test_a_memory_that_is_added_between_two_tool_rounds_waits_for_the_next_question(chats):
@@ -82,6 +84,32 @@ async def test_tool_results_written_as_text_of_the_user_are_no_question(chats):
     await talk.say(result)
     assert talk.lines == {COOK: [VEGAN]}
     assert talk.sent[-1][: len(talk.sent[0])] == talk.sent[0]
+
+
+async def test_lines_stand_for_a_client_of_ollama_too(chats):
+    await remember(chats, VEGAN)
+    history, sent = [said("user", COOK)], []
+    for question in ("And tomorrow?", ""):
+        body = {"model": "any", "messages": history, "stream": False}
+        assert (await chats.ask("POST", "/api/chat", body, x_session_id="tea", **ON)).status == 200
+        sent.append(shown(chats))
+        history += [said("assistant", "Understood."), said("user", question)]
+    assert sent[1][:1] == sent[0]
+    assert lines_in(sent[1])[COOK] == [VEGAN]
+
+
+async def test_former_lines_stand_while_memory_cannot_be_searched(tmp_path):
+    async with ScriptedLLM() as llm:
+        learn_statements(llm)
+        async with opened_chats(tmp_path, llm) as chats:
+            talk, project = await began(chats), chats.project
+        llm.rule(lambda asked: asked.path.endswith("/embeddings"), Answer(silent=True))
+        async with opened_chats(tmp_path, llm, **{"memory.search_timeout_s": 0.05}) as again:
+            talk.chats = replace(again, project=project)
+            answer = await talk.say("And tomorrow?")
+            llm.release()
+    assert (answer.headers["x-memory-injected"], answer.headers["x-mnemoir-degraded"]) == ("0", "memory")
+    assert talk.lines == {COOK: [VEGAN]}
 
 
 async def test_a_new_question_has_at_most_five_fitting_lines_of_which_two_stand_already(chats):

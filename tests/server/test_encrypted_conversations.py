@@ -280,8 +280,9 @@ def test_a_folder_tells_whose_key_it_has(tmp_path):
 
 async def test_what_was_recalled_for_a_question_is_encrypted_and_stands_with_it_before_and_after(tmp_path, sealed):
     asked: list[JSON] = [{"role": "user", "content": "Who likes zanzibarquince?"}]
-    sent = []
-    for settings in ({}, sealed):
+    sent: list[list[JSON]] = []
+    plain: JSON = {}
+    for settings in (plain, sealed):
         async with ScriptedLLM() as llm, serving(tmp_path, {"memory.enabled": True} | settings | asks(llm)) as server:
             llm.rule(lambda one: "memory_facts" in one.prompt, '{"facts": []}')
             if settings:

@@ -94,6 +94,8 @@ def with_recalled_messages(chat: ChatRequest, recalled: Sequence[RecalledMessage
 
     They stand within the memory fence, which is removed again before anything is learned from the question.
     """
+    if not recalled:  # what the messages say is worked out in milliseconds
+        return chat
     messages = list(chat.request.messages)
     place = last_user_message(messages)
     present = {(one.role, without_frame(one).text) for one in messages}

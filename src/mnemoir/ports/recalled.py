@@ -7,7 +7,7 @@ taken out of a conversation when a memory is deleted, corrected or erased, which
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import orjson
 
@@ -15,12 +15,12 @@ from mnemoir.core.scope import Scope
 from mnemoir.core.text import RecalledLine, digest
 
 Source = Literal["memory", "message"]
+_SOURCES = get_args(Source)
 SAID = "Said: "  # what begins the line of a message
 MOST_SAID = 500  # characters of a message that its line shows
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(NamedTuple):
     """One line in front of a question: the id of a memory or the uid of a message, what the line said, and its day.
 
     `digest` is that of the text with its origin, as 32 hex digits. One that `fits` had something in common with the
@@ -66,8 +66,9 @@ def read_references(text: str | None) -> Sequence[Reference] | None:
 
 
 def _is_reference(row: Any) -> bool:  # any JSON
-    is_row = isinstance(row, list) and 4 <= len(row) <= 5 and all(isinstance(one, str) for one in row[:4])
-    return is_row and row[0] in get_args(Source) and row[4:] in ([], [False])
+    if not isinstance(row, list) or not 4 <= len(row) <= 5 or row[0] not in _SOURCES:
+        return False
+    return all(type(one) is str for one in row[1:4]) and row[4:] in ([], [False])
 
 
 @dataclass(slots=True, kw_only=True)

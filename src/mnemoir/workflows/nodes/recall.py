@@ -137,6 +137,8 @@ def _before(messages: Sequence[Message]) -> list[str]:
 
 def _lines_of_turns(turns: Sequence[ChatTurn], turn: Turn) -> list[RecalledLine]:
     """The turns as lines, without those of this conversation."""
+    if not turns:  # what the messages say is worked out in milliseconds
+        return []
     sent = turn.chat.request.messages
     present = {typed_text(message.text) for message in sent if message.role == "user"}
     return [

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMap
 from dataclasses import dataclass, field
 
 from mnemoir.core.messages import Message, with_text_in_front
-from mnemoir.core.text import RecalledLine, put_up, tokens_of
+from mnemoir.core.text import FURTHER, INTRODUCTION, RecalledLine, put_up, tokens_of
 from mnemoir.ports.recalled import KeptRecall, Reference
 
 _MOST_FITTING = 5  # lines in front of a new question that fit it
@@ -34,12 +34,16 @@ class Front:
         return [line for place in sorted(self.former) for line in self.former[place]]
 
     def put_before(self, messages: Sequence[Message]) -> list[Message]:
-        """The messages with the lines; those without lines are the same objects."""
+        """The messages with the lines; those without lines are the same objects.
+
+        The first lines of a request have the whole introduction, further ones a short one.
+        """
         own = {} if self.place is None else {self.place: self.lines}
-        changed = list(messages)
-        for place, lines in (self.former | own).items():
+        changed, introduction = list(messages), INTRODUCTION
+        for place, lines in sorted((self.former | own).items()):
             if lines:
-                changed[place] = with_text_in_front(changed[place], put_up(lines, ""))
+                changed[place] = with_text_in_front(changed[place], put_up(lines, "", introduction))
+                introduction = FURTHER
         return changed
 
 
