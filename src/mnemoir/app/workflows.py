@@ -82,12 +82,12 @@ def make_workflows(
     trials = None if served is None else Trials(services, served.tree, served.users, workflows, watched)
 
     @cache
-    def rebuilding() -> "Rebuilding":
+    def rebuilder() -> "Rebuilding":
         from mnemoir.workflows.rebuilding import Rebuilding  # with all that makes memories of discussions
 
         return Rebuilding(engine, services, watched(runs))
 
-    kept = Discussions(discussions, places, rebuilding, served, _lock_files(services, served))
+    kept = Discussions(discussions, places, rebuilder, served, _lock_files(services, served))
     return workflows, kept, trials
 
 
