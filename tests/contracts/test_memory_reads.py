@@ -202,9 +202,9 @@ async def test_of_certain_memories_those_are_given_that_are_visible_now(store):
     )
     await store.commit(MIRA, [remove(gone)], ASKED)
     ids = [one.id for one in (tea, late, old, gone)]
-    assert [one.text for one in await store.current(MIRA, SIX_DAYS, [*ids, "mem_unknown"])] == ["Likes tea"]
-    assert sorted(one.text for one in await store.current(MIRA, Visible(now=NOW), ids)) == ["Likes tea", "Ran"]
+    assert [one.text for one, _ in await store.current(MIRA, SIX_DAYS, [*ids, "mem_unknown"])] == ["Likes tea"]
+    assert sorted(one.text for one, _ in await store.current(MIRA, Visible(now=NOW), ids)) == ["Likes tea", "Ran"]
     assert await store.current(MIRA, SIX_DAYS, []) == []
     await store.commit(MIRA, [rewrite(tea, "Likes green tea")], ASKED)
-    assert [one.text for one in await store.current(MIRA, SIX_DAYS, ids)] == ["Likes green tea"]
+    assert [one.text for one, _ in await store.current(MIRA, SIX_DAYS, ids)] == ["Likes green tea"]
     assert await store.current(replace(MIRA, user="tom"), SIX_DAYS, ids) == []

@@ -8,13 +8,12 @@ from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.transfer import export_session
 from mnemoir.core.conversations import SessionMetadata
 from mnemoir.core.text import RecalledLine
-from mnemoir.ports.recalled import Reference, read_references, reference_of, references_as_json
+from mnemoir.ports.recalled import Reference, read_references, references_as_json, source_of
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from tests.conversations.session_kit import said, texts
 
-VEGAN = RecalledLine(text="Is vegan", day="2026-03-04", id="mem_1", origin="tool", fits=False)
-SAID = RecalledLine(text="Said: Hello", day="2026-03-05", said_uid="msg_1")
-LINES = [VEGAN, SAID]
+VEGAN = Reference("memory", "mem_1", "1772582400.0", "2026-03-04", fits=False)
+SAID = Reference("message", "msg_1", "", "2026-03-05")
 
 
 @pytest.fixture
@@ -24,11 +23,7 @@ def storage(tmp_path):
 
 
 def test_references_are_read_as_they_were_written():
-    references = [one for line in LINES if (one := reference_of(line))]
-    assert read_references(references_as_json(references)) == references
-    assert [one.is_worded(line) for one, line in zip(references, LINES, strict=True)] == [True, True]
-    assert not references[0].is_worded(RecalledLine(text="Is vegan", id="mem_1"))
-    assert "vegan" not in references_as_json(references)
+    assert read_references(references_as_json([VEGAN, SAID])) == [VEGAN, SAID]
 
 
 @pytest.mark.parametrize("damaged", ["", "{", "{}", "7", '"x"', "\ufffd"])
@@ -42,8 +37,10 @@ def test_what_is_no_reference_is_left_out():
     assert read_references(json.dumps([*odd, whole])) == [Reference("memory", "mem_1", "00", "2026-03-04")]
 
 
-def test_a_line_of_a_chat_that_is_not_kept_has_no_reference():
-    assert reference_of(RecalledLine(text="Said: Hello", day="2026-03-05")) is None
+def test_a_line_of_a_chat_that_is_not_kept_can_be_found_nowhere_again():
+    assert source_of(RecalledLine(text="Said: Hello", day="2026-03-05")) is None
+    assert source_of(RecalledLine(text="Said: Hello", said_uid="msg_1")) == ("message", "msg_1")
+    assert source_of(RecalledLine(text="Is vegan", id="mem_1")) == ("memory", "mem_1")
 
 
 def test_references_are_of_their_message_alone_and_of_all_branches_of_its_session(storage):

@@ -79,6 +79,6 @@ async def test_what_stands_with_former_questions_costs_a_chat_two_statements(ope
     for number in range(CHATS):
         await chat(server, f"How many legs does spider {number} have?", ran)
     costs = {name: ran[name] for name in ("memories.current", "sessions/recalled.put_recalled")}
-    assert costs == {"memories.current": CHATS - 1, "sessions/recalled.put_recalled": CHATS}
+    assert costs == {"memories.current": CHATS, "sessions/recalled.put_recalled": CHATS}
     # what was recalled comes with the uid of the question
     assert (ran["sessions/recalled.questions"], ran["sessions/messages.uid"]) == (CHATS, 0)

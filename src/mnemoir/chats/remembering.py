@@ -72,9 +72,17 @@ class Turns:
         return is_there
 
     async def waiting(self, scope: Scope) -> Sequence[ChatTurn]:
-        """The user's newest unprocessed turns, oldest first."""
+        """The user's newest unprocessed turns, oldest first, without those of the scope's own conversation.
+
+        A conversation shows its turns itself; what it does not show was edited, or stands on a branch that was left.
+        """
         jobs = await self._background.waiting(queue_of(scope), limit=_MOST_WAITING)
-        return [ChatTurn(**job.payload["turn"]) for job in jobs]
+        own = scope.conversation
+        return [
+            ChatTurn(**job.payload["turn"])
+            for job in jobs
+            if own is None or job.payload["scope"]["conversation"] != own
+        ]
 
     async def _put(self, scope: Scope, turn: ChatTurn, job_id: JobId | None = None) -> str:
         payload = {"scope": asdict(scope), "turn": asdict(turn)}

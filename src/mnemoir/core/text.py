@@ -219,6 +219,14 @@ def tokens_of(line: RecalledLine) -> int:
     return estimate_tokens(f"- [{line.day}] {line.text_with_origin}")
 
 
+def tokens_of_block(lines: Sequence[RecalledLine]) -> int:
+    """About how many tokens `lines` have in a prompt with their fence and a short introduction; 0 for no lines."""
+    if not lines:
+        return 0
+    warning = _FOREIGN_LINES if any(line.origin in _BY for line in lines) else ""
+    return sum(map(tokens_of, lines)) + estimate_tokens(f"{OPENING}\n{warning}{FURTHER}\n\n{_CLOSE}\n\n")
+
+
 def take_down(text: str) -> str:
     """`text` without any fenced block."""
     return _BLOCK.sub("", text) if OPENING in text else text

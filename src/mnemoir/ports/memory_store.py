@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from mnemoir.core.ids import ChangeId, MemoryId
 from mnemoir.core.memories import (
@@ -99,6 +99,16 @@ class OwnerSummary:
     user: str
     memories: int
     changed_at: float | None
+
+
+class Worded(NamedTuple):
+    """A memory, and a name of its present words that is made of times alone: it tells nothing of them.
+
+    The name is another one when the words are, and the old one when the old words come back by undo.
+    """
+
+    memory: Memory
+    wording: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,7 +262,7 @@ class MemoryStore(MainVectors, Committer, Protocol):
     async def get(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
         """The memory, also a decayed one or a closed state still stored; None for an id not in the scope."""
 
-    async def current(self, scope: Scope, visible: Visible, memory_ids: Sequence[MemoryId]) -> list[Memory]:
+    async def current(self, scope: Scope, visible: Visible, memory_ids: Sequence[MemoryId]) -> list[Worded]:
         """Those of these memories that are visible now, in no order; `visible` names no other time."""
 
     async def page(self, scope: Scope, visible: Visible, *, limit: int, offset: int = 0) -> list[Memory]:

@@ -1,8 +1,9 @@
 """What was recalled for the questions of a stored conversation, as references: never its words.
 
-A reference names a memory, or a stored message for what was said and not yet learned from, with a digest of the
-line's words as they were then. The line is written again only while those are the words still. So nothing has to be
-taken out of a conversation when a memory is deleted, corrected or erased, whichever way that happens.
+A reference names a memory, or a stored message for what was said and not yet learned from, with the wording that it
+had then. The line is written again only while it has that wording still. So nothing has to be taken out of a
+conversation when a memory is deleted, corrected or erased, whichever way that happens. Nothing in a reference is
+made of the words: no guess at a memory that is gone can be tried on it.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -12,7 +13,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import orjson
 
 from mnemoir.core.scope import Scope
-from mnemoir.core.text import RecalledLine, digest
+from mnemoir.core.text import RecalledLine
 
 Source = Literal["memory", "message"]
 _SOURCES = get_args(Source)
@@ -21,38 +22,29 @@ MOST_SAID = 500  # characters of a message that its line shows
 
 
 class Reference(NamedTuple):
-    """One line in front of a question: the id of a memory or the uid of a message, what the line said, and its day.
+    """One line in front of a question: the id of a memory or the uid of a message, its wording, and the line's day.
 
-    `digest` is that of the text with its origin, as 32 hex digits. One that `fits` had something in common with the
-    question.
+    `wording` is the store's name of the memory's words (`ports.memory_store.Worded`), "" for a message, whose words
+    never change. One that `fits` had something in common with the question.
     """
 
     source: Source
     id: str
-    digest: str
+    wording: str
     day: str = ""
     fits: bool = True
 
-    def is_worded(self, line: RecalledLine) -> bool:
-        """Whether the line says what it said then."""
-        return digest_of(line) == self.digest
 
-
-def digest_of(line: RecalledLine) -> str:
-    """The digest of a line's words, without its day."""
-    return digest(line.text_with_origin).hex()
-
-
-def reference_of(line: RecalledLine) -> Reference | None:
-    """The reference to a line; None for one of a chat that is not kept, which can be found nowhere again."""
-    source: Source = "memory" if line.id else "message"
-    named = line.id or line.said_uid
-    return Reference(source, named, digest_of(line), line.day, line.fits) if named else None
+def source_of(line: RecalledLine) -> tuple[Source, str] | None:
+    """What a line can be found by again; None for one of a chat that is not kept, which can be found nowhere."""
+    if line.id:
+        return "memory", line.id
+    return ("message", line.said_uid) if line.said_uid else None
 
 
 def references_as_json(references: Sequence[Reference]) -> str:
     """The references as they are stored: a list of lists, without the last member where that is True."""
-    rows = [[one.source, one.id, one.digest, one.day, *(() if one.fits else (False,))] for one in references]
+    rows = [[one.source, one.id, one.wording, one.day, *(() if one.fits else (False,))] for one in references]
     return orjson.dumps(rows).decode()
 
 
@@ -91,13 +83,22 @@ class KeptRecall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Recollection:
+    """`lines` are those of references that may be written again; `references` are to lines that were found now."""
+
+    lines: Mapping[Reference, RecalledLine] = field(default_factory=dict)
+    references: Mapping[RecalledLine, Reference] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
     """How lines of former questions are found again.
 
-    `lines` gives the lines of references as they read now, of those that may be written: of memories that are current
-    and visible and of messages that are there, each worded as then. `most_tokens` gives how many tokens the lines of
-    all former questions may have together.
+    `recollect` gives the lines of references as they read now, of those that may be written: of memories that are
+    current and visible and of messages that are there, each worded as then. And it gives references to lines that
+    were just found; none to one that reads otherwise by now. `most_tokens` gives how many tokens the blocks of all
+    former questions may have together.
     """
 
-    lines: Callable[[Scope, Collection[Reference]], Awaitable[Mapping[Reference, RecalledLine]]]
+    recollect: Callable[[Scope, Collection[Reference], Sequence[RecalledLine]], Awaitable[Recollection]]
     most_tokens: Callable[[], Awaitable[int]]

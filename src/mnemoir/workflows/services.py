@@ -24,11 +24,11 @@ class ChatMemory:
     """The memory of users, for the Recall and Remember nodes.
 
     `allowance` gives how much of memory the project of a scope allows in a prompt, None when it has switched memory
-    off. `waiting` gives the user's queued turns, of which no memories are derived yet, oldest first. `keep`
-    queues a turn, unless its stored conversation was deleted, and gives the id of its job, or "". `foreseen` gives
-    the facts that will be found in a user's text, said in a time zone, where that is known without a language model.
-    `learn_from` are the origins besides user and assistant whose words go along with a turn. `standing` finds the
-    lines of former questions again, None where the memory is another server's.
+    off. `waiting` gives the user's queued turns of other conversations, of which no memories are derived yet, oldest
+    first. `keep` queues a turn, unless its stored conversation was deleted, and gives the id of its job, or "".
+    `foreseen` gives the facts that will be found in a user's text, said in a time zone, where that is known without a
+    language model. `learn_from` are the origins besides user and assistant whose words go along with a turn.
+    `standing` finds the lines of former questions again, None where the memory is another server's.
     """
 
     service: MemoryService

@@ -10,7 +10,7 @@ from typing import TypeVar
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Memory
 from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_store import ListCursor, ListFilter, OwnerSummary, Project, Visible
+from mnemoir.ports.memory_store import ListCursor, ListFilter, OwnerSummary, Project, Visible, Worded
 from mnemoir.ports.search_rows import SearchSnapshot
 from mnemoir.storage.files.changing import current
 from mnemoir.storage.files.contents import Contents
@@ -43,12 +43,16 @@ class FileMemoryReads:
         row = await self._read(project_of(scope), lambda contents: contents.get(scope, memory_id))
         return None if row is None else row.memory
 
-    async def current(self, scope: Scope, visible: Visible, memory_ids: Sequence[MemoryId]) -> list[Memory]:
-        """Those of these memories that are visible now, in no order."""
+    async def current(self, scope: Scope, visible: Visible, memory_ids: Sequence[MemoryId]) -> list[Worded]:
+        """Those of these memories that are visible now, in no order.
 
-        def shown_memories(contents: Contents) -> list[Memory]:
+        A project file has no time of the words alone: a memory that is said again has another wording, too.
+        """
+
+        def shown_memories(contents: Contents) -> list[Worded]:
             rows = [row for one in memory_ids if (row := contents.get(scope, one)) is not None]
-            return [row.memory for row in _shown_rows(rows, scope, visible)]
+            shown = (row.memory for row in _shown_rows(rows, scope, visible))
+            return [Worded(memory, memory.updated_at or memory.created_at) for memory in shown]
 
         return await self._read(project_of(scope), shown_memories)
 

@@ -34,6 +34,7 @@ from mnemoir.ports.memory_store import (
     SpaceVectors,
     StoreCounts,
     Visible,
+    Worded,
     any_room,
 )
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
@@ -147,10 +148,15 @@ class SqlMemoryStore(SqlMainVectors):
         found = await self._memories("memory", scope, {"id": memory_id})
         return found[0] if found else None
 
-    async def current(self, scope: Scope, visible: Visible, memory_ids: Sequence[MemoryId]) -> list[Memory]:
+    async def current(self, scope: Scope, visible: Visible, memory_ids: Sequence[MemoryId]) -> list[Worded]:
         """Those of these memories that are visible now, in no order."""
         values = _visible_values(visible) | {"ids": as_json(list(memory_ids))}
-        return await self._memories("current", scope, values)
+
+        def worded(row: Any) -> Worded:
+            *columns, since = row
+            return Worded(memory_of(columns, scope.user), "" if since is None else str(since))
+
+        return await self._made_rows("current", scope, values, worded)
 
     async def page(self, scope: Scope, visible: Visible, *, limit: int, offset: int = 0) -> list[Memory]:
         """Newest `created_at` first, unreadable ones last, ties by id descending."""

@@ -4,7 +4,7 @@ Recent turns may still be queued for the extraction of facts. They are recalled 
 knows the end of the last one, also after a crash.
 """
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 
 import structlog
 
@@ -14,10 +14,10 @@ from mnemoir.core.messages import Message
 from mnemoir.core.runs import RecalledMemory
 from mnemoir.core.text import RecalledLine
 from mnemoir.ports.memory_service import ChatTurn, RecallLimits, RecallResult
-from mnemoir.ports.recalled import MOST_SAID, SAID, KeptRecall, Standing, reference_of
+from mnemoir.ports.recalled import MOST_SAID, SAID, KeptRecall, Recollection, Reference, Standing
 from mnemoir.wire.app_prompts import typed_text
 from mnemoir.workflows.node import Node, NodeProperties
-from mnemoir.workflows.nodes.recalled_lines import Front, Questions, lines_for, lines_of, questions_of, shed
+from mnemoir.workflows.nodes.recalled_lines import Front, lines_for, lines_of, questions_of, shed
 from mnemoir.workflows.run import Turn, last_user_message
 from mnemoir.workflows.step import Step
 
@@ -82,37 +82,31 @@ class Recall(Node[NodeProperties]):
     ) -> str:
         """The same with the lines of former questions, which are stored as references."""
         questions = questions_of(turn.messages, kept)
-        if await self._bring_back(front, turn, kept, standing, questions):
-            return ""
         front.place = last_user_message(turn.messages) if questions.newest is None else questions.newest
-        asked = "" if front.place is None else typed_text(turn.messages[front.place].text)
-        if not asked:
-            return ""
-        found, said = await self._search(turn, asked, turn.messages[: front.place], limits)
-        front.lines = lines_for(found.lines, said, front.former_lines, limits.tokens)
-        if questions.uid is not None:
-            kept.note(questions.uid, [one for line in front.lines if (one := reference_of(line))])
-        return found.degraded
-
-    async def _bring_back(
-        self, front: Front, turn: Turn, kept: KeptRecall, standing: Standing, questions: Questions
-    ) -> bool:
-        """Put the lines of former questions into `front`, and those of the newest where they are used again.
-
-        False when the newest question is to be recalled for. At a new question too many lines of former ones go.
-        """
-        wanted = {place: kept.known[uid] for place, uid in questions.former.items()}
         own = None if questions.uid is None or questions.is_open else kept.known.get(questions.uid)
+        asked = "" if own is not None or front.place is None else typed_text(turn.messages[front.place].text)
+        found, said, failure = RecallResult(), list[RecalledLine](), None
+        if asked:
+            try:
+                found, said = await self._search(turn, asked, turn.messages[: front.place], limits)
+            except MnemoirError as exc:  # former lines stand all the same
+                failure = exc
+        wanted = {place: kept.known[uid] for place, uid in questions.former.items()}
         references = {one for each in (*wanted.values(), own or ()) for one in each}
-        found = await standing.lines(turn.caller.scope, references) if references else {}
-        front.former = {place: lines_of(each, found) for place, each in wanted.items()}
+        now = await _recollect(standing, turn, references, [*found.lines, *said])
+        front.former = {place: lines_of(each, now.lines) for place, each in wanted.items()}
         if own is not None:
-            front.place, front.lines = questions.newest, lines_of(own, found)
-            return True
-        if questions.uid is not None and questions.is_open:
+            front.lines = lines_of(own, now.lines)
+        if own is None and questions.uid is not None and questions.is_open:  # too many lines of former ones go
             for place in await shed(front.former, standing.most_tokens):
                 kept.note(questions.former[place], ())
-        return False
+        if failure is not None:
+            raise failure
+        if asked:
+            front.lines = lines_for(found.lines, said, front.former_lines, limits.tokens)
+        if asked and questions.uid is not None:
+            kept.note(questions.uid, [now.references[line] for line in front.lines if line in now.references])
+        return found.degraded
 
     async def _search(
         self, turn: Turn, asked: str, before: Sequence[Message], limits: RecallLimits
@@ -122,7 +116,16 @@ class Recall(Node[NodeProperties]):
         found = await memory.service.search(
             caller.scope, asked, limits=limits, credential=caller.credential, before=_before(before)
         )
-        return found, _lines_of_turns(await memory.waiting(caller.scope), turn)
+        return found, _lines_of_turns(await memory.waiting(caller.recorded_scope), turn)
+
+
+async def _recollect(
+    standing: Standing, turn: Turn, references: Collection[Reference], found: Sequence[RecalledLine]
+) -> Recollection:
+    """What stands, without a look where there is nothing to look for."""
+    if not references and not found:
+        return Recollection()
+    return await standing.recollect(turn.caller.scope, references, found)
 
 
 def _trace_of(lines: Sequence[RecalledLine]) -> list[RecalledMemory]:
@@ -136,7 +139,7 @@ def _before(messages: Sequence[Message]) -> list[str]:
 
 
 def _lines_of_turns(turns: Sequence[ChatTurn], turn: Turn) -> list[RecalledLine]:
-    """The turns as lines, without those of this conversation."""
+    """The turns as lines, each text once, without those that the client sends itself."""
     if not turns:  # what the messages say is worked out in milliseconds
         return []
     sent = turn.chat.request.messages
@@ -145,6 +148,6 @@ def _lines_of_turns(turns: Sequence[ChatTurn], turn: Turn) -> list[RecalledLine]
         RecalledLine(
             text=f"{SAID}{waiting.user_text[:MOST_SAID]}", day=waiting.said_at[:10], said_uid=waiting.user_uid or ""
         )
-        for waiting in turns
+        for waiting in {one.user_text: one for one in turns}.values()  # an answer made again is a turn, too
         if waiting.user_text not in present
     ]

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMap
 from dataclasses import dataclass, field
 
 from mnemoir.core.messages import Message, with_text_in_front
-from mnemoir.core.text import FURTHER, INTRODUCTION, RecalledLine, put_up, tokens_of
+from mnemoir.core.text import FURTHER, INTRODUCTION, RecalledLine, estimate_tokens, put_up, tokens_of, tokens_of_block
 from mnemoir.ports.recalled import KeptRecall, Reference
 
 _MOST_FITTING = 5  # lines in front of a new question that fit it
@@ -107,12 +107,12 @@ def lines_for(
 async def shed(
     former: MutableMapping[int, Sequence[RecalledLine]], most_tokens: Callable[[], Awaitable[int]]
 ) -> list[int]:
-    """Take the lines of the oldest questions away where all together have too many tokens; which lost theirs.
+    """Take the lines of the oldest questions away where all blocks together have too many tokens; which lost theirs.
 
     What is left has at most half as many, so that the next request begins like this one for a while.
     """
-    costs = {place: sum(map(tokens_of, former[place])) for place in sorted(former)}
-    total, lost = sum(costs.values()), list[int]()
+    costs = {place: tokens_of_block(former[place]) for place in sorted(former)}
+    total, lost = sum(costs.values()) + estimate_tokens(INTRODUCTION), list[int]()
     if total <= _NEVER_TOO_MANY or total <= (most := await most_tokens()):
         return lost
     for place, cost in costs.items():

@@ -54,10 +54,10 @@ SELECT seq, id, text, created_at, updated_at, metadata, kind, agent, app, conver
    AND (:conversation IS NULL OR conversation = :conversation);
 
 -- name: current
--- Those of certain memories (JSON) of a scope that are current and have neither decayed nor expired, in no order; by the
--- unique key.
+-- Those of certain memories (JSON) of a scope that are current and have neither decayed nor expired, each with the time since
+-- which it has its text, in no order; by the unique key.
 SELECT seq, id, text, created_at, updated_at, metadata, kind, agent, app, conversation, role, speaker, expires_on,
-       valid_to, replaced_by, extra, origin
+       valid_to, replaced_by, extra, origin, valid_from
   FROM memories
  WHERE id {in ids} AND scope_id = :scope_id AND valid_to IS NULL
    AND (:agent IS NULL OR agent = :agent) AND (:app IS NULL OR app = :app)
