@@ -60,7 +60,7 @@ export const MessageCard = memo(function MessageCard(props: MessageCardProps) {
         )}
         {message.pinned && <TbPinFilled role="img" aria-label="Pinned" className={classes.pinned} />}
         {message.finish_reason === 'incomplete' && (
-          <Badge variant="outline" color="orange.9" size="sm" className={classes.incomplete}>
+          <Badge variant="outline" color="var(--second)" size="sm" className={classes.incomplete}>
             cut off
           </Badge>
         )}
