@@ -3,7 +3,7 @@ import { Time } from '@/shared/components/Time';
 import type { Status } from '@/shared/data/status';
 
 import { bytes } from '@/shared/text/bytes';
-import { Section } from './Section';
+import { Section } from '@/shared/components/Section';
 import classes from './Status.module.css';
 
 const HUES = 6;

@@ -1,4 +1,5 @@
 import { Text } from '@mantine/core';
+import { TbSearch } from 'react-icons/tb';
 import { Link } from 'react-router';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { Excerpt } from '@/shared/components/Excerpt';
@@ -22,7 +23,7 @@ export function FoundList() {
   if (isPending) return <LoadingState label="Searching" />;
   const found = data.results;
   if (found.length === 0) {
-    return <EmptyState title="Nothing found" hint="Try other words, or search by meaning as well." />;
+    return <EmptyState Icon={TbSearch} title="Nothing found" hint="Try other words, or search by meaning as well." />;
   }
   return (
     <>

@@ -1,4 +1,5 @@
 import { Anchor } from '@mantine/core';
+import { TbFilterOff, TbPlayerPause, TbPlayerPlay } from 'react-icons/tb';
 import { useEffect } from 'react';
 import { Link } from 'react-router';
 import { ApiError } from '@/shared/api/errors';
@@ -59,6 +60,7 @@ export function RunList({ filters, chosen, marked, isFollowing, addressOf, onMar
 function RunsOff() {
   return (
     <EmptyState
+      Icon={TbPlayerPause}
       title="Runs are not recorded"
       hint={
         <>
@@ -71,9 +73,10 @@ function RunsOff() {
 
 function NoRuns({ isNarrowed }: { isNarrowed: boolean }) {
   return isNarrowed ? (
-    <EmptyState title="No matching runs" hint="Clear a filter to see more." />
+    <EmptyState Icon={TbFilterOff} title="No matching runs" hint="Clear a filter to see more." />
   ) : (
     <EmptyState
+      Icon={TbPlayerPlay}
       title="No runs yet"
       hint={
         <>
