@@ -47,6 +47,10 @@ function strays(pattern: RegExp, allowed = /^$/): string[] {
   );
 }
 
+test('the sign of memory is as green as the memory API says', () => {
+  expect(COLOURS['--indicator']).toEqual(['#4caf50', '#4caf50']);
+});
+
 test('there is something that draws', () => {
   expect(drawing.size).toBeGreaterThan(300);
   expect([...drawing.values()].join('')).toContain('var(--type-small)');
