@@ -122,7 +122,8 @@ async def test_what_came_of_an_answer_is_stored_before_the_client_reads_its_erro
     await begun.wait()
     if is_asked:
         frame = next(line for one in sent for line in one.splitlines() if line.startswith(b"data: {"))
-        await chats.ask("DELETE", "/v1/chat/completions", {"request_id": orjson.loads(frame[6:])["id"]})
+        stopped = await chats.ask("DELETE", "/api/chat", {"request_id": orjson.loads(frame[6:])["id"]})
+        assert stopped.status == 200
     await asyncio.to_thread(storing.wait)
     told = b"".join(sent)
     released.set()

@@ -1,7 +1,7 @@
 """Every back-end of a port, by name. The suites beside this file run over each; a new one is one more entry."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +20,6 @@ from mnemoir.storage.sealing.key_ring import KeyRing
 from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, SqlProjectSettings
 from mnemoir.storage.sql.engine import Engine
 from mnemoir.storage.sqlite import open_database
-from mnemoir.storage.sqlite.database import SqliteEngine
 from mnemoir.storage.sqlite.sealed_sql import sealing
 from tests.narrowing import instance
 from tests.postgres_server import servers
@@ -40,20 +39,19 @@ class MemoryBackend:
     open: Callable[[Path, Clock], AbstractAsyncContextManager[Store]]
     keeps_past_states: bool = False  # closed memories, for looks into the past
     encrypts: bool = False
-    holds_zeros: bool = True  # U+0000 in a text, else U+FFFD stands in its place
 
 
 @asynccontextmanager
-async def _sqlite_memories(folder: Path, clock: Clock) -> AsyncIterator[Store]:
+async def _sqlite(folder: Path) -> AsyncIterator[Engine]:
     database = open_database(folder / "mnemoir.db")
     try:
-        yield SqlMemoryStore(database, clock, of_all_facts=SPACES)
+        yield database
     finally:
         await database.aclose()
 
 
 @asynccontextmanager
-async def _encrypted(folder: Path) -> AsyncIterator[SqliteEngine]:
+async def _encrypted(folder: Path) -> AsyncIterator[Engine]:
     cells = cells_in(folder)
     database = open_database(folder / "mnemoir.db", sealing(cells))
     try:
@@ -64,33 +62,42 @@ async def _encrypted(folder: Path) -> AsyncIterator[SqliteEngine]:
 
 
 @asynccontextmanager
-async def _encrypted_memories(folder: Path, clock: Clock) -> AsyncIterator[Store]:
-    async with _encrypted(folder) as database:
+async def _postgres(version: int, folder: Path) -> AsyncIterator[Engine]:
+    pytest.importorskip("psycopg_pool", reason="the package psycopg-pool is not installed")
+    from mnemoir.storage.postgres.engine import open_postgres  # the driver is an extra
+
+    database = await asyncio.to_thread(open_postgres, servers.database_of(version, folder))
+    try:
+        yield database
+    finally:
+        await database.aclose()
+
+
+OpenEngine = Callable[[Path], AbstractAsyncContextManager[Engine]]
+ENGINES: Mapping[str, OpenEngine] = {
+    "sqlite": _sqlite,
+    "encrypted": _encrypted,
+    "postgres-18": partial(_postgres, 18),
+    "postgres-15": partial(_postgres, 15),
+}
+
+
+@asynccontextmanager
+async def _sql_memories(open_engine: OpenEngine, folder: Path, clock: Clock) -> AsyncIterator[Store]:
+    async with open_engine(folder) as database:
         yield SqlMemoryStore(database, clock, of_all_facts=SPACES)
 
 
 @asynccontextmanager
-async def _sqlite_jobs(folder: Path, clock: Clock) -> AsyncIterator[JobQueue]:
-    database = open_database(folder / "mnemoir.db")
-    try:
-        yield SqlJobQueue(database, clock)
-    finally:
-        await database.aclose()
-
-
-@asynccontextmanager
-async def _encrypted_jobs(folder: Path, clock: Clock) -> AsyncIterator[JobQueue]:
-    async with _encrypted(folder) as database:
+async def _sql_jobs(open_engine: OpenEngine, folder: Path, clock: Clock) -> AsyncIterator[JobQueue]:
+    async with open_engine(folder) as database:
         yield SqlJobQueue(database, clock)
 
 
 @asynccontextmanager
-async def _sqlite_settings(folder: Path) -> AsyncIterator[ProjectSettingsStore]:
-    database = open_database(folder / "mnemoir.db")
-    try:
+async def _sql_settings(open_engine: OpenEngine, folder: Path) -> AsyncIterator[ProjectSettingsStore]:
+    async with open_engine(folder) as database:
         yield SqlProjectSettings(database)
-    finally:
-        await database.aclose()
 
 
 @asynccontextmanager
@@ -109,52 +116,13 @@ async def _file_settings(folder: Path) -> AsyncIterator[ProjectSettingsStore]:
     yield FileProjectSettings(folder / "workspace")
 
 
-@asynccontextmanager
-async def _postgres(version: int, folder: Path) -> AsyncIterator[Engine]:
-    pytest.importorskip("psycopg_pool", reason="the package psycopg-pool is not installed")
-    from mnemoir.storage.postgres.engine import open_postgres  # the driver is an extra
-
-    database = await asyncio.to_thread(open_postgres, servers.database_of(version, folder))
-    try:
-        yield database
-    finally:
-        await database.aclose()
-
-
-@asynccontextmanager
-async def _postgres_memories(version: int, folder: Path, clock: Clock) -> AsyncIterator[Store]:
-    async with _postgres(version, folder) as database:
-        yield SqlMemoryStore(database, clock, of_all_facts=SPACES)
-
-
-@asynccontextmanager
-async def _postgres_jobs(version: int, folder: Path, clock: Clock) -> AsyncIterator[JobQueue]:
-    async with _postgres(version, folder) as database:
-        yield SqlJobQueue(database, clock)
-
-
-@asynccontextmanager
-async def _postgres_settings(version: int, folder: Path) -> AsyncIterator[ProjectSettingsStore]:
-    async with _postgres(version, folder) as database:
-        yield SqlProjectSettings(database)
-
-
 MEMORY_STORES = {
-    "sqlite": MemoryBackend(open=_sqlite_memories, keeps_past_states=True),
-    "encrypted": MemoryBackend(open=_encrypted_memories, keeps_past_states=True, encrypts=True),
-    "files": MemoryBackend(open=_file_memories),
-    "postgres-18": MemoryBackend(open=partial(_postgres_memories, 18), keeps_past_states=True, holds_zeros=False),
-    "postgres-15": MemoryBackend(open=partial(_postgres_memories, 15), keeps_past_states=True, holds_zeros=False),
-}
-JOB_QUEUES = {
-    "sqlite": _sqlite_jobs,
-    "encrypted": _encrypted_jobs,
-    "postgres-18": partial(_postgres_jobs, 18),
-    "postgres-15": partial(_postgres_jobs, 15),
-}
-PROJECT_SETTINGS = {
-    "sqlite": _sqlite_settings,
-    "files": _file_settings,
-    "postgres-18": partial(_postgres_settings, 18),
-    "postgres-15": partial(_postgres_settings, 15),
+    name: MemoryBackend(
+        open=partial(_sql_memories, open_engine), keeps_past_states=True, encrypts=name.endswith("encrypted")
+    )
+    for name, open_engine in ENGINES.items()
+} | {"files": MemoryBackend(open=_file_memories)}
+JOB_QUEUES = {name: partial(_sql_jobs, open_engine) for name, open_engine in ENGINES.items()}
+PROJECT_SETTINGS = {name: partial(_sql_settings, open_engine) for name, open_engine in ENGINES.items()} | {
+    "files": _file_settings
 }

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.contracts.backends import JOB_QUEUES, MEMORY_STORES, PROJECT_SETTINGS, MemoryBackend, Store
+from mnemoir.storage.sql.engine import Engine
+from tests.contracts.backends import ENGINES, JOB_QUEUES, MEMORY_STORES, PROJECT_SETTINGS, MemoryBackend, Store
 from tests.contracts.words import SetClock
 from tests.postgres_server import servers
 
@@ -61,6 +62,13 @@ def past_states(backend: MemoryBackend) -> None:
     """For tests of what only some back-ends keep."""
     if not backend.keeps_past_states:
         pytest.skip("keeps no past states, as documented")
+
+
+@pytest.fixture(params=staged_backends(ENGINES))
+async def engine(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Engine]:
+    """A database of each kind, for what is written over it."""
+    async with request.param(tmp_path) as opened:
+        yield opened
 
 
 @pytest.fixture(params=staged_backends(JOB_QUEUES))

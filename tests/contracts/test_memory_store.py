@@ -16,9 +16,9 @@ from tests.contracts.words import ALL, ASKED, MIRA, NOW, SAID, fact, keep, messa
 LATER = to_text(NOW + timedelta(hours=1))
 
 
-async def test_an_added_memory_comes_back_as_it_went_in(store, backend):
+async def test_an_added_memory_comes_back_as_it_went_in(store):
     add = fact(
-        "Likes tea \0 \U0001f375 \u202e ﷽",
+        "Likes tea \U0001f375 \u202e ﷽",
         metadata={"z": [1, {"a": None}], "b": True, "big": 2**63, "f": 0.1},
         expires_on="2031-02-03",
     )
@@ -28,8 +28,7 @@ async def test_an_added_memory_comes_back_as_it_went_in(store, backend):
         Applied(event="ADD", memory=said.memory),
     ]
     found = await store.get(MIRA, add.memory.id)
-    zero = "\0" if backend.holds_zeros else "\ufffd"
-    assert found == replace(add.memory, text=add.memory.text.replace("\0", zero))
+    assert found == add.memory
     assert list(found.metadata) == ["z", "b", "big", "f"]
     assert await store.get(MIRA, said.memory.id) == said.memory
 

@@ -57,7 +57,7 @@ def test_an_id_that_is_taken_is_an_error_and_changes_nothing(storage):
     assert storage.get_session("s").system_prompt == "first"
 
 
-@pytest.mark.parametrize("session_id", ["", "a\0b", "half \ud800", "line\nbreak", "x" * 513, None, 7])
+@pytest.mark.parametrize("session_id", ["", "a\0b", "half \ud800", "line\nbreak", "x" * 513, "猫" * 342, None, 7])
 def test_an_id_that_is_none_is_refused(storage, session_id):
     with pytest.raises(InvalidRequest, match="A session's id"):
         storage.create_session(session_id, "")

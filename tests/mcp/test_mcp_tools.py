@@ -23,8 +23,8 @@ from tests.serving import ServerProcess, clean_environment
 
 KEY = "a-key-of-sixteen-characters"
 TOOLS = [
-    *("add_memory", "delete_memory", "get_memory", "list_memories"),
-    *("search_conversations", "search_memories", "update_memory"),
+    *("add_memory", "delete_memory", "fetch", "get_context", "get_memory", "list_memories"),
+    *("search", "search_conversations", "search_memories", "update_memory"),
 ]
 
 

@@ -119,6 +119,7 @@ async def test_n5_no_network_is_opened_to_origins_that_are_allowed(open_server):
 
 
 OPEN = {"/health", "/api/health", "/docs", "/docs/try.js", "/openapi.json", "/api/ui", "/ui", "/api/version"}
+NO_SIGN_IN = {"/.well-known/mira", "/mcp/.well-known/mira", "/register"}  # tell everybody that there is none
 
 
 async def test_n6_a_cookie_is_never_a_key_and_none_is_set_but_by_a_sign_in(open_server):
@@ -132,6 +133,9 @@ async def test_n6_a_cookie_is_never_a_key_and_none_is_set_but_by_a_sign_in(open_
             assert answer.status != 401 or refusal(answer) == 401
             continue
         assert "set-cookie" not in answer.headers
+        if path in NO_SIGN_IN:
+            assert (refusal(answer), path) == (404, path)
+            continue
         if path.startswith("/auth/callback"):  # a page, which tells everybody that no sign-in is under way
             continue
         if method in ("GET", "HEAD") and path in free:

@@ -221,12 +221,16 @@ async def test_a_user_that_is_no_name_is_refused(server, user):
     assert error_of(await server.ask("POST", MEMORIES, ADD | {"user_id": user})) == (422, "validation_error")
 
 
-@pytest.mark.parametrize(
-    "text", ["a\0b", "\ufeffx", "e\u0301" * 50, "‮x", "x" * 30_000, "<img onerror=x>", "{{ 7*7 }}"]
-)
+@pytest.mark.parametrize("text", ["\ufeffx", "e\u0301" * 50, "‮x", "x" * 30_000, "<img onerror=x>", "{{ 7*7 }}"])
 async def test_text_comes_back_as_it_went_in(server, text):
     await server.post(MEMORIES, ADD | {"messages": [{"role": "user", "content": text}]})
     assert (await server.get(f"{MEMORIES}/mira"))["results"][0]["memory"] == text
+
+
+async def test_a_zero_in_a_memory_becomes_a_sign_for_it(server):
+    answer = await server.post(MEMORIES, ADD | {"messages": [{"role": "user", "content": "a\0b"}]})
+    listed = await server.get(f"{MEMORIES}/mira")
+    assert [found["results"][0]["memory"] for found in (answer, listed)] == ["a\ufffdb", "a\ufffdb"]
 
 
 @pytest.mark.parametrize("body", [b'{"query": "\\ud800", "user_id": "mira"}'])

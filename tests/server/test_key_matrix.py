@@ -36,6 +36,9 @@ ANY, READ, WRITE, ADMIN, MANAGE, SERVER = "any", "read", "write", "admin", "mana
 MATRIX = """
 open       -      -                        GET    /api/health /health /auth/callback /auth/callback.js /docs
 open       -      -                        GET    /docs/try.js /openapi.json / /api/version
+open       -      -                        GET    /.well-known/{document} /mcp/.well-known/{document}
+open       -      -                        POST   /register
+any        read   -                        POST   /mcp
 signing_in -      -                        GET    /api/auth /api/auth/oidc/{provider}/start
 signing_in -      -                        POST   /api/auth/password /api/auth/recovery /api/auth/sign-out
 signing_in -      -                        POST   /api/auth/invitation /api/auth/join /api/auth/first-code
@@ -154,11 +157,12 @@ OF_CLIENTS = (
     *("/embeddings", "/api/chat", "/api/generate", "/api/embed", "/api/embeddings"),
     *("/api/tags", "/api/ps", "/api/show"),
     *("/api/pull", "/api/push", "/api/create", "/api/copy", "/api/delete", "/api/blobs/{digest}"),
+    "/mcp",
 )
 UNDESCRIBED = {
     ("GET", path)
     for path in ["/api/health", "/docs", "/docs/try.js", "/openapi.json", "/auth/callback", "/auth/callback.js"]
-}
+} | {("GET", "/.well-known/{document}"), ("GET", "/mcp/.well-known/{document}"), ("POST", "/register")}
 OF_STREAMS = {("GET", "/api/runs/live"), ("GET", "/api/conversations/{id}/answers/{answer_id}")}
 OF_A_USER = ["/api/subjects/{user_id}/export", "/api/subjects/{user_id}/erase", "/api/holds/{user_id}"]
 STREAMS = {("GET", "/api/runs/live")}  # without an end

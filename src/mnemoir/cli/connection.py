@@ -21,15 +21,14 @@ from yarl import URL
 from mnemoir import __version__
 from mnemoir.cli.logins import login_at
 from mnemoir.cli.output import note
-from mnemoir.core.errors import Forbidden, InvalidRequest, MnemoirError, NotFound, ProviderUnavailable, Unauthorized
-from mnemoir.providers.http import AsgiAnswer, call_asgi, new_session
+from mnemoir.core.errors import ProviderUnavailable, Unauthorized
+from mnemoir.providers.http import AsgiAnswer, call_asgi, new_session, own_answer
 from mnemoir.settings import Settings
 from mnemoir.settings.addresses import is_loopback
 from mnemoir.settings.keys import KEY_VARIABLE
 
 NO_HEADERS: Mapping[str, str] = {}
 _LOOK_S = 5.0  # time limit of the health request
-_ERRORS: Mapping[int, type[MnemoirError]] = {401: Unauthorized, 403: Forbidden, 404: NotFound}
 
 
 class Connection(Protocol):
@@ -106,7 +105,7 @@ class OverHttp:
 
     def _read(self, status: int, body: bytes) -> Any:
         try:
-            return _read(status, body)
+            return own_answer(status, body)
         except Unauthorized as exc:
             if self._login is None:
                 raise
@@ -159,7 +158,7 @@ class InProcess:
     async def ask(self, method: str, target: str, body: object = None) -> Any:
         """See Connection."""
         answer = await call_asgi(self._app, method, target, headers=self._headers, body=_bytes(body))
-        return _read(answer.status, answer.body)
+        return own_answer(answer.status, answer.body)
 
     async def pieces(
         self, target: str, method: str = "GET", body: object = None, headers: Mapping[str, str] = NO_HEADERS
@@ -183,7 +182,7 @@ class InProcess:
                     yield message.get("body", b"")
             whole = await answer
             if whole.status != 200:
-                _read(whole.status, whole.body)
+                own_answer(whole.status, whole.body)
 
     def lines(
         self, target: str, method: str = "GET", body: object = None, headers: Mapping[str, str] = NO_HEADERS
@@ -330,20 +329,3 @@ def _bytes(body: object) -> bytes:
     if body is None:
         return b""
     return body if isinstance(body, bytes) else orjson.dumps(body)
-
-
-def _read(status: int, body: bytes) -> Any:
-    if status == 204:
-        return None
-    try:
-        answer = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        answer = {"error": body[:200].decode("utf-8", "replace")}
-    if status < 400:
-        return answer
-    fields = answer if isinstance(answer, dict) else {}
-    if isinstance(fields.get("error"), dict):  # the error shape of chat routes
-        fields = {**fields["error"], "error": fields["error"].get("message")}
-    message = str(fields.get("error") or f"The server answered {status}.")
-    kind = _ERRORS.get(status, InvalidRequest if status < 500 else MnemoirError)
-    raise kind(message, code=str(fields.get("code") or "internal_error"))

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from mnemoir.core.errors import Conflict, InvalidRequest, NotFound
 from mnemoir.core.errors import StorageBusyError as StorageBusyError
+from mnemoir.core.text import size_of
 
 Role = Literal["system", "user", "assistant", "tool"]
 MediaType = Literal["image", "audio", "video", "document"]
@@ -25,6 +26,7 @@ ImportFormat = Literal[
     "jan", "sillytavern", "openai", "harombe",
 ]  # fmt: skip  # of files that conversations are imported from
 _LONGEST_ID = 512
+_MOST_ID_BYTES = 1024  # an index of a database has a bound for its keys
 ROOT = 0  # the parent of a message that begins a thread
 HEAD = -1  # in place of a message's id: the last message of the thread
 
@@ -291,6 +293,11 @@ def checked_session_id(session_id: str) -> str:
         )
     if "\0" in session_id or not session_id.isprintable():
         raise InvalidRequest(f"A session's id has printable characters only: {session_id!a:.80}.", field="session_id")
+    if size_of(session_id) > _MOST_ID_BYTES:
+        raise InvalidRequest(
+            f"A session's id has at most {_MOST_ID_BYTES} bytes in UTF-8, not {size_of(session_id)}.",
+            field="session_id",
+        )
     if session_id in (".", ".."):
         raise InvalidRequest(
             f"A session cannot be called {session_id!r}: no address could name it. Choose another id.",

@@ -77,6 +77,11 @@ def size_of(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
+def without_zeros(text: str) -> str:
+    """The text with U+FFFD in place of each U+0000, which not every database holds."""
+    return text.replace("\0", "\ufffd") if "\0" in text else text
+
+
 def normalise(text: str) -> str:
     """The normal form of a text: without differences of case, width, spacing and closing punctuation."""
     folded = unicodedata.normalize("NFKC", text).casefold()

@@ -13,17 +13,20 @@ from typing import Any
 from urllib.parse import unquote
 
 import aiohttp
+import orjson
 from aiohttp.abc import ResolveResult
 from aiohttp.resolver import ThreadedResolver
 from starlette.types import ASGIApp, Message, Scope
 from yarl import URL
 
 from mnemoir import __version__
+from mnemoir.core.errors import Forbidden, InvalidRequest, MnemoirError, NotFound, Unauthorized
 from mnemoir.core.network import is_off_limits
 from mnemoir.core.proxies import Proxies
 
 NO_PROXIES = Proxies()
 _MOST_AT_ONCE = 1024 * 1024
+_ERRORS: Mapping[int, type[MnemoirError]] = {401: Unauthorized, 403: Forbidden, 404: NotFound}
 
 
 class _CarefulResolver(ThreadedResolver):
@@ -137,11 +140,22 @@ class AsgiAnswer:
 
 
 async def call_asgi(
-    app: ASGIApp, method: str, target: str, *, headers: Mapping[str, str] | None = None, body: bytes = b""
+    app: ASGIApp,
+    method: str,
+    target: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    body: bytes = b"",
+    client: tuple[str, int] | None = None,
 ) -> AsgiAnswer:
-    """Request `target` (path and query, percent-encoded) from `app`. Raises what the application raises."""
+    """Request `target` (path and query, percent-encoded) from `app`. Raises what the application raises.
+
+    `client` is the address on whose behalf it is asked; None for this program's own.
+    """
     exchange = _Exchange(body)
-    await app(_request_scope(method, target, headers or {}, body), exchange.receive, exchange.send)
+    scope = _request_scope(method, target, headers or {}, body)
+    scope["client"] = client
+    await app(scope, exchange.receive, exchange.send)
     return AsgiAnswer(status=exchange.status, headers=exchange.headers, body=b"".join(exchange.pieces))
 
 
@@ -182,6 +196,23 @@ def _request_scope(method: str, target: str, headers: Mapping[str, str], body: b
         "query_string": query.encode("ascii"),
         "root_path": "",
         "headers": [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in sent.items()],
-        "client": None,
         "server": ("localhost", 0),
     }
+
+
+def own_answer(status: int, body: bytes) -> Any:
+    """The JSON of an answer of our own routes; None for an empty one. Raises the MnemoirError that it tells."""
+    if status == 204:
+        return None
+    try:
+        answer = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        answer = {"error": body[:200].decode("utf-8", "replace")}
+    if status < 400:
+        return answer
+    fields = answer if isinstance(answer, dict) else {}
+    if isinstance(fields.get("error"), dict):  # the error shape of chat routes
+        fields = {**fields["error"], "error": fields["error"].get("message")}
+    message = str(fields.get("error") or f"The server answered {status}.")
+    kind = _ERRORS.get(status, InvalidRequest if status < 500 else MnemoirError)
+    raise kind(message, code=str(fields.get("code") or "internal_error"))

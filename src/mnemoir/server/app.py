@@ -44,7 +44,7 @@ from mnemoir.server.live_answers import LiveAnswers
 from mnemoir.server.memories import later
 from mnemoir.server.memories.routes import LocalMemoryRoutes
 from mnemoir.server.openapi import describe
-from mnemoir.server.protocols import chat_routes, model_lists
+from mnemoir.server.protocols import agent_tools, chat_routes, model_lists
 from mnemoir.server.rest import Site, problems_of
 
 _described: dict[str, dict[str, Any]] = {}  # by root path: all servers of a process have the same routes
@@ -61,9 +61,10 @@ _ROUTERS = (
     ),
     *(workflow_files.router, workflow_trials.router, usage.router),
     *(*discussions.ROUTERS, *conversations.ROUTERS, *imports.ROUTERS),
-    model_lists.router,
+    *(model_lists.router, agent_tools.router),
 )
-TABLE = Table((*chat_routes.ROUTES, *(route for router in _ROUTERS for route in router.routes)))
+_DIRECT = (*chat_routes.ROUTES, *agent_tools.ROUTES)
+TABLE = Table((*_DIRECT, *(route for router in _ROUTERS for route in router.routes)))
 
 
 def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
@@ -95,6 +96,7 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
         under_way=UnderWay(options.max_body_bytes),
         live_answers=LiveAnswers(options.resume_s),
         clients=Clients(),
+        table=TABLE,
         settings_change=asyncio.Lock(),
     )
     if parts.serves_its_own_memory:
@@ -107,7 +109,7 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
         proxies=Proxies(options.trusted_proxies),
         ui=Ui(options, guard),
         table=TABLE,
-        direct={route: route.endpoint(site) for route in chat_routes.ROUTES},
+        direct={route: route.endpoint(site) for route in _DIRECT},
         rest=_rest(site),
         clients=site.clients,
         root_path=options.root_path.encode("ascii", "ignore"),

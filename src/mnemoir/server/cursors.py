@@ -6,6 +6,7 @@ from binascii import Error as Base64Error
 import orjson
 
 from mnemoir.core.errors import InvalidRequest
+from mnemoir.server.rest import LARGEST_ID
 
 _LONGEST = 2000
 
@@ -33,5 +34,7 @@ def read_cursor(cursor: str, of: str, *kinds: type[str] | type[int]) -> list[str
     except (Base64Error, ValueError):
         raise InvalidCursor from None
     if not isinstance(found, list) or [type(member) for member in found] != [str, *kinds] or found[0] != of:
+        raise InvalidCursor
+    if any(isinstance(member, int) and not -LARGEST_ID <= member <= LARGEST_ID for member in found):
         raise InvalidCursor
     return found[1:]

@@ -34,6 +34,7 @@ from mnemoir.server.door.request import MOST_AT_ONCE, parse_own_json, read_body
 from mnemoir.server.door.says import PlainRoute, RestRoute, declare, takes_project
 from mnemoir.server.door.scopes import bound_user, project_of
 from mnemoir.server.door.shares import Shares
+from mnemoir.server.door.table import Table
 from mnemoir.server.door.turns import Turns
 from mnemoir.server.door.under_way import Places, UnderWay
 from mnemoir.server.live_answers import LiveAnswers
@@ -43,7 +44,7 @@ Model = TypeVar("Model", bound=BaseModel)
 Shape = TypeVar("Shape")
 
 _LONGEST_KEY = 255  # of idempotency
-LARGEST_ID = 2**63 - 1  # of a message
+LARGEST_ID = 2**63 - 1  # of a message, and the largest number that a database holds
 LONGEST_QUERY = 10_000  # characters; an embedding model gains nothing from further ones
 _DIGITS = re.compile(r"\d+", re.ASCII)
 _LARGEST = 2**31 - 1
@@ -63,6 +64,7 @@ class Site:
     under_way: UnderWay
     live_answers: LiveAnswers
     clients: Clients
+    table: Table
     settings_change: asyncio.Lock  # a project's settings are read, changed and written back
 
     def count(self, operation: str) -> None:

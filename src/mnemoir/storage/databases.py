@@ -46,6 +46,10 @@ OpenPostgres = Callable[..., "PostgresEngine"]
 class MainDatabase(Engine, Protocol):
     """The database of memories and jobs, which this process has alone."""
 
+    @property
+    def kind(self) -> str:
+        """`sqlite` or `postgres`: whose numbers its rows have."""
+
     async def check_integrity(self) -> list[str]:
         """Its problems, a line each; [] when it is sound. Reads all of it."""
 

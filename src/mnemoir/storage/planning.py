@@ -28,7 +28,7 @@ from mnemoir.core.memories import (
     Update,
 )
 from mnemoir.core.scope import Scope
-from mnemoir.core.text import content_hash
+from mnemoir.core.text import content_hash, without_zeros
 from mnemoir.ports.memory_store import StaleChange
 from mnemoir.storage.statement_names import statement_names
 
@@ -178,6 +178,8 @@ class _Plan:
             return self._add(change.memory, change.entry, change.reason)
         if isinstance(change, Restore):
             return self._restore(change)
+        if isinstance(change, Update | Revert):
+            change = replace(change, text=without_zeros(change.text))
         target = self._find(change.target)
         if target is None or not is_within(target, self._scope) or not _is_unchanged(target, change):
             self._refuse_stale(f"Memory {change.target} changed or vanished since it was read.")
@@ -301,10 +303,12 @@ class _Plan:
         return self._standing.memory_at_removal(memory_id) if after is None else replace(after, valid_to=None)
 
     def _memory_in_scope(self, memory: Memory) -> Memory:
-        """The memory with empty inner levels filled from the scope. Raises InvalidRequest outside the scope."""
+        """The memory as it is stored, in the scope where it names no other. Raises InvalidRequest outside it."""
         scope = self._scope
         placed = replace(
             memory,
+            text=without_zeros(memory.text),
+            speaker=None if memory.speaker is None else without_zeros(memory.speaker),
             agent=memory.agent if memory.agent is not None else scope.agent,
             app=memory.app if memory.app is not None else scope.app,
             conversation=memory.conversation if memory.conversation is not None else scope.conversation,

@@ -173,8 +173,18 @@ class Guard:
             return failure(scope, exc)
         return None
 
+    async def count(self, scope: Scope) -> None:
+        """Count a request that passed `refuse` uncounted. Raises RateLimited for one too many."""
+        key, bucket = principal_of(scope).key, found_in(scope).says.counts_as
+        if self.rate_limits.are_shared:
+            await self.rate_limits.take_shared(scope, key, bucket)
+        else:
+            self.rate_limits.take(scope, key, bucket)
+
     def _refuse(self, scope: Scope) -> Response | None:
         says = found_in(scope).says
+        if not says.by_foreign_pages and (foreign := self._origins.refusal_of_page(scope)) is not None:
+            return failure(scope, foreign)
         if says.right == "open":  # whether keys are needed is not even looked up
             admit(scope, NOBODY, is_reading=True)
             return None
@@ -199,9 +209,9 @@ class Guard:
             return self._unknown(scope, found, has_wrong_key=is_wrong)
         principal = found
         admit(scope, principal, is_reading=is_reading, address=address)
-        if self.rate_limits.are_shared:
+        if says.counts and self.rate_limits.are_shared:
             scope[_TO_COUNT] = says.counts_as
-        else:
+        elif says.counts:
             self.rate_limits.take(scope, principal.key, says.counts_as)
         refused = refusal_of(principal, says.right)
         return None if refused is None else failure(scope, refused)

@@ -26,6 +26,15 @@ ClientKind = Literal[
     "curl",
     "node-fetch",
     "mcp",
+    "claude-code",
+    "claude",
+    "codex",
+    "cursor",
+    "vs-code",
+    "chatgpt",
+    "n8n",
+    "librechat",
+    "mcp-inspector",
     "mnemoir-ui",
     "mnemoir-chat",
     "mnemoir",
@@ -33,7 +42,24 @@ ClientKind = Literal[
 ]
 KINDS: tuple[ClientKind, ...] = get_args(ClientKind)
 _LONGEST_MODEL = 128
+_LONGEST_NAME = 64  # of an agent
 _TELLING = frozenset({b"x-mnemoir-client", b"sec-fetch-site", b"origin", b"host", b"user-agent"})
+# agents, by the beginning of what they call themselves in the protocol of tools, or as User-Agent
+_AGENTS_BY_NAME: tuple[tuple[str, ClientKind], ...] = (
+    ("claude-code", "claude-code"),
+    ("claude", "claude"),
+    ("codex", "codex"),
+    ("cursor", "cursor"),
+    ("visual studio code", "vs-code"),
+    ("openai-mcp", "chatgpt"),
+    ("@n8n/", "n8n"),
+    ("n8n", "n8n"),
+    ("@librechat/", "librechat"),
+    ("librechat", "librechat"),
+    ("inspector", "mcp-inspector"),
+    ("mcp-inspector", "mcp-inspector"),
+)
+_AGENT_KINDS = frozenset({"mcp", *(kind for _, kind in _AGENTS_BY_NAME)})
 # beginnings of User-Agent; node-fetch sends its own name for programs that set none, SillyTavern and many others
 _AGENTS: tuple[tuple[str, ClientKind], ...] = (
     ("openai/python", "openai-python"),
@@ -45,6 +71,7 @@ _AGENTS: tuple[tuple[str, ClientKind], ...] = (
     ("sillytavern", "sillytavern"),
     ("node-fetch", "node-fetch"),
     ("mnemoir-mcp/", "mcp"),
+    *_AGENTS_BY_NAME,
     ("mnemoir-cli/", "mnemoir-chat"),
     ("mnemoir/", "mnemoir"),
 )
@@ -54,9 +81,9 @@ _AGENTS: tuple[tuple[str, ClientKind], ...] = (
 class ClientSeen:
     """The last call of one kind of client, and the number of its calls since the server was started.
 
-    `mnemoir-ui` is the web UI, `mnemoir-chat` the terminal, `mnemoir` another server, `mcp` the tools for agents,
-    `node-fetch` any program with that library which does not name itself. `model` is as it was requested; it and
-    `memory` are None for a call that was no chat.
+    `mnemoir-ui` is the web UI, `mnemoir-chat` the terminal, `mnemoir` another server, `mcp` an agent of no known
+    kind that uses tools, `node-fetch` any program with that library which does not name itself. `model` is as it was
+    requested; it and `memory` are None for a call that was no chat.
     """
 
     kind: ClientKind
@@ -80,7 +107,11 @@ class Clients:
     def note_tool(self, scope: Scope) -> None:
         """Note an agent's use of a tool, by the template of the route: a path may hold the id of a memory."""
         route = route_of(scope).replace(":path}", "}")
-        self._note("mcp", f"{scope['method']} {route}", None, None)
+        self._note(kind_of(scope), f"{scope['method']} {route}", None, None)
+
+    def note_agent(self, scope: Scope, kind: ClientKind) -> None:
+        """Note an agent's message that asked for no tool."""
+        self._note(kind, f"{scope['method']} {scope['path']}", None, None)
 
     def _note(self, kind: ClientKind, route: str, model: str | None, memory: bool | None) -> None:
         before = self._seen.get(kind)
@@ -103,7 +134,7 @@ class Clients:
 
 
 class ToolsSeen:
-    """Notes the requests of `mnemoir mcp`, a process of its own in which each tool is one request to these routes."""
+    """Notes the requests of agents' tools: each is one to these routes, made by `mnemoir mcp` or by this server."""
 
     def __init__(self, app: ASGIApp, clients: Clients) -> None:
         self._app = app
@@ -111,7 +142,7 @@ class ToolsSeen:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._app(scope, receive, send)
-        if scope["type"] == "http" and kind_of(scope) == "mcp":
+        if scope["type"] == "http" and kind_of(scope) in _AGENT_KINDS:
             self._clients.note_tool(scope)
 
 
@@ -130,6 +161,12 @@ def kind_of(scope: Scope) -> ClientKind:
     if is_open_webui:
         return "open-webui"
     return "mnemoir-ui" if _is_own_page(told) else _kind_of_agent(told.get(b"user-agent", b""))
+
+
+def agent_kind(scope: Scope, name: str) -> ClientKind:
+    """The kind of an agent that asks for tools, by what it calls itself, else as `kind_of`; `mcp` for any other."""
+    kind = _kind_of_agent(name[:_LONGEST_NAME].encode("utf-8", "replace")) if name else kind_of(scope)
+    return kind if kind in _AGENT_KINDS else "mcp"
 
 
 def _is_own_page(told: Mapping[bytes, bytes]) -> bool:

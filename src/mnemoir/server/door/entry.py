@@ -40,6 +40,7 @@ _SINGLE = frozenset({b"host", b"origin", b"sec-fetch-site", b"sec-fetch-mode", b
 _REFUSED_WAIT_S = 5.0  # for the request of a connection that will be refused for lack of room
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _KNOWN_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_SERVER = "mnemoir.server"
 _CLIENT_LEFT = 499  # as nginx logs it
 _ALWAYS = (
     (b"x-content-type-options", b"nosniff"),
@@ -299,6 +300,12 @@ class Metrics:
         return generate_latest(self._registry)
 
 
+def server_of(scope: Scope) -> ASGIApp:
+    """The whole server that a request came to, for requests that it makes of itself."""
+    server: ASGIApp = scope[_SERVER]
+    return server
+
+
 class Record:
     """ASGI layer around the whole application; it answers every exception raised below it."""
 
@@ -311,6 +318,7 @@ class Record:
             await _not_http(scope["type"], receive, send)
             return
         visit = begin_visit(scope)
+        scope[_SERVER] = self
         status = 0
 
         async def noting(message: Message) -> None:

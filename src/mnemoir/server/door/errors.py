@@ -1,7 +1,7 @@
 """Errors as HTTP answers: one table from error classes to statuses, one shape, and the members of each dialect.
 
 Every error has `detail`, `error`, `code` and `request_id`. The OpenAI routes differ in one member: their clients
-read `error` as an object.
+read `error` as an object. So do those of agents' tools, which speak JSON-RPC.
 """
 
 import copy
@@ -42,7 +42,7 @@ from mnemoir.server.door.request import visit_of
 from mnemoir.wire.openai_chat import write_error
 from mnemoir.wire.openai_shapes import OpenAIErrorBody
 
-Surface = Literal["rest", "openai", "ollama"]
+Surface = Literal["rest", "openai", "ollama", "mcp"]
 _log = structlog.get_logger(__name__)
 _FOLDERS = re.compile(r"""(?<![\w./\\])(?:/|[A-Za-z]:[/\\])(?:[^\s'"/\\]+[/\\])*(?=[^\s'"/\\])""")
 
@@ -87,6 +87,25 @@ class OpenAIErrorAnswer(TypedDict):
     resets_at: NotRequired[str | None]
 
 
+class RpcError(TypedDict):
+    """The error as clients of JSON-RPC read it."""
+
+    code: int
+    message: str
+
+
+class RpcErrorAnswer(TypedDict):
+    """An error on the route of agents' tools, for a message of which no id is known."""
+
+    jsonrpc: Literal["2.0"]
+    id: None
+    error: RpcError
+    detail: str | Sequence[Misfit]
+    code: str
+    request_id: str
+    bucket: NotRequired[str]
+
+
 # the first class that matches decides
 _STATUS: tuple[tuple[type[MnemoirError], int], ...] = (
     (NotFound, 404),
@@ -116,7 +135,10 @@ _BY_CODE = {
     "rate_limited": 429,
 }
 _OPENAI_PATHS = ("/v1/", "/api/page/", "/chat/completions", "/completions", "/embeddings", "/models")
+_MCP_PATH = "/mcp"
 _OLLAMA_PATHS = frozenset({"/api/chat", "/api/generate", "/api/embed", "/api/embeddings"})
+_RPC_REFUSED, _RPC_FAILED = -32600, -32603
+_RPC_CODES = {"invalid_json": -32700, "repeated_parameter": -32700}
 _LONGEST_WAIT_S = 3600
 _STOPPED_S = 5  # the time of a restart
 # the statuses that clients of a model's server act upon: key, credit, permission, model's name, retry, size
@@ -147,6 +169,8 @@ def surface_of(path: str) -> Surface:
     """The protocol whose clients call this path."""
     if path.startswith(_OPENAI_PATHS):
         return "openai"
+    if path == _MCP_PATH:
+        return "mcp"
     return "ollama" if path in _OLLAMA_PATHS else "rest"
 
 
@@ -187,8 +211,23 @@ def error_body(exc: MnemoirError, surface: Surface, request_id: str) -> bytes:
         error = write_error(exc)["error"]
         openai: OpenAIErrorAnswer = {"detail": detail, "error": error, "code": exc.code, "request_id": request_id}
         return orjson.dumps(openai | told)
+    if surface == "mcp":
+        rpc: RpcErrorAnswer = {
+            "jsonrpc": "2.0",
+            "id": None,
+            "error": {"code": _rpc_code(exc), "message": exc.message},
+            "detail": detail,
+            "code": exc.code,
+            "request_id": request_id,
+        }
+        return orjson.dumps(rpc | told)
     body: ErrorAnswer = {"detail": detail, "error": exc.message, "code": exc.code, "request_id": request_id}
     return orjson.dumps(body | told)
+
+
+def _rpc_code(exc: MnemoirError) -> int:
+    """The code by which JSON-RPC names the kind of an error."""
+    return _RPC_CODES.get(exc.code, _RPC_REFUSED if status_of(exc) < 500 else _RPC_FAILED)
 
 
 def error_headers(exc: MnemoirError) -> dict[str, str]:

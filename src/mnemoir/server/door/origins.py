@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from starlette.responses import Response
 from starlette.types import Message, Scope, Send
 
-from mnemoir.core.errors import Forbidden
+from mnemoir.core.errors import Forbidden, MnemoirError
 from mnemoir.server.door.errors import failure
 from mnemoir.server.door.options import ServerOptions
 from mnemoir.server.door.request import header
@@ -72,10 +72,15 @@ class Origins:
         if allowed:
             return (_preflight(scope) if preflight else None), _readable_by(origin, send)
         if preflight or not needs_key():
-            named = origin.rstrip("/")[:_LONGEST_SHOWN]
-            refusal = Forbidden(f"The origin {named!r} is not allowed. Add it to server.cors_origins if it is yours.")
-            return failure(scope, refusal), send
+            return failure(scope, _foreign(origin)), send
         return None, send
+
+    def refusal_of_page(self, scope: Scope) -> MnemoirError | None:
+        """The error for the request of a page of another origin, whatever key it has; None for all other requests."""
+        origin = header(scope, b"origin")
+        if origin is None or self._allows(origin) or self._is_own(origin, header(scope, b"host")):
+            return None
+        return _foreign(origin)
 
     def _is_ours(self, host: str) -> bool:
         return is_this_machine(host) or _host_name(host) in self._hosts or host.lower() in self._hosts
@@ -89,6 +94,11 @@ class Origins:
 
     def _allows(self, origin: str) -> bool:
         return origin.lower().rstrip("/") in self._origins
+
+
+def _foreign(origin: str) -> MnemoirError:
+    named = origin.rstrip("/")[:_LONGEST_SHOWN]
+    return Forbidden(f"The origin {named!r} is not allowed. Add it to server.cors_origins if it is yours.")
 
 
 @lru_cache(maxsize=64)  # clients send the same one with every request

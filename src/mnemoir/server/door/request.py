@@ -202,6 +202,33 @@ def parse_own_json(body: bytes) -> Any:
     return parsed
 
 
+def odd_place(body: bytes) -> str:
+    """Where JSON that `parse_json` refuses has half of a surrogate pair or lies too deep: names joined by dots.
+
+    At most four of them; "" where it is something else.
+    """
+    try:
+        nodes: list[tuple[tuple[str, ...], Any]] = [((), json.loads(body.removeprefix(_MARK)))]
+    except (ValueError, RecursionError):
+        return ""
+    while nodes:
+        place, node = nodes.pop()
+        if len(place) > DEEPEST or (isinstance(node, str) and not _is_whole(node)):
+            return ".".join(place[:4]).encode("utf-8", "replace").decode()
+        pairs = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+        for name, child in pairs:
+            nodes += [((*place, str(name)), child), (place, name)]  # the name is a text of its place
+    return ""
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def repetition(what: str, name: str, times: int) -> InvalidRequest:
     """The error for a name that a request has several times."""
     told = f"{what} is there {times} times, so nothing was done. Send it once."

@@ -43,6 +43,8 @@ class Says:
     bucket: Bucket | None = None  # whose rate limit its requests count for; None: by the right
     act: str | None = None  # its action in the audit log; None: none, or written down where it is done
     by_cookie: bool = True  # whether the cookie of a signed-in person counts; not on routes of chat clients
+    by_foreign_pages: bool = True  # whether a page of another origin may ask, with a key
+    counts: bool = True  # whether the door counts its requests; else the route does, by what each asks for
     is_stream: bool = False  # a GET for which that cookie counts only with the page's origin or token
     slash: bool = (
         False  # whether a DELETE of it may end in a slash, as by contract those of memories and of chat clients
@@ -86,6 +88,8 @@ class More(TypedDict, total=False):
     bucket: Bucket
     act: str | None
     by_cookie: bool
+    by_foreign_pages: bool
+    counts: bool
     is_stream: bool
     slash: bool
     exact: bool

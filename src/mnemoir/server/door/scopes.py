@@ -208,11 +208,18 @@ def chat_owner(scope: Scope, body: Mapping[str, Any], named: str | None, options
     Its user is the key's, else from the body, the header `X-User-Id` or the settings; `named` is that in the body. A
     temporary chat belongs to no conversation.
     """
-    sent = (bound_user(), named, one_header(scope, b"x-user-id"))
-    given = (name for name in sent if name is not None and name.strip())
     conversation = None if is_temporary(scope, body) else session_id(scope, body, options)
-    user = next(given, options.default_user)
+    user = user_of(scope, options, named)
     return owner(project_of(scope, options), user, "user", run_id=conversation)
+
+
+def user_of(scope: Scope, options: ServerOptions, named: str | None = None) -> str:
+    """The user of a request: its key's, else the one that its body has `named`, the header's, the settings'.
+
+    Raises InvalidRequest where headers name several.
+    """
+    sent = (bound_user(), named, one_header(scope, b"x-user-id"))
+    return next((name for name in sent if name is not None and name.strip()), options.default_user)
 
 
 def session_id(scope: Scope, body: Mapping[str, Any], options: ServerOptions) -> str | None:

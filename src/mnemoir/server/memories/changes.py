@@ -69,12 +69,13 @@ async def changes(
     site: SiteHere, project: ProjectHere, user: UserQuery = None, limit: ChangesLimit = 50, cursor: Cursor = None
 ) -> Answer[Changes]:
     scope = owner(project, named_user(user, "list"))
-    before = None if cursor is None else int(read_cursor(cursor, _LOG, int)[0])
+    of = f"{_LOG} of {site.parts.memory.database.kind}"  # whose numbers are places of this list
+    before = None if cursor is None else int(read_cursor(cursor, of, int)[0])
     page = await site.parts.memory.facts.undoing.changes(scope, limit=limit, before=before)
     return Answer(
         {
             "results": [_change_json(change) for change in page.changes],
-            "next": None if page.next is None else write_cursor(_LOG, page.next),
+            "next": None if page.next is None else write_cursor(of, page.next),
         }
     )
 

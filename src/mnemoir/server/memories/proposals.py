@@ -89,13 +89,14 @@ async def list_proposals(
     site: SiteHere, project: ProjectHere, user: UserQuery = None, limit: Limit = 50, cursor: Cursor = None
 ) -> Answer[Proposals]:
     scope, review = owner(project, named_user(user, "list")), site.parts.memory.facts.review
-    before = None if cursor is None else int(read_cursor(cursor, _LIST, int)[0])
+    of = f"{_LIST} of {site.parts.memory.database.kind}"  # whose numbers are places of this list
+    before = None if cursor is None else int(read_cursor(cursor, of, int)[0])
     page = await review.page(scope, limit=limit, before=before)
     return Answer(
         {
             "results": [proposal_json(one) for one in page.proposals],
             "total": await review.count(scope),
-            "next": None if page.next is None else write_cursor(_LIST, page.next),
+            "next": None if page.next is None else write_cursor(of, page.next),
         }
     )
 

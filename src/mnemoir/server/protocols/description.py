@@ -10,14 +10,18 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from mnemoir.server.door.errors import ErrorAnswer, OpenAIErrorAnswer, surface_of
+from mnemoir.server.door.errors import ErrorAnswer, OpenAIErrorAnswer, RpcErrorAnswer, Surface, surface_of
 from mnemoir.wire import ollama_shapes as ollama
 from mnemoir.wire import openai_shapes as openai
 
 Json = dict[str, Any]
 
-_OPENAI_DOCS = "https://platform.openai.com/docs/api-reference"
+_DOCS: Mapping[Surface, str] = {
+    "openai": "https://platform.openai.com/docs/api-reference",
+    "mcp": "https://modelcontextprotocol.io/specification",
+}
 _OLLAMA_DOCS = "https://docs.ollama.com/api"
+_ERRORS: Mapping[Surface, type] = {"openai": OpenAIErrorAnswer, "mcp": RpcErrorAnswer}
 
 
 @with_config(ConfigDict(extra="allow"))
@@ -104,6 +108,24 @@ class OllamaShowBody(Open):
     model: str
 
 
+class RpcBody(Open):
+    """`POST /mcp`: one message of the Model Context Protocol. One without an `id` is a notice."""
+
+    jsonrpc: Literal["2.0"]
+    id: NotRequired[str | int]
+    method: NotRequired[str]
+    params: NotRequired[dict[str, Any]]
+
+
+class RpcResult(Open):
+    """The answer to a message that has an id: `result`, or `error`."""
+
+    jsonrpc: Literal["2.0"]
+    id: str | int | None
+    result: NotRequired[dict[str, Any]]
+    error: NotRequired[dict[str, Any]]
+
+
 class CancelBody(TypedDict):
     """`DELETE` on a chat route: end the answer with that id."""
 
@@ -129,6 +151,7 @@ class Spoken:
     answered: type | None = None
     streamed: tuple[str, type] | None = None
     is_chat: bool = False
+    is_agents: bool = False
     is_text: bool = False
 
 
@@ -201,10 +224,17 @@ _SPOKEN: Mapping[tuple[str, str], Spoken] = {
     ),
     ("/api/tags", "get"): Spoken(summary="Names that `model` may have, for Ollama", answered=ollama.OllamaTags),
     ("/api/ps", "get"): Spoken(summary="The same, as if they were loaded", answered=ollama.OllamaLoadedModels),
+    ("/mcp", "post"): Spoken(
+        summary="Tools for agents, by the Model Context Protocol", asked=RpcBody, answered=RpcResult, is_agents=True
+    ),
     ("/api/show", "post"): Spoken(summary="What a model can do", asked=OllamaShowBody, answered=ollama.OllamaShown),
 }
 
 PROJECT = "or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same"
+_AGENT_PARAMETERS = (
+    ("query", "project", PROJECT),
+    ("header", "X-User-Id", "whose memories, where the key is for all users"),
+)
 _CHAT_PARAMETERS = (
     ("query", "project", PROJECT),
     ("query", "memoryEnabled", "`true` recalls and remembers"),
@@ -229,7 +259,7 @@ def bodies() -> Iterator[type]:
 
 def answers() -> Iterator[type]:
     """Every shape that an answer in `operation` refers to."""
-    yield from (ErrorAnswer, OpenAIErrorAnswer)
+    yield from (ErrorAnswer, OpenAIErrorAnswer, RpcErrorAnswer)
     for spoken in _SPOKEN.values():
         streamed = spoken.streamed[1] if spoken.streamed else None
         yield from (shape for shape in (spoken.answered, streamed) if shape is not None)
@@ -242,6 +272,8 @@ def operation(path: str, method: str) -> Json:
     parameters = [_parameter("path", name) for name in named]
     if spoken.is_chat:
         parameters += [_parameter(*told) for told in _CHAT_PARAMETERS]
+    if spoken.is_agents:
+        parameters += [_parameter(*told) for told in _AGENT_PARAMETERS]
     described: Json = {
         "tags": ["models and chat"],
         "summary": spoken.summary,
@@ -252,14 +284,14 @@ def operation(path: str, method: str) -> Json:
         described["parameters"] = parameters
     if spoken.asked is not None:
         if spoken is not _CANCEL:
-            described["externalDocs"] = {"url": _OPENAI_DOCS if surface_of(path) == "openai" else _OLLAMA_DOCS}
+            described["externalDocs"] = {"url": _DOCS.get(surface_of(path), _OLLAMA_DOCS)}
         described["requestBody"] = {"required": True, "content": {"application/json": schema_of(spoken.asked)}}
     return described
 
 
 def error_answer(path: str) -> Json:
     """The error answer that every route may give."""
-    model = OpenAIErrorAnswer if surface_of(path) == "openai" else ErrorAnswer
+    model = _ERRORS.get(surface_of(path), ErrorAnswer)
     return {"description": "An error, with its code", "content": {"application/json": schema_of(model)}}
 
 

@@ -133,7 +133,9 @@ def wrong_sign_in(request: Request, site: Site) -> Unauthorized:
     """The refusal of a try, the same for all causes; the audit log counts it."""
     if site.parts.access.audit.is_on:
         site.parts.access.audit.note_refusal(401, "sign_in.refused", address_of(request, site))
-    return Unauthorized("The name, password, code or passkey is wrong, or this user may not sign in.", code="wrong_sign_in")
+    return Unauthorized(
+        "The name, password, code or passkey is wrong, or this user may not sign in.", code="wrong_sign_in"
+    )
 
 
 def confirmed_user(request: Request, site: Site) -> SignedIn:

@@ -71,6 +71,7 @@ def open_postgres(
 class PostgresEngine:
     """The engine that `open_postgres` returns; `aclose` closes it."""
 
+    kind = "postgres"
     incarnation = None  # other processes can open the database
 
     def __init__(self, dsn: str, on_close: Callable[[], None] = lambda: None) -> None:
@@ -223,6 +224,8 @@ def _storage_errors(name: str) -> Iterator[None]:
         raise StorageUnavailable(f"{name} cannot be used: {_first_line(exc)}. Check that it runs.") from exc
     except Damaged as exc:
         raise StorageDamaged(f"{name} is damaged: {exc}.") from exc
+    except (errors.DataError, errors.IntegrityError) as exc:  # whose words quote values
+        raise StorageUnavailable(f"{name} refused a statement: {type(exc).__name__}.") from exc
     except psycopg.Error as exc:
         raise StorageUnavailable(f"{name} refused a statement: {_first_line(exc)}.") from exc
 

@@ -15,6 +15,7 @@ from psycopg.adapt import Loader
 from psycopg.types.numeric import Int4
 
 from mnemoir.core.scope import Scope
+from mnemoir.core.text import without_zeros
 from mnemoir.storage.named_queries import Types, as_postgres, postgres_forms
 from mnemoir.storage.sql.engine import Sql, Value
 
@@ -110,7 +111,7 @@ def form_of(query: str) -> bytes:
 def _of_postgres(value: Value) -> Value:
     """The value as PostgreSQL takes it: a text without U+0000, which it cannot hold, and 0 or 1 for a truth."""
     if isinstance(value, str):
-        return value.replace("\0", "\ufffd") if "\0" in value else value
+        return without_zeros(value)
     return Int4(value) if isinstance(value, bool) else value
 
 

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 
 from mnemoir.core.errors import Conflict
 from mnemoir.core.scope import Scope
+from mnemoir.core.text import without_zeros
 from mnemoir.storage.sql.engine import Engine, Sql, queries
 
 _QUERIES = queries("holds")
@@ -35,7 +36,8 @@ class Holds:
 
     async def put(self, hold: Hold) -> None:
         """Put a user on hold, or change the reason."""
-        await self._db.write(None, lambda sql: sql.run(_QUERIES["set_hold"], **asdict(hold)))
+        told = {**asdict(hold), "reason": without_zeros(hold.reason)}
+        await self._db.write(None, lambda sql: sql.run(_QUERIES["set_hold"], **told))
 
     async def clear(self, tenant: str, user: str) -> bool:
         """Lift a hold; False when there was none."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from mnemoir.core.clock import Clock, to_text, utc_now
 from mnemoir.core.ids import JobId
+from mnemoir.core.text import without_zeros
 from mnemoir.ports.jobs import Job, JobQueue, JobTally
 from mnemoir.storage.sql.engine import Engine, Sql, Value, queries
 from mnemoir.storage.sql.rows import as_json, from_json
@@ -128,14 +129,14 @@ class SqlJobQueue:
     async def retry(self, job: Job, *, at: datetime, error: str) -> bool:
         """Put the job back, due at `at`. False when another has the lease."""
         values: dict[str, Value] = {"id": job.id, "attempts": job.attempts}
-        values |= {"due_at": at.timestamp(), "error": error, "now": to_text(self._clock())}
+        values |= {"due_at": at.timestamp(), "error": without_zeros(error), "now": to_text(self._clock())}
         is_back = await self._db.write(None, lambda sql: sql.run(_QUERIES["retry_job"], **values) == 1)
         self._wake_if(is_back)
         return is_back
 
     async def fail(self, job: Job, error: str) -> bool:
         """Give the job up; payload and error are kept for a week to inspect. False when another has the lease."""
-        return await self._end("fail_job", job, error=error)
+        return await self._end("fail_job", job, error=without_zeros(error))
 
     async def failed_jobs(self, *, limit: int) -> list[Job]:
         """The jobs that were given up within the week, newest first."""

@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 
+from mnemoir.core.text import without_zeros
 from mnemoir.ports.memory_store import Project
 from mnemoir.ports.project_settings import ProjectSettings, ProjectSettingsStore
 from mnemoir.storage.sql.engine import Engine, Sql, queries
@@ -37,7 +38,8 @@ class SqlProjectSettings:
         """Replace the project's settings."""
         self._forget(project)
         try:
-            values = {**asdict(project), **asdict(settings)}
+            told = {**asdict(project), **asdict(settings)}
+            values = {name: without_zeros(value) if isinstance(value, str) else value for name, value in told.items()}
             await self._db.write(None, lambda sql: sql.run(_QUERIES["save_settings"], **values))
         finally:  # also when it failed: it may have been written all the same
             self._forget(project)

@@ -13,7 +13,7 @@ from mnemoir.core.ids import MemoryId, ProposalId
 from mnemoir.core.memories import Memory
 from mnemoir.core.proposals import BY_HAND, Proposal
 from mnemoir.core.scope import Scope
-from mnemoir.core.text import content_hash
+from mnemoir.core.text import content_hash, without_zeros
 from mnemoir.ports.memory_store import Project, StaleChange
 from mnemoir.ports.proposals import KEPT_DAYS, MOST_PROPOSALS, ProposalPage, ProposalStore
 from mnemoir.storage.sql.engine import Engine, Sql, Value, enter_scope, queries
@@ -100,6 +100,7 @@ class SqlProposals:
 
     async def rewrite(self, scope: Scope, proposal: Proposal, text: str) -> bool:
         """Give a proposal another text, by hand; False when it is not there as it was."""
+        text = without_zeros(text)
         hashes = {
             "content_hash": content_hash(text),
             "known_hash": content_hash(proposal.memory.text),
@@ -178,7 +179,7 @@ def _drop(sql: Sql, ids: Sequence[ProposalId]) -> int:
 
 
 def _values(proposal: Proposal, scope: Scope) -> dict[str, Value]:
-    memory = proposal.memory
+    memory, text = proposal.memory, without_zeros(proposal.memory.text)
     return {
         "id": proposal.id,
         "event": proposal.event,
@@ -192,8 +193,8 @@ def _values(proposal: Proposal, scope: Scope) -> dict[str, Value]:
         "successor": proposal.successor,
         "model": proposal.model,
         "session": proposal.session,
-        "content_hash": content_hash(memory.text),
-        "text": memory.text,
+        "content_hash": content_hash(text),
+        "text": text,
         "previous_text": proposal.previous_text,
         "state": state_as_json(memory),
     }

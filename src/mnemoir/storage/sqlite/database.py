@@ -141,6 +141,8 @@ def read_beside(path: Path, work: Callable[[Sql], T]) -> T:
 class SqliteEngine:
     """The engine that `open_database` returns; `aclose` closes it."""
 
+    kind = "sqlite"
+
     def __init__(
         self, path: Path, connection: apsw.Connection, lock: ProcessLock, open_sql: OpenSql = SqliteSql
     ) -> None:

@@ -11,6 +11,8 @@ interface Hint {
   setup?: string;
 }
 
+const AGENT: Hint = { hint: 'the header Authorization: Bearer <key>, in its MCP servers', setup: 'mcp' };
+
 /** Where the key goes in each kind of client, and the set-up on the page Connect that says more. */
 const HINTS: Record<ClientKind, Hint> = {
   'open-webui': { hint: 'Admin settings, Connections, Key', setup: 'open-webui' },
@@ -24,7 +26,16 @@ const HINTS: Record<ClientKind, Hint> = {
   'ollama-js': { hint: 'the header Authorization: Bearer <key>, in headers of the client', setup: 'other' },
   curl: { hint: "-H 'Authorization: Bearer <key>'", setup: 'curl' },
   'node-fetch': { hint: 'its API key; it may be SillyTavern', setup: 'sillytavern' },
-  mcp: { hint: 'the variable API_KEYS in its file of MCP servers', setup: 'mcp' },
+  mcp: { hint: 'the header Authorization: Bearer <key>, or the variable API_KEYS, in its MCP servers', setup: 'mcp' },
+  'claude-code': { hint: "claude mcp add … --header 'Authorization: Bearer <key>'", setup: 'mcp' },
+  claude: AGENT,
+  codex: { hint: 'bearer_token_env_var in its config.toml', setup: 'mcp' },
+  cursor: AGENT,
+  'vs-code': AGENT,
+  chatgpt: AGENT,
+  n8n: { hint: 'Authentication: Bearer, of its MCP Client', setup: 'mcp' },
+  librechat: AGENT,
+  'mcp-inspector': AGENT,
   'mnemoir-ui': { hint: 'this page asks for it' },
   'mnemoir-chat': { hint: 'the variable MNEMOIR_API_KEY' },
   mnemoir: { hint: 'the key of its language model', setup: 'other' },

@@ -2535,6 +2535,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Tools for agents, by the Model Context Protocol */
+        post: operations["post_mcp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/models": {
         parameters: {
             query?: never;
@@ -3357,16 +3374,16 @@ export interface components {
          * ClientSeen
          * @description The last call of one kind of client, and the number of its calls since the server was started.
          *
-         *     `mnemoir-ui` is the web UI, `mnemoir-chat` the terminal, `mnemoir` another server, `mcp` the tools for agents,
-         *     `node-fetch` any program with that library which does not name itself. `model` is as it was requested; it and
-         *     `memory` are None for a call that was no chat.
+         *     `mnemoir-ui` is the web UI, `mnemoir-chat` the terminal, `mnemoir` another server, `mcp` an agent of no known
+         *     kind that uses tools, `node-fetch` any program with that library which does not name itself. `model` is as it was
+         *     requested; it and `memory` are None for a call that was no chat.
          */
         ClientSeen: {
             /**
              * Kind
              * @enum {string}
              */
-            kind: "open-webui" | "sillytavern" | "openai-python" | "openai-node" | "ollama-python" | "ollama-js" | "curl" | "node-fetch" | "mcp" | "mnemoir-ui" | "mnemoir-chat" | "mnemoir" | "other";
+            kind: "open-webui" | "sillytavern" | "openai-python" | "openai-node" | "ollama-python" | "ollama-js" | "curl" | "node-fetch" | "mcp" | "claude-code" | "claude" | "codex" | "cursor" | "vs-code" | "chatgpt" | "n8n" | "librechat" | "mcp-inspector" | "mnemoir-ui" | "mnemoir-chat" | "mnemoir" | "other";
             /** Last At */
             last_at: string;
             /** Route */
@@ -7513,6 +7530,61 @@ export interface components {
             code: string;
         };
         /**
+         * RpcError
+         * @description The error as clients of JSON-RPC read it.
+         */
+        RpcError: {
+            /** Code */
+            code: number;
+            /** Message */
+            message: string;
+        };
+        /**
+         * RpcErrorAnswer
+         * @description An error on the route of agents' tools, for a message of which no id is known.
+         */
+        RpcErrorAnswer: {
+            /**
+             * Jsonrpc
+             * @constant
+             */
+            jsonrpc: "2.0";
+            /** Id */
+            id: null;
+            error: components["schemas"]["RpcError"];
+            /** Detail */
+            detail: string | components["schemas"]["Misfit"][];
+            /** Code */
+            code: string;
+            /** Request Id */
+            request_id: string;
+            /** Bucket */
+            bucket?: string;
+        };
+        /**
+         * RpcResult
+         * @description The answer to a message that has an id: `result`, or `error`.
+         */
+        RpcResult: {
+            /**
+             * Jsonrpc
+             * @constant
+             */
+            jsonrpc: "2.0";
+            /** Id */
+            id: string | number | null;
+            /** Result */
+            result?: {
+                [key: string]: unknown;
+            };
+            /** Error */
+            error?: {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * TextChoice
          * @description A text, or a piece of one.
          */
@@ -8428,6 +8500,27 @@ export interface components {
         RotateBody: {
             /** Overlap H */
             overlap_h?: number;
+        };
+        /**
+         * RpcBody
+         * @description `POST /mcp`: one message of the Model Context Protocol. One without an `id` is a notice.
+         */
+        RpcBody: {
+            /**
+             * Jsonrpc
+             * @constant
+             */
+            jsonrpc: "2.0";
+            /** Id */
+            id?: string | number;
+            /** Method */
+            method?: string;
+            /** Params */
+            params?: {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
         };
         /**
          * SaidBody
@@ -15106,6 +15199,45 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    post_mcp: {
+        parameters: {
+            query?: {
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: {
+                /** @description whose memories, where the key is for all users */
+                "X-User-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RpcBody"];
+            };
+        };
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RpcResult"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RpcErrorAnswer"];
                 };
             };
         };

@@ -57,8 +57,11 @@ CREATE TABLE memories (
     UNIQUE (id, scope_id)
 );
 
-CREATE UNIQUE INDEX one_current_fact_of_a_text
-    ON memories (scope_id, content_hash, coalesce(agent, ''), coalesce(app, ''), coalesce(conversation, ''))
+-- Hashes, as three long names are more than a row of an index holds.
+CREATE UNIQUE INDEX one_current_fact_of_a_text ON memories (
+    scope_id, content_hash, hashtextextended(coalesce(agent, ''), 0), hashtextextended(coalesce(app, ''), 0),
+    hashtextextended(coalesce(conversation, ''), 0)
+)
     WHERE kind = 'fact' AND valid_to IS NULL;
 CREATE INDEX memories_by_age ON memories (scope_id, said_at, id); -- closed states too, for looks into the past
 CREATE INDEX memories_by_change ON memories (scope_id, change, seq) WHERE valid_to IS NULL;
