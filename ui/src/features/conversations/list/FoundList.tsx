@@ -82,7 +82,7 @@ function Row({ hit, query, to, isChosen }: RowProps) {
           text={plainWords(wordsOf(message.content))}
           query={query}
           room={EXCERPT}
-          mark={word => <mark className={classes.match}>{word}</mark>}
+          mark={word => <mark>{word}</mark>}
         />
       </span>
       <Text span size="xs" c="dimmed">

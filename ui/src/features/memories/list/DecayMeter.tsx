@@ -17,7 +17,13 @@ const COLOURS = {
   expired: 'var(--part-working)',
   deleted: 'var(--mantine-color-error)',
 };
-const NAMES = { current: 'Current', fading: 'Fading', hidden: 'Hidden', expired: 'Expired', deleted: 'Deleted' };
+export const NAMES = {
+  current: 'Current',
+  fading: 'Fading',
+  hidden: 'Hidden',
+  expired: 'Expired',
+  deleted: 'Deleted',
+};
 
 /** How much of its time a memory has left before it is hidden. */
 export function DecayMeter({ state, renewedAt, decaysAt, expiresOn }: DecayMeterProps) {

@@ -49,6 +49,8 @@ export function Found({ place, owner, onOpen, onDelete }: ListParts) {
         told={search.isPlaceholderData ? 'Searching…' : inWords(rows.length, hits?.filter(isLikely).length ?? 0)}
         hint={stagesInWords(search.data.stages)}
         view="table"
+        query={place.q}
+        isWaiting={search.isPlaceholderData}
         owner={owner}
         openId={place.id}
         onOpen={onOpen}

@@ -29,6 +29,8 @@ export function Listed({ place, owner, onOpen, onView, onDelete }: ListParts) {
       total={total}
       told={told}
       view={place.view}
+      query={place.q}
+      isWaiting={list.isPlaceholderData}
       owner={owner}
       openId={place.id}
       onOpen={onOpen}
