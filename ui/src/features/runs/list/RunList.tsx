@@ -1,4 +1,4 @@
-import { Anchor } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { TbFilterOff, TbPlayerPause, TbPlayerPlay } from 'react-icons/tb';
 import { useEffect } from 'react';
 import { Link } from 'react-router';
@@ -78,19 +78,16 @@ function NoRuns({ isNarrowed }: { isNarrowed: boolean }) {
     <EmptyState
       Icon={TbPlayerPlay}
       title="No runs yet"
-      hint={
-        <>
-          Each chat request is recorded as a run. Send a message in{' '}
-          <Anchor component={Link} to="/" inherit underline="always">
-            the chat
-          </Anchor>
-          , or{' '}
-          <Anchor component={Link} to="/connect" inherit underline="always">
-            connect an app
-          </Anchor>
-          .
-        </>
-      }
-    />
+      hint="Each chat request is recorded as a run, from the chat here and from connected apps."
+    >
+      <Group gap="xs">
+        <Button size="xs" variant="default" component={Link} to="/">
+          Go to chat
+        </Button>
+        <Button size="xs" variant="default" component={Link} to="/connect">
+          Connect an app
+        </Button>
+      </Group>
+    </EmptyState>
   );
 }
