@@ -1,11 +1,11 @@
 import { MantineProvider } from '@mantine/core';
 import { ModalsProvider } from '@mantine/modals';
-import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { RouterProvider } from 'react-router';
 import { newQueryClient } from '@/shared/api/queries';
 import { styleNonce } from './nonce';
+import { Notices } from './Notices';
 import { router } from './routes';
 import { AccessGate } from './shell/AccessGate';
 import { Waiting } from './shell/Waiting';
@@ -25,7 +25,7 @@ export function App() {
     >
       <QueryClientProvider client={queries}>
         <ModalsProvider>
-          <Notifications position="bottom-right" />
+          <Notices />
           {isJoining ? (
             <Suspense fallback={<Waiting />}>
               <JoinPage />

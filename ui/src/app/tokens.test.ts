@@ -12,6 +12,9 @@ const WORDS = [
   '--accent',
 ];
 const SURFACES = ['--surface-shell', '--mantine-color-body', '--surface-quiet'];
+const CODE = Object.keys(COLOURS).filter(name => /^--code-(?!line|place|selection)/.test(name));
+const JSON_CODE = ['--code-member', '--code-string', '--code-number'];
+const CHANGED = ['--added', '--added-strong', '--removed', '--removed-strong'];
 const SCHEMES = { light: 0, dark: 1 } as const;
 
 /** All that draws, as text by its path: what has no colour, size of type or corner of its own but the tokens. */
@@ -31,6 +34,11 @@ describe.each(Object.entries(SCHEMES))('in the %s scheme', (_, at) => {
 
   it('a page stands out from the shell', () => {
     expect(ratio(colour('--mantine-color-body'), colour('--surface-shell'))).toBeGreaterThanOrEqual(1.2);
+  });
+
+  it.each(CODE)('%s can be read where code is', words => {
+    const grounds = ['--surface-quiet', ...(JSON_CODE.includes(words) ? CHANGED : [])];
+    for (const ground of grounds) expect(ratio(colour(words), colour(ground))).toBeGreaterThanOrEqual(4.5);
   });
 
   it.each(WORDS)('%s can be read on every surface', words => {

@@ -88,7 +88,7 @@ export const COLOURS: Record<string, readonly [light: string, dark: string]> = {
   '--added-strong': ['#b7e1c3', '#1f5c35'],
   '--added-words': ['#0d5230', '#b2f2cf'],
   '--removed': ['#fde2e2', '#4b1b1b'],
-  '--removed-strong': ['#f6c1bb', '#7a2b2b'],
+  '--removed-strong': ['#fad4cf', '#6b2424'],
   '--removed-words': ['#8a1414', '#ffc9c9'],
 
   // code and JSON, at least 4.5:1 on the ground of code blocks
