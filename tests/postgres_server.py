@@ -2,9 +2,11 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections import defaultdict
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -12,6 +14,7 @@ from typing import Any
 import pytest
 
 _DEBIAN = Path("/usr/lib/postgresql/15/bin")
+OWNER = "mnemoir"  # of the databases: no superuser, so that row security binds it
 _NOBODY = 65534  # PostgreSQL refuses to run as root
 
 
@@ -28,8 +31,9 @@ def binaries_of(version: int) -> Path:
 class PostgresServer:
     """One cluster with the role `postgres`; a context manager that ends what it started, and removes it."""
 
-    def __init__(self, version: int) -> None:
+    def __init__(self, version: int, options: str = "") -> None:
         self.version = version
+        self._options = options
         self._binaries = binaries_of(version)
         self.folder = Path(tempfile.mkdtemp(prefix="mnemoir-pg-", dir="/tmp"))  # the path of a socket must be short
         self._data = self.folder / "data"
@@ -52,8 +56,27 @@ class PostgresServer:
 
     def resume(self) -> None:
         """Start it again over its files."""
-        options = f"-k {self.folder} -c listen_addresses='' -c fsync=off"
+        options = f"-k {self.folder} -c listen_addresses='' -c fsync=off {self._options}"
         self._run("pg_ctl", "-D", self._data, "-w", "-o", options, "-l", self.folder / "log", "start")
+
+    def freeze(self) -> None:
+        """Stop all its processes where they are: they accept, and answer nothing."""
+        self._signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let them go on."""
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> None:
+        parent = int((self._data / "postmaster.pid").read_text().split()[0])
+        found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(parent)], capture_output=True, text=True)
+        for process in (parent, *map(int, found.stdout.split())):
+            with suppress(ProcessLookupError):  # it ended meanwhile
+                os.kill(process, number)
+
+    def dump(self, dsn: str) -> str:
+        """All that a database holds, as text, in the way that docs/storage.md tells its owner."""
+        return self._run("pg_dump", "--enable-row-security", "--inserts", dsn, PGOPTIONS="-c mnemoir.all=on")
 
     def stop(self) -> None:
         """End it, and remove its files."""
@@ -74,16 +97,17 @@ class PostgresServer:
     ) -> None:
         self.stop()
 
-    def _run(self, program: str, *arguments: str | Path) -> None:
+    def _run(self, program: str, *arguments: str | Path, **more: str) -> str:
         as_nobody = ["setpriv", f"--reuid={_NOBODY}", f"--regid={_NOBODY}", "--clear-groups"]
         command = [*(as_nobody if os.getuid() == 0 else ()), self._binaries / program, *arguments]
         # `HOME` is its own, and the locale one that every machine has
-        environment = {"HOME": str(self.folder), "PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
+        environment = {"HOME": str(self.folder), "PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", **more}
         done = subprocess.run(
             command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=self.folder
         )
         if done.returncode:
             raise AssertionError(f"{program} failed:\n{done.stdout}{done.stderr}")
+        return done.stdout
 
 
 class PostgresServers:
@@ -106,9 +130,11 @@ class PostgresServers:
             else:
                 taken = f"d{sum(one == version for one, _ in self._taken)}"
                 with psycopg.connect(server.dsn, autocommit=True) as connection:
-                    connection.execute(f"CREATE DATABASE {taken}")
+                    if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [OWNER]).fetchone():
+                        connection.execute(f"CREATE ROLE {OWNER} LOGIN")
+                    connection.execute(f"CREATE DATABASE {taken} OWNER {OWNER}")
             self._taken[version, folder] = taken
-        return _dsn(server, taken)
+        return _dsn(server, taken, OWNER)
 
     def of(self, version: int) -> PostgresServer:
         """The running server of that version."""
@@ -149,8 +175,8 @@ def psycopg_module() -> Any:
     return pytest.importorskip("psycopg", reason="the package psycopg is not installed")
 
 
-def _dsn(server: PostgresServer, database: str) -> str:
-    return server.dsn.replace("dbname=postgres", f"dbname={database}")
+def _dsn(server: PostgresServer, database: str, user: str = "postgres") -> str:
+    return f"host={server.folder} user={user} dbname={database}"
 
 
 _TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'mnemoir'"

@@ -118,8 +118,11 @@ def test_the_whole_service_works_without_what_is_optional(tmp_path):
         use(server)
         doctor = run("-m", "mnemoir", "doctor", MNEMOIR_SERVER__PORT=str(server.port), **environment)
         mcp = run("-m", "mnemoir", "mcp", MNEMOIR_SERVER__PORT=str(server.port), **environment)
+        ping: Any = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+        over_http = requests.post(f"{server.url}/mcp", json=ping, timeout=60)
     assert doctor.returncode == 0, doctor.stdout + doctor.stderr
     assert (mcp.returncode, "pip install 'mnemoir[mcp]'" in mcp.stderr) == (1, True)
+    assert (over_http.status_code, "pip install 'mnemoir[mcp]'" in over_http.text) == (501, True)
 
 
 def use(server: ServerProcess) -> None:

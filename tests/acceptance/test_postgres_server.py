@@ -3,6 +3,7 @@
 import base64
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import requests
 from tests.postgres_server import PostgresServer, binaries_of, servers
 from tests.serving import ServerProcess, clean_environment
 
-pytest.importorskip("psycopg_pool", reason="the package psycopg-pool is not installed")
+pytest.importorskip("psycopg", reason="the package psycopg is not installed")
 pytestmark = pytest.mark.slow
 TEA = {"messages": [{"role": "user", "content": "I drink green tea."}], "user_id": "anna"}
 
@@ -29,15 +30,14 @@ def environment_of(dsn: str) -> dict[str, str]:
     return {"STORAGE_BACKEND": "postgres", "MNEMOIR_STORAGE__POSTGRES__DSN": dsn}
 
 
-def served(folder: Path, dsn: str) -> ServerProcess:
-    return ServerProcess(folder / "data", environment=environment_of(dsn))
+def served(folder: Path, dsn: str, **more: str) -> ServerProcess:
+    return ServerProcess(folder / "data", environment=environment_of(dsn) | more)
 
 
-def command(folder: Path, dsn: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def command(folder: Path, dsn: str, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     given = [sys.executable, "-m", "mnemoir", *arguments, "--data-dir", str(folder / "data")]
-    return subprocess.run(
-        given, env=clean_environment(**environment_of(dsn)), capture_output=True, text=True, timeout=300
-    )
+    environment = clean_environment(**environment_of(dsn), **more)
+    return subprocess.run(given, env=environment, capture_output=True, text=True, timeout=300)
 
 
 def ask(server: ServerProcess, method: str, path: str, body: Any = None) -> Any:
@@ -89,6 +89,33 @@ def test_a_database_of_another_directory_is_refused(tmp_path):
     assert (done.returncode, "another data directory" in done.stderr, dsn in done.stderr) == (1, True, False)
 
 
+def test_what_was_said_is_encrypted_behind_a_restart_and_plain_again_behind_another(tmp_path):
+    dsn, key, database = servers.database_of(18, tmp_path), tmp_path / "key", servers.of(18)
+    key.write_text(base64.b64encode(bytes(32)).decode())
+    key.chmod(0o600)
+    keyed = {"MNEMOIR_ENCRYPTION__KEY_FILE": str(key)}
+    encrypted = keyed | {"MNEMOIR_ENCRYPTION__MODE": "fields"}
+    with served(tmp_path, dsn) as server:
+        ask(server, "POST", "/api/memories", TEA)
+    assert "green tea" in database.dump(dsn)
+    with served(tmp_path, dsn, **encrypted) as server:
+        ask(server, "POST", "/api/memories", TEA | {"user_id": "ben"})
+        chat(server, "I live in Graz.")
+        while "Lives in Graz" not in texts_of(server):
+            time.sleep(0.1)
+        assert texts_of(server, "ben") == ["Drinks green tea"]
+        found = ask(server, "POST", "/api/memories/search", {"query": "What do I drink?", "user_id": "ben"})
+        assert [hit["memory"] for hit in found["results"]][:1] == ["Drinks green tea"]
+    told = command(tmp_path, dsn, "encryption", "apply", **encrypted)
+    assert told.returncode == 0, told.stderr
+    dump = database.dump(dsn)
+    assert [word for word in ("green tea", "in Graz", "Drinks ", "I live") if word in dump] == []
+    assert command(tmp_path, dsn, "encryption", "apply", **keyed).returncode == 0
+    assert "green tea" in database.dump(dsn)
+    with served(tmp_path, dsn, **keyed) as server:
+        assert sorted(texts_of(server)) == ["Drinks green tea", "Lives in Graz"]
+
+
 def test_the_doctor_says_whether_the_database_answers(tmp_path):
     dsn = servers.database_of(18, tmp_path)
     assert "the PostgreSQL database answers" in command(tmp_path, dsn, "doctor").stdout
@@ -97,15 +124,42 @@ def test_the_doctor_says_whether_the_database_answers(tmp_path):
     assert "geheim" not in told.stdout + told.stderr
 
 
-def test_while_the_database_is_away_requests_are_503_and_then_served_again(tmp_path):
+def chat(server: ServerProcess, text: str) -> requests.Response:
+    body: Any = {"messages": [{"role": "user", "content": text}], "user": "anna", "memoryEnabled": True}
+    answer = requests.post(
+        f"{server.url}/v1/chat/completions", json=body, headers={"X-Session-Id": "trip"}, timeout=60
+    )
+    assert answer.status_code == 200, answer.text
+    return answer
+
+
+def test_while_the_database_is_away_requests_are_503_chats_go_on_and_then_all_is_served_again(tmp_path):
     with PostgresServer(18) as database, served(tmp_path, database.dsn) as server:
         ask(server, "POST", "/api/memories", TEA)
+        assert "X-Mnemoir-Degraded" not in chat(server, "What do I drink?").headers
         database.pause()
+        for question in ("How are you?", "What do you know about me?"):
+            assert chat(server, question).headers["X-Mnemoir-Degraded"] == "memory"
         answer = requests.get(f"{server.url}/api/memories?user_id=anna", timeout=60)
         assert (answer.status_code, answer.json()["code"]) == (503, "storage_unavailable")
         assert requests.get(f"{server.url}/health", timeout=60).status_code == 503
         database.resume()
+        while requests.get(f"{server.url}/health", timeout=60).status_code != 200:
+            time.sleep(0.1)
         assert texts_of(server) == ["Drinks green tea"]
+        assert chat(server, "What do I drink?").headers["X-Memory-Injected"] != "0"
+
+
+def test_a_superuser_is_served_and_its_operator_is_told_everywhere(tmp_path):
+    dsn = servers.database_of(18, tmp_path).replace("user=mnemoir", "user=postgres")
+    with served(tmp_path, dsn) as server:
+        ask(server, "POST", "/api/memories", TEA)
+        assert texts_of(server) == ["Drinks green tea"]
+        (remark,) = [one for one in ask(server, "GET", "/api/status")["remarks"] if one["about"] == "storage"]
+        assert (remark["state"], "Row security is off: the role postgres" in remark["found"]) == ("warn", True)
+        assert server.log.read_text().count("Row security is off") == 1
+    told = command(tmp_path, dsn, "doctor").stdout
+    assert "warn  database        Row security is off" in told
 
 
 @pytest.mark.parametrize(
@@ -113,16 +167,14 @@ def test_while_the_database_is_away_requests_are_503_and_then_served_again(tmp_p
     [
         ({"STORAGE_BACKEND": "postgres"}, "storage.postgres.dsn"),
         (environment_of("nonsense=1"), "connection string"),
-        (environment_of("host=/nowhere") | {"MNEMOIR_ENCRYPTION__MODE": "fields"}, "in PostgreSQL"),
+        (environment_of("host=/nowhere password=geheim"), "on /nowhere"),
     ],
 )
 def test_a_start_that_cannot_be_ends_with_a_sentence(tmp_path, environment, said):
     line = [sys.executable, "-m", "mnemoir", "serve", "--port", "0", "--data-dir", str(tmp_path / "data")]
-    key = tmp_path / "key"
-    key.write_text(base64.b64encode(bytes(32)).decode())
-    key.chmod(0o600)
-    given = clean_environment(MNEMOIR_ENCRYPTION__KEY_FILE=str(key), **environment)
+    given = clean_environment(**environment)
     done = subprocess.run(line, env=given, capture_output=True, text=True, timeout=300)
     assert done.returncode in (1, 2)
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+    assert "geheim" not in done.stderr

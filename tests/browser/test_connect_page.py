@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import aiohttp
+import httpx2
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 from openai import AsyncOpenAI
 from playwright.async_api import Page, expect
 
@@ -108,7 +110,8 @@ async def test_agents_are_given_the_tools_of_one_user(site: Site, open_window: O
     window = await open_window(site)
     await as_somebody(window)
     page = await window.go("/connect?client=mcp")
-    await expect(page.get_by_role("region", name="Code, json")).to_contain_text(PROJECT)
+    codes = page.get_by_role("region", name="Code, json")
+    await expect(codes.last).to_contain_text(PROJECT)
     given = json.loads(await code_on(page, "json"))["mcpServers"]["mnemoir"]
     assert given["command"] == "mnemoir"
     started = StdioServerParameters(command=sys.executable, args=["-m", "mnemoir", *given["args"]])
@@ -118,6 +121,12 @@ async def test_agents_are_given_the_tools_of_one_user(site: Site, open_window: O
     assert answer.structured_content == {"result": []}
     await expect(page.get_by_text("Last call:")).to_contain_text("(GET /api/memories). 1 call since")
     await expect(page.get_by_role("tab", name=re.compile("^MCP.*connected$"))).to_be_visible()
+    called = json.loads(await codes.first.text_content() or "")["mcpServers"]["mnemoir"]
+    async with (
+        httpx2.AsyncClient(headers=called["headers"]) as http,
+        Client(streamable_http_client(called["url"], http_client=http)) as agent,
+    ):
+        assert (await agent.call_tool("list_memories", {})).structured_content == {"result": []}
 
 
 @pytest.mark.slow

@@ -42,7 +42,7 @@ def test_a_question_and_its_answer_are_one_write_each_and_nothing_is_read_back(o
     trips.clear()
     place = Place(parent_id=None, sends_new_only=False)
     stored = store_question(own, "tea", history=[Message("user", "Hello")], prompt="", place=place)
-    assert (trips, [one.text for one in stored.new]) == (["write"], ["Hello"])
+    assert (trips, [one.text for one in stored.new.messages]) == (["write"], ["Hello"])
     gathering = Gathering()
     gathering.take([Text(text="Hi")])
     assert store_answer(own, stored.turn, gathering.so_far(), "run_1", "stop")  # its id

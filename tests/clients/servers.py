@@ -26,8 +26,9 @@ _USER = "single-model"
 def running(folder: Path, *, directly: bool = False) -> Iterator[Mapping[str, str]]:
     """Addresses by name while everything runs.
 
-    `openai`, `ollama` and `responses` say what is behind the server, `tree` serves what `mnemoir init` writes, and
-    `far` is the model's script. `directly` gives the model's own address in place of every server's.
+    `openai`, `ollama` and `responses` say what is behind the server, `tree` serves what `mnemoir init` writes,
+    `agents` asks for a key and has no model, and `far` is the model's script. With `directly` every server's
+    address is the model's own.
     """
     with contextlib.ExitStack() as stack:
         llm = stack.enter_context(ScriptedLLM.in_thread())
@@ -66,6 +67,7 @@ _SETTINGS: Mapping[str, Mapping[str, str]] = {
         "MNEMOIR_LLM__BASE_URL": "{url}/v1",
         "MNEMOIR_LLM__MODEL": "{model}",
     },
+    "agents": {"API_KEYS": "a-key-of-sixteen-characters"},
     "tree": {},
 }
 

@@ -21,8 +21,9 @@ from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, SqlProjectSettings
 from mnemoir.storage.sql.engine import Engine
 from mnemoir.storage.sqlite import open_database
 from mnemoir.storage.sqlite.sealed_sql import sealing
+from tests.contracts.words import SetClock
 from tests.narrowing import instance
-from tests.postgres_server import servers
+from tests.postgres_server import psycopg_module, servers
 from tests.storage.sealing_kit import cells_in
 
 SPACES = ("multilingual",)  # in which one text has a vector made of each fact of its user
@@ -63,7 +64,7 @@ async def _encrypted(folder: Path) -> AsyncIterator[Engine]:
 
 @asynccontextmanager
 async def _postgres(version: int, folder: Path) -> AsyncIterator[Engine]:
-    pytest.importorskip("psycopg_pool", reason="the package psycopg-pool is not installed")
+    pytest.importorskip("psycopg", reason="the package psycopg is not installed")
     from mnemoir.storage.postgres.engine import open_postgres  # the driver is an extra
 
     database = await asyncio.to_thread(open_postgres, servers.database_of(version, folder))
@@ -73,12 +74,28 @@ async def _postgres(version: int, folder: Path) -> AsyncIterator[Engine]:
         await database.aclose()
 
 
+@asynccontextmanager
+async def _encrypted_postgres(version: int, folder: Path) -> AsyncIterator[Engine]:
+    pytest.importorskip("psycopg", reason="the package psycopg is not installed")
+    from mnemoir.storage.postgres.engine import open_postgres  # the same
+
+    cells, dsn = cells_in(folder), servers.database_of(version, folder)
+    database = await asyncio.to_thread(open_postgres, dsn, cells=cells)
+    try:
+        yield database
+    finally:
+        await database.aclose()
+        instance(KeyRing, cells.keys).close()
+
+
 OpenEngine = Callable[[Path], AbstractAsyncContextManager[Engine]]
 ENGINES: Mapping[str, OpenEngine] = {
     "sqlite": _sqlite,
     "encrypted": _encrypted,
     "postgres-18": partial(_postgres, 18),
     "postgres-15": partial(_postgres, 15),
+    "postgres-18-encrypted": partial(_encrypted_postgres, 18),
+    "postgres-15-encrypted": partial(_encrypted_postgres, 15),
 }
 
 
@@ -92,6 +109,21 @@ async def _sql_memories(open_engine: OpenEngine, folder: Path, clock: Clock) -> 
 async def _sql_jobs(open_engine: OpenEngine, folder: Path, clock: Clock) -> AsyncIterator[JobQueue]:
     async with open_engine(folder) as database:
         yield SqlJobQueue(database, clock)
+
+
+@asynccontextmanager
+async def _postgres_jobs(name: str, folder: Path, clock: SetClock) -> AsyncIterator[JobQueue]:
+    """Leases go by the clock of the database: when the test's is moved, they are moved in its place."""
+    version = int(name.split("-")[1])
+    dsn, moved = servers.database_of(version, folder), "UPDATE mnemoir.jobs SET lease_until = lease_until - %s"
+
+    def move(seconds: float) -> None:
+        with psycopg_module().connect(dsn) as connection:
+            connection.execute(moved, [seconds])
+
+    async with _sql_jobs(ENGINES[name], folder, clock) as jobs:
+        clock.on_move = move
+        yield jobs
 
 
 @asynccontextmanager
@@ -122,7 +154,9 @@ MEMORY_STORES = {
     )
     for name, open_engine in ENGINES.items()
 } | {"files": MemoryBackend(open=_file_memories)}
-JOB_QUEUES = {name: partial(_sql_jobs, open_engine) for name, open_engine in ENGINES.items()}
+JOB_QUEUES = {name: partial(_sql_jobs, open_engine) for name, open_engine in ENGINES.items()} | {
+    name: partial(_postgres_jobs, name) for name in ENGINES if name.startswith("postgres")
+}
 PROJECT_SETTINGS = {name: partial(_sql_settings, open_engine) for name, open_engine in ENGINES.items()} | {
     "files": _file_settings
 }

@@ -166,11 +166,11 @@ async def test_a_queue_tells_its_newest_jobs_that_have_not_ended(jobs):
 async def test_a_job_whose_worker_stopped_to_beat_goes_to_the_next(jobs, clock):
     await jobs.put("evt_1", "remember", {})
     await claim(jobs, "one")
-    clock.move(seconds=LEASE_S - 1)
+    clock.move(seconds=LEASE_S / 2)
     assert await jobs.beat("one", ["evt_1"], LEASE_S) == ["evt_1"]
-    clock.move(seconds=LEASE_S - 1)
+    clock.move(seconds=LEASE_S / 2)
     assert await jobs.reclaim() == 0
-    clock.move(seconds=1)
+    clock.move(seconds=LEASE_S / 2)
     assert await jobs.reclaim() == 1
     assert (await claim(jobs, "two")).attempts == 2
 

@@ -190,3 +190,21 @@ def _name(scope) -> str:
 
 def test_the_vectors_above_stand_on_the_clock_of_the_suite():
     assert from_text("2026-01-21T10:30:00Z") == NOW
+
+
+async def test_of_certain_memories_those_are_given_that_are_visible_now(store):
+    tea, late, old, gone = await keep(
+        store,
+        fact("Likes tea"),
+        fact("Is away", expires_on="2026-01-20"),
+        fact("Ran", created_at="2025-01-01T00:00:00Z", updated_at=None),
+        fact("Owns a cat"),
+    )
+    await store.commit(MIRA, [remove(gone)], ASKED)
+    ids = [one.id for one in (tea, late, old, gone)]
+    assert [one.text for one in await store.current(MIRA, SIX_DAYS, [*ids, "mem_unknown"])] == ["Likes tea"]
+    assert sorted(one.text for one in await store.current(MIRA, Visible(now=NOW), ids)) == ["Likes tea", "Ran"]
+    assert await store.current(MIRA, SIX_DAYS, []) == []
+    await store.commit(MIRA, [rewrite(tea, "Likes green tea")], ASKED)
+    assert [one.text for one in await store.current(MIRA, SIX_DAYS, ids)] == ["Likes green tea"]
+    assert await store.current(replace(MIRA, user="tom"), SIX_DAYS, ids) == []

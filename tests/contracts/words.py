@@ -1,5 +1,6 @@
 """Short words for the contract suites: a clock, scopes, memories and changes."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -19,16 +20,18 @@ ALL = Visible(now=NOW + timedelta(days=3650))
 
 
 class SetClock:
-    """Stands still until it is moved."""
+    """Stands still until it is moved; `on_move` does the same to another one, by so many seconds."""
 
     def __init__(self) -> None:
         self.now = NOW
+        self.on_move: Callable[[float], object] = lambda _: None
 
     def __call__(self) -> datetime:
         return self.now
 
     def move(self, **by: float) -> None:
         self.now += timedelta(**by)
+        self.on_move(timedelta(**by).total_seconds())
 
 
 def entry(text: str, model: str | None = "m1") -> IndexEntry:

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
+import mnemoir.mcp.exchange  # noqa: F401 - the import is in no test's time
 from mnemoir.providers.http import AsgiAnswer
 from tests.server.server_kit import JSON, Server, error_of, succeeded
 

@@ -276,3 +276,24 @@ def test_a_folder_tells_whose_key_it_has(tmp_path):
     assert memories == ("acme", "default", "Mira/x")
     assert talks[:2] == ("acme", "default")
     assert talks[2].startswith("%")
+
+
+async def test_what_was_recalled_for_a_question_is_encrypted_and_stands_with_it_before_and_after(tmp_path, sealed):
+    asked: list[JSON] = [{"role": "user", "content": "Who likes zanzibarquince?"}]
+    sent: list[list[JSON]] = []
+    plain: JSON = {}
+    for settings in (plain, sealed):
+        async with ScriptedLLM() as llm, serving(tmp_path, {"memory.enabled": True} | settings | asks(llm)) as server:
+            llm.rule(lambda one: "memory_facts" in one.prompt, '{"facts": []}')
+            if settings:
+                await settled(server)
+                assert holds(tmp_path, '[["memory"') == set()
+            else:
+                await add(server, f"Likes {SAID}")
+            on = {"model": "any", "messages": asked, "user": "mira", "memoryEnabled": True}
+            await server.post(CHAT, on, x_session_id="tea")
+            sent.append(next(one.body["messages"] for one in llm.requests if f"Likes {SAID}" in one.prompt))
+            assert holds(tmp_path, '[["memory"') == (set() if settings else {'[["memory"'})
+        said = [{"role": "assistant", "content": "Understood."}, {"role": "user", "content": "And now?"}]
+        asked += said
+    assert sent[1][: len(sent[0])] == sent[0]

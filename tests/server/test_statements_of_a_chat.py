@@ -70,3 +70,15 @@ async def test_a_job_costs_one_look_for_work(open_server, ran):
     for number in range(1, CHATS + 1):
         await chat(server, f"And spider {number}?", ran)
     assert ran["jobs.claim_jobs"] - looks <= ran["jobs.put_job"] - jobs + CHATS
+
+
+async def test_what_stands_with_former_questions_costs_a_chat_two_statements(open_server, ran):
+    server = await open_server()
+    memory = {"messages": [{"role": "user", "content": "Keeps a spider"}], "infer": False, "user_id": "user"}
+    await server.post("/api/memories", memory)
+    for number in range(CHATS):
+        await chat(server, f"How many legs does spider {number} have?", ran)
+    costs = {name: ran[name] for name in ("memories.current", "sessions/recalled.put_recalled")}
+    assert costs == {"memories.current": CHATS - 1, "sessions/recalled.put_recalled": CHATS}
+    # what was recalled comes with the uid of the question
+    assert (ran["sessions/recalled.questions"], ran["sessions/messages.uid"]) == (CHATS, 0)

@@ -4,7 +4,7 @@ import pytest
 
 from mnemoir.core.messages import ImagePart, Message, TextPart, text_message
 from mnemoir.ports.memory_service import ChatTurn
-from mnemoir.workflows.nodes.recall import with_recalled_lines
+from mnemoir.workflows.nodes.recalled_lines import Front
 from tests.scripted_llm import Answer
 from tests.wire.framed_prompts import FRAMED, PLANTED, TYPED
 from tests.wire.framed_prompts import QUESTION as ASKED
@@ -54,7 +54,7 @@ async def test_a_queued_turn_of_the_same_chat_is_not_recalled(desk, llm, memory)
 
 
 async def test_memory_is_searched_for_the_words_as_typed_and_keeps_them_so(desk, memory):
-    fenced = with_recalled_lines([QUESTION], [VEGETARIAN])
+    fenced = Front(place=0, lines=[VEGETARIAN]).put_before([QUESTION])
     await run(desk.workflows(), *HISTORY, *fenced)
     assert memory.asked == [QUESTION.text]
     assert [turn.user_text for turn in memory.kept] == [QUESTION.text]
@@ -82,13 +82,13 @@ async def test_a_project_can_switch_memory_off(desk, memory):
 def test_pictures_of_the_message_stay_with_it():
     picture = ImagePart(url="data:image/png;base64,AAAA")
     asked = Message(role="user", parts=[TextPart(text="Is this vegan?"), picture])
-    (changed,) = with_recalled_lines([asked], [VEGETARIAN])
+    (changed,) = Front(place=0, lines=[VEGETARIAN]).put_before([asked])
     assert changed.text.endswith("Is this vegan?")
     assert changed.parts[1:] == (picture,)
 
 
 def test_without_a_user_message_nothing_is_added():
-    assert with_recalled_lines(HISTORY[:1], [VEGETARIAN]) == HISTORY[:1]
+    assert Front(place=None, lines=[VEGETARIAN]).put_before(HISTORY[:1]) == HISTORY[:1]
 
 
 @pytest.mark.parametrize("text", [case[1] for case in FRAMED + PLANTED], ids=[case[0] for case in FRAMED + PLANTED])

@@ -18,6 +18,7 @@ from mnemoir.models.health import Connected, EmbedderHealth, ModelHealth
 from mnemoir.models.latencies import Spread
 from mnemoir.models.reaching import Health
 from mnemoir.ports.jobs import JobTally
+from mnemoir.storage.databases import ON_A_WARNING
 from mnemoir.storage.private_folders import is_open_to_others
 
 _HOUR, _DAY = 60, 24 * 60
@@ -278,6 +279,8 @@ def _remark_of_connection(about: Literal["model", "embedder"], said: str, connec
 def _remarks_of_storage(parts: Parts, room: Room, problem: str, is_open: bool) -> Iterator[Remark]:
     if problem:
         yield Remark(about="storage", state="fail", found=problem, to_do="Run `mnemoir doctor`.")
+    if warning := parts.memory.database.warning:
+        yield Remark(about="storage", state="warn", found=warning, to_do=ON_A_WARNING)
     if not room.writable:
         found = f"{room.data_dir} cannot be written."
         yield Remark(about="storage", state="fail", found=found, to_do="Make it writable for the server.")

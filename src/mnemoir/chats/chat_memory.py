@@ -11,6 +11,7 @@ from mnemoir.memory.facts import Facts
 from mnemoir.ports.memory_service import ChatTurn, MemoryService, RecallLimits
 from mnemoir.ports.memory_store import Project
 from mnemoir.ports.project_settings import ProjectSettingsStore
+from mnemoir.ports.recalled import Standing
 from mnemoir.privacy.handling import PersonalData
 from mnemoir.privacy.policy import PersonalDataRefused
 from mnemoir.providers.memory_service import HttpMemoryService
@@ -57,8 +58,9 @@ def chat_memory(
     projects: ProjectSettingsStore,
     facts: Facts,
     personal_data: PersonalData,
+    standing: Standing,
 ) -> ChatMemory:
-    """What chats recall and keep, within the limits of their project."""
+    """What chats recall and keep, within the limits of their project; `standing` is of this server's own memory."""
     is_here = points_here(settings)
 
     async def allowance(scope: Scope) -> RecallLimits | None:
@@ -90,4 +92,5 @@ def chat_memory(
         keep=keep,
         foreseen=foreseen,
         learn_from=settings.memory.learn_from,
+        standing=standing if is_here else None,
     )

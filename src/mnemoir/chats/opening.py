@@ -17,6 +17,7 @@ from mnemoir.chats.past_undoing import PastUndoing
 from mnemoir.chats.quotas import Quotas
 from mnemoir.chats.recording import Recorder
 from mnemoir.chats.remembering import Turns
+from mnemoir.chats.standing import standing_lines
 from mnemoir.chats.stock import Stock
 from mnemoir.chats.titles import Titles, choose_namer
 from mnemoir.core.owning import Own
@@ -94,7 +95,15 @@ def open_talks(
         jobs=jobs,
         background=background,
         turns=turns,
-        memory=chat_memory(settings, timed, turns, memory.project_settings, memory.facts, memory.personal_data),
+        memory=chat_memory(
+            settings,
+            timed,
+            turns,
+            memory.project_settings,
+            memory.facts,
+            memory.personal_data,
+            standing_lines(settings, models, memory, conversations),
+        ),
         memory_service=service,
         times=times,
     )

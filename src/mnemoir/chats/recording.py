@@ -42,9 +42,11 @@ from mnemoir.core.conversations import Message, checked_session_id
 from mnemoir.core.errors import InvalidRequest, MnemoirError, StorageUnavailable, places_of
 from mnemoir.core.events import Emit, Event, Gathering
 from mnemoir.core.messages import ChatRequest
+from mnemoir.ports.recalled import KeptRecall
 from mnemoir.ports.run_store import RunStore
 from mnemoir.privacy.handling import Handled, PersonalData
 from mnemoir.storage.user_pool import in_thread
+from mnemoir.wire.app_prompts import typed_text
 from mnemoir.wire.session import History
 from mnemoir.workflows.dispatch import Workflows
 from mnemoir.workflows.run import Caller, RecordedTurn
@@ -143,6 +145,7 @@ class Recorder:
             sends_new_only=shown == "server",
             shows_stored=shows_stored,
             names_all=self._workflows.serves_tree and not shows_stored,  # discussions of trees use the uids
+            recalls=caller.recalls and not self._workflows.serves_tree,
         )
         try:
             return replace(await self._begin_turn(handled, caller, place), titled=titled)
@@ -199,7 +202,8 @@ class Recorder:
         chat = handled.chat
         sent = chat.request.messages
         async with self._conversations.of(caller.scope) as own:
-            history = await in_thread(conversation_messages, sent)
+            kept = await in_thread(kept_messages, sent)
+            history = await in_thread(conversation_messages, kept)
             recalled = await self._recalled_messages(own, history)  # first, so that a question never finds itself
             prompt = "\n\n".join(one.text for one in sent if one.role in INSTRUCTIONS)
             stored = await self._store_messages(own, caller, history, prompt, place)
@@ -208,8 +212,9 @@ class Recorder:
                 show = partial(copy_context().run, _stored_window, own, stored, sent)
                 shown = await asyncio.get_running_loop().run_in_executor(self._windows, show)
                 chat = replace(chat, request=replace(chat.request, messages=shown))
+                _note_question(stored.turn.recalled, shown)
             elif stored.uids:
-                chat = replace(chat, request=replace(chat.request, messages=_with_uids(sent, stored.uids)))
+                chat = replace(chat, request=replace(chat.request, messages=_with_uids(sent, kept, stored.uids)))
         turn = stored.turn
         caller = replace(caller, recorded=turn)
         await self._personal_data.said_in(handled, caller.recorded_scope)
@@ -303,11 +308,19 @@ class Recorder:
         return ids is not None
 
 
-def _with_uids(sent: Sequence[core.Message], uids: Sequence[str | None]) -> list[core.Message]:
-    """The messages with the uids of their stored versions; `uids` are of the newest, without instructions."""
-    left, kept = list(uids), {id(one) for one in kept_messages(sent)}
-    named = [replace(one, uid=left.pop()) if left and id(one) in kept else one for one in reversed(sent)]
-    return named[::-1]
+def _with_uids(
+    sent: Sequence[core.Message], kept: Sequence[core.Message], uids: Sequence[str | None]
+) -> list[core.Message]:
+    """The messages with the uids of their stored versions; `uids` are of the newest of those that were kept."""
+    named = {id(one): uid for one, uid in zip(reversed(kept), reversed(uids), strict=False)}
+    return [one if (uid := named.get(id(one))) is None else replace(one, uid=uid) for one in sent]
+
+
+def _note_question(recalled: KeptRecall | None, shown: Sequence[core.Message]) -> None:
+    """Note the newest question of the window, which may stand in front of the messages that were sent."""
+    if recalled is not None:
+        asked = (one.uid for one in reversed(shown) if one.role == "user" and typed_text(one.text))
+        recalled.question = next(asked, None)
 
 
 def _stored_window(own: OwnConversations, stored: StoredQuestion, sent: Sequence[core.Message]) -> list[core.Message]:

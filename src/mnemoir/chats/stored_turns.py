@@ -3,7 +3,7 @@
 All functions block.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
 
@@ -23,8 +23,9 @@ from mnemoir.core.events import Reply
 from mnemoir.core.messages import ChatRequest
 from mnemoir.core.text import RecalledLine, put_up
 from mnemoir.ports.log import Log
+from mnemoir.ports.recalled import KeptRecall, read_references, references_as_json
 from mnemoir.wire.agents.frames import is_of_agent, is_summary
-from mnemoir.wire.app_prompts import question_in, without_frame
+from mnemoir.wire.app_prompts import question_in, typed_text, without_frame
 from mnemoir.workflows.run import RecordedTurn, last_user_message
 
 INSTRUCTIONS = ("system", "developer", "systemMes")  # roles of instructions, which are no part of the conversation
@@ -36,21 +37,37 @@ PERSONAL_DATA = "personal_data"  # the member of a session's metadata that lists
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownHistory:
-    """The system prompt of a stored conversation and its window, which ends with the new messages."""
+    """The system prompt of a stored conversation and its window, which ends with the new messages.
+
+    `uids` are those of the window's messages where what was recalled for them counts, None for others.
+    """
 
     prompt: str
     window: Sequence[Message]
+    uids: Sequence[str | None]
 
 
-def shown_history(rows: Log, manager: MemoryManager, turn: RecordedTurn, new: Sequence[Message]) -> ShownHistory:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewMessages:
+    """The new messages of a request, and the uids of those of which they are known."""
+
+    messages: Sequence[Message]
+    uids: Sequence[str | None]
+
+
+def shown_history(rows: Log, manager: MemoryManager, turn: RecordedTurn, new: NewMessages) -> ShownHistory:
     """The history that ends with the `new` messages.
 
     New messages are never cut away, however many tokens they have. Where another request has moved the thread to
     another branch since, the newest messages of this one are shown. Blocks: a strategy may ask a model for a summary.
     """
     record = rows.get_session(turn.conversation_id)
-    window = _window(rows, manager, turn, new) or _newest_turn(rows, manager, turn, new)
-    return ShownHistory(prompt=record.system_prompt if record else "", window=window)
+    window = _window(rows, manager, turn, new.messages) or _newest_turn(rows, manager, turn, new)
+    return ShownHistory(
+        prompt=record.system_prompt if record else "",
+        window=messages_of(window),
+        uids=[None if one.made or turn.recalled is None else one.uid for one in window],
+    )
 
 
 def window_for_model(
@@ -63,7 +80,12 @@ def window_for_model(
     system = [one for one in sent if one.role in INSTRUCTIONS]
     if not system and history.prompt:
         system = [core.text_message("system", history.prompt)]
-    shown = to_model(Attachments(own.node_parts.objects).bring_back(history.window))
+    window = Attachments(own.node_parts.objects).bring_back(history.window)
+    shown = [
+        one if uid is None else replace(one, uid=uid)
+        for message, uid in zip(window, history.uids, strict=True)
+        for one in to_model([message])
+    ]
     return [*system, *_with_documents(shown, sent)]
 
 
@@ -72,6 +94,8 @@ def with_recalled_messages(chat: ChatRequest, recalled: Sequence[RecalledMessage
 
     They stand within the memory fence, which is removed again before anything is learned from the question.
     """
+    if not recalled:  # what the messages say is worked out in milliseconds
+        return chat
     messages = list(chat.request.messages)
     place = last_user_message(messages)
     present = {(one.role, without_frame(one).text) for one in messages}
@@ -91,36 +115,41 @@ def _with_documents(shown: list[core.Message], sent: Sequence[core.Message]) -> 
     question = without_frame(framed)
     if question is framed or question.text != shown[place].text:
         return shown
-    return [*shown[:place], framed, *shown[place + 1 :]]
+    return [*shown[:place], replace(framed, uid=shown[place].uid), *shown[place + 1 :]]
 
 
-def _window(rows: Log, manager: MemoryManager, turn: RecordedTurn, new: Sequence[Message]) -> Sequence[Message]:
+def _window(rows: Log, manager: MemoryManager, turn: RecordedTurn, new: Sequence[Message]) -> Sequence[StoredMessage]:
     """The window up to the new messages, without later ones of another request; [] when it does not hold them."""
     session_id, budget = turn.conversation_id, manager.max_history_tokens
     window = stored_window(manager.strategy, rows, session_id, budget)
     end = next((at + 1 for at, one in enumerate(window) if one.id == turn.message_id and not one.made), 0)
-    shown = messages_of(window[:end])
+    shown: Sequence[StoredMessage] = window[:end]
     if not end:
         stored = rows.messages_by_id([turn.message_id]).get(turn.message_id)
         if stored is not None and not stored.is_on_thread:
             way = rows.way_to(session_id, turn.message_id, _MOST_OF_A_BRANCH)
             tail = tail_of(way[::-1], budget, CHARS4, is_whole=len(way) < _MOST_OF_A_BRANCH)
-            shown = messages_of(tail.stored[tail.cut :])
-    return shown if _words(shown[-len(new) :]) == _words(new) else []
+            shown = tail.stored[tail.cut :]
+    return shown if _words(messages_of(shown[-len(new) :])) == _words(new) else []
 
 
-def _newest_turn(rows: Log, manager: MemoryManager, turn: RecordedTurn, new: Sequence[Message]) -> Sequence[Message]:
+def _newest_turn(rows: Log, manager: MemoryManager, turn: RecordedTurn, new: NewMessages) -> Sequence[StoredMessage]:
     """The new messages, whatever their size, behind their question, and the newest between the two that fit."""
-    if new[0].role == "user":
-        return new
-    way = _way_to_question(rows, turn, len(new))
+    as_sent = [
+        StoredMessage(id=ROOT, session_id=turn.conversation_id, message=one, created_at=None, uid=uid)
+        for one, uid in zip(new.messages, new.uids, strict=True)
+    ]
+    if new.messages[0].role == "user":
+        return as_sent
+    way = _way_to_question(rows, turn, len(as_sent))
     stored = with_closed_calls(way[::-1])
-    begin = way[: len(new)][-1].id if way else None
+    begin = way[: len(as_sent)][-1].id if way else None
     first = next((at for at, one in enumerate(stored) if one.id == begin and not one.made), len(stored) - 1)
     recent = messages_of(stored)
     least = sum(at > first for at in borders(recent, "message")) + 1
     question = [0] if recent and recent[0].role == "user" else []
-    return fit(recent, manager.max_history_tokens, CHARS4, "message", least, question) or new
+    shown = {id(one) for one in fit(recent, manager.max_history_tokens, CHARS4, "message", least, question)}
+    return [one for one in stored if id(one.message) in shown] or as_sent
 
 
 def _way_to_question(rows: Log, turn: RecordedTurn, least: int) -> list[StoredMessage]:
@@ -144,13 +173,14 @@ class Place:
     """The position that a request gives its messages: after a stored message, or all of them after the head.
 
     With `shows_stored` the model sees the stored window instead of the client's messages. With `names_all` the uids
-    of all messages are returned.
+    of all messages are returned. With `recalls` what was recalled for questions is read.
     """
 
     parent_id: int | None
     sends_new_only: bool
     shows_stored: bool = False
     names_all: bool = False
+    recalls: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,12 +188,13 @@ class StoredQuestion:
     """The stored part of a chat: its turn, its new messages, and the history to show, if any.
 
     `added` are the ids of messages not stored before; the last message always counts as new. `uids` are those of
-    the newest messages that the client sent, instructions apart; none unless all were asked for.
+    the newest messages that the client sent, instructions apart: of all of them if they were asked for, else of those
+    that something was recalled for and of the newest question.
     """
 
     turn: RecordedTurn
     added: Sequence[int]
-    new: Sequence[Message]
+    new: NewMessages
     shown: ShownHistory | None = None
     uids: Sequence[str | None] = ()
 
@@ -172,12 +203,12 @@ class UnknownParent(InvalidRequest):
     """Raised when the conversation has no message with that id."""
 
 
-def conversation_messages(sent: Sequence[core.Message]) -> list[Message]:
-    """The messages of a request as conversations hold them: without document frames.
+def conversation_messages(kept: Sequence[core.Message]) -> list[Message]:
+    """The `kept_messages` of a request as conversations hold them: without document frames.
 
     So a question is the same message when a client sends it again without the documents that came with it.
     """
-    return [from_model(without_frame(without_tags(one))) for one in kept_messages(sent)]
+    return [from_model(without_frame(without_tags(one))) for one in kept]
 
 
 def kept_messages(sent: Sequence[core.Message]) -> list[core.Message]:
@@ -220,24 +251,42 @@ def store_question(
         placed = rows.append(
             session_id, records, after=after, system_prompt=prompt, embedding_model=manager.embedding_model
         )
-        new = history[len(history) - max(1, len(placed.added)) :]
+        first_new = len(history) - max(1, len(placed.added))
         asked = [id for id, one in zip(placed.ids, history, strict=True) if one.role == "user"][-1:]
-        uids = rows.uids_of(placed.ids if place.names_all else asked)
-        question = uids[asked[0]] if asked else None
-        if place.parent_id is None and placed.added and new[0].role != "assistant":  # no answer of the client's own
+        if place.recalls:
+            uids, recalled = _read_recalled(rows, session_id, placed.ids, history, asked)
+        else:
+            uids, recalled = rows.uids_of(placed.ids if place.names_all else asked), None
+        named = [uids.get(id) for id in placed.ids]
+        new = NewMessages(messages=history[first_new:], uids=named[first_new:])
+        is_of_client = new.messages[0].role == "assistant"  # an answer of its own
+        if place.parent_id is None and placed.added and not is_of_client:
             own.open_questions.follow(own.folder, placed.parent_id, placed.added[0])
         turn = RecordedTurn(
             conversation_id=session_id,
             message_id=placed.ids[-1],
-            question_uid=question,
+            question_uid=uids[asked[0]] if asked else None,
             open=own.open_questions.ask(own.folder, placed.ids[-1]),
+            recalled=recalled,
         )
         is_at_hand = isinstance(manager.strategy, SimpleStrategy)  # other strategies may wait for a model
         shown = shown_history(rows, manager, turn, new) if place.shows_stored and is_at_hand else None
-        named = [uids.get(id) for id in placed.ids] if place.names_all else []
-        return StoredQuestion(turn=turn, added=placed.added, new=new, shown=shown, uids=named)
+        is_named = place.names_all or place.recalls
+        return StoredQuestion(turn=turn, added=placed.added, new=new, shown=shown, uids=named if is_named else ())
 
     return own.log.together(append_history)
+
+
+def _read_recalled(
+    rows: Log, session_id: str, ids: Sequence[int], history: Sequence[Message], asked: Sequence[int]
+) -> tuple[Mapping[int, str], KeptRecall]:
+    """The uids of questions that something was recalled for, of the newest and of `asked`; and what was recalled."""
+    said = zip(reversed(ids), reversed(history), strict=True)
+    question = next((id for id, one in said if one.role == "user" and typed_text(one.text)), None)
+    found = rows.questions(session_id, [*asked, *([] if question is None else [question])])
+    uids = {id: uid for id, (uid, _) in found.items()}
+    known = {uid: read for uid, text in found.values() if (read := read_references(text)) is not None}
+    return uids, KeptRecall(known=known, question=None if question is None else uids.get(question))
 
 
 def _check_parent(own: OwnConversations, session_id: str, parent_id: int) -> None:
@@ -273,11 +322,14 @@ def store_answer(
 ) -> Sequence[int] | None:
     """Store the answer; the ids of the messages to embed, None when the conversation is gone.
 
-    These are the answer and what it was put in front of: messages that came behind the question while it was under
-    way. There are none for an answer without text and calls, which is not stored. Vectors are made by a later call of
-    `MemoryManager.embed`.
+    What was recalled for questions is stored with it. The ids are those of the answer and of what it was put in front
+    of: messages that came behind the question while it was under way. There are none for an answer without text and
+    calls, which is not stored. Vectors are made by a later call of `MemoryManager.embed`.
     """
+    recalled = {} if turn.recalled is None else turn.recalled.changed
+    references = {uid: references_as_json(each) for uid, each in recalled.items()}
     if not (reply.words or reply.tool_calls):
+        own.log.put_recalled(references)
         return None if own.manager.get_message(turn.conversation_id, turn.message_id) is None else ()
     calls = [read_call(call) for call in reply.tool_calls]
     answer = record_of(
@@ -287,14 +339,19 @@ def store_answer(
         finish_reason=finish_reason,
         uid=turn.answer_uid,
     )
-    try:
-        return own.log.put_answer(
+
+    def put_both(rows: Log) -> list[int]:
+        rows.put_recalled(references)
+        return rows.put_answer(
             turn.conversation_id,
             answer,
             turn.message_id,
             followers=turn.open.followers,
             embedding_model=own.manager.embedding_model,
         )
+
+    try:
+        return own.log.together(put_both)
     except MessageNotFoundError:
         return None
 

@@ -54,5 +54,7 @@ async def _tools(session: Session, user: str) -> "AsyncIterator[MCPServer]":
     from mnemoir.cli.connection import connect_on_demand
     from mnemoir.settings import load_settings
 
-    async with connect_on_demand(load_settings(session.config, {}), url=session.url, caller="mcp") as server:
-        yield tool_server(server, user=user, project=session.project)
+    settings = load_settings(session.config, {})
+    page = (session.url or settings.server.page_url).rstrip("/")
+    async with connect_on_demand(settings, url=session.url, caller="mcp") as server:
+        yield tool_server(server, user=user, project=session.project, page=page)

@@ -98,8 +98,9 @@ class NodeTrace:
     """The trace of one node. `tokens_counted` is True for token counts estimated here, as the server reported none.
 
     `prompt` is the text or the messages as sent; `variables` are the filled-in variables whose position in it is
-    known exactly. `notes` record decisions: a history cut to the budget, a category chosen, a lock held by another
-    run. `children` are the workflows the node ran. `is_responder` is True for the node that answered the client.
+    known exactly. `memories` are those recalled for the newest question, `standing` those in front of former ones.
+    `notes` record decisions: a history cut to the budget, a category chosen, a lock held by another run. `children`
+    are the workflows the node ran. `is_responder` is True for the node that answered the client.
     """
 
     number: int
@@ -121,6 +122,7 @@ class NodeTrace:
     call: ModelCall | None = None
     variables: list[FilledVariable] = field(default_factory=list)
     memories: list[RecalledMemory] = field(default_factory=list)
+    standing: list[RecalledMemory] = field(default_factory=list)
     written: list[WrittenMemory] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     children: list["WorkflowTrace"] = field(default_factory=list)
@@ -201,6 +203,7 @@ def _figures_of(node: NodeTrace) -> NodeTrace:
         call=None,
         variables=[],
         memories=[replace(memory, text="") for memory in node.memories],
+        standing=[replace(memory, text="") for memory in node.standing],
         notes=[],
         children=[_without_texts(child) for child in node.children],
     )

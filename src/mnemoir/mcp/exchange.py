@@ -36,6 +36,7 @@ from mnemoir.mcp.tools import tools_of
 
 _owner: ContextVar[Owner] = ContextVar("owner")  # of the request that is being answered
 _VERSION: Final = "2.0"
+_VERSION_HEADER = MCP_PROTOCOL_VERSION_HEADER.encode("ascii")
 _BY_ITSELF = "must be one message, which is an object. Send each message of a batch by itself."
 
 
@@ -93,24 +94,24 @@ def client_name(message: object) -> str:
     return name if isinstance(name, str) else ""
 
 
-async def answer_message(owner: Owner, headers: Sequence[tuple[str, str]], message: object) -> Reply:
-    """Answer one message, by the names of its `headers` in lower case. `message` is its body, read from JSON."""
+async def answer_message(owner: Owner, headers: Sequence[tuple[bytes, bytes]], message: object) -> Reply:
+    """Answer one message, whose headers have names in lower case. `message` is its body, read from JSON."""
     request = _request_of(message)
     if not isinstance(request, JSONRPCRequest):
         return request
-    known = dict(headers)
-    version = known.get(MCP_PROTOCOL_VERSION_HEADER, DEFAULT_NEGOTIATED_VERSION)
+    sent = (value.decode("latin-1") for name, value in headers if name == _VERSION_HEADER)
+    version = next(sent, DEFAULT_NEGOTIATED_VERSION)
     if version in HANDSHAKE_PROTOCOL_VERSIONS:
-        connection = Connection.from_envelope(version, None, None)
-    else:
-        if (twice := find_duplicated_routing_header(headers)) is not None:
-            return _refusal(HEADER_MISMATCH, f"The header {twice} is there more than once. Send it once.", request.id)
-        route = classify_inbound_request(request.model_dump(), headers=known)
-        if isinstance(route, InboundLadderRejection):
-            return _failure(ErrorData(code=route.code, message=route.message, data=route.data), request.id)
-        connection = Connection.from_envelope(route.protocol_version, route.client_info, route.client_capabilities)
-    reply = await _answer(owner, request, connection)
-    return Reply(status=200, body=reply.body) if version in HANDSHAKE_PROTOCOL_VERSIONS else reply
+        reply = await _answer(owner, request, Connection.from_envelope(version, None, None))
+        return Reply(status=200, body=reply.body)
+    named = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers]
+    if (twice := find_duplicated_routing_header(named)) is not None:
+        return _refusal(HEADER_MISMATCH, f"The header {twice} is there more than once. Send it once.", request.id)
+    route = classify_inbound_request({"method": request.method, "params": request.params}, headers=dict(named))
+    if isinstance(route, InboundLadderRejection):
+        return _failure(ErrorData(code=route.code, message=route.message, data=route.data), request.id)
+    told = route.protocol_version, route.client_info, route.client_capabilities
+    return await _answer(owner, request, Connection.from_envelope(*told))
 
 
 async def _answer(owner: Owner, request: JSONRPCRequest, connection: Connection) -> Reply:

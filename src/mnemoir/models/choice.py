@@ -164,6 +164,12 @@ class ModelInquiry:
             return _UNKNOWN
         return await self._facts.get(patience_s=_PATIENCE_S) or _UNKNOWN
 
+    async def context_tokens(self) -> int | None:
+        """How many tokens the model takes, as far as its server has told; nobody waits for it."""
+        if self._in_use.now().provider not in ("ollama", "openai-chat"):
+            return None
+        return (await self._facts.get(patience_s=0) or _UNKNOWN).context_tokens
+
     async def aclose(self) -> None:
         """Cancel the request under way."""
         await self._facts.aclose()

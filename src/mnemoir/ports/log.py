@@ -331,7 +331,26 @@ class VectorRows(Protocol):
         """The number of messages by status: pending, embedded, failed, removed."""
 
 
-class Log(SessionRows, WindowRows, TreeRows, VectorRows, Protocol):
+class RecalledRows(Protocol):
+    """What was recalled for the questions of sessions: references as JSON (`ports.recalled`), a column of a message.
+
+    They go where their message goes, are copied with it, and are in no export.
+    """
+
+    def questions(self, session_id: str, message_ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+        """The uid and the references of the session's messages that have any, and of these messages, by id.
+
+        The references are None for a message that nothing was recalled for. Unknown ids are left out.
+        """
+
+    def put_recalled(self, references: Mapping[str, str]) -> None:
+        """Replace the references of messages, by uid, atomically; unknown uids are ignored."""
+
+    def messages_with_uids(self, uids: Sequence[str]) -> dict[str, StoredMessage]:
+        """The messages with these uids, of all sessions; unknown uids are left out."""
+
+
+class Log(SessionRows, WindowRows, TreeRows, VectorRows, RecalledRows, Protocol):
     """The whole log."""
 
     def with_clock(self, clock: Clock) -> "Log":

@@ -252,6 +252,9 @@ class MemoryStore(MainVectors, Committer, Protocol):
     async def get(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
         """The memory, also a decayed one or a closed state still stored; None for an id not in the scope."""
 
+    async def current(self, scope: Scope, visible: Visible, memory_ids: Sequence[MemoryId]) -> list[Memory]:
+        """Those of these memories that are visible now, in no order; `visible` names no other time."""
+
     async def page(self, scope: Scope, visible: Visible, *, limit: int, offset: int = 0) -> list[Memory]:
         """A page of visible memories: newest `created_at` first, unreadable times last, ties by id descending."""
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from mnemoir.core.conversations import Message
+from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.events import Emit, Event, Reply
 from mnemoir.core.messages import ChatRequest, ModelRequest
 from mnemoir.core.messages import Message as ModelMessage
@@ -21,6 +22,8 @@ from mnemoir.privacy.placeholders import Change, Placeholders, values_in
 from mnemoir.privacy.policy import NO_POLICY, PersonalDataRefused, Policy, in_force
 from mnemoir.privacy.requests import RestoredEvents, changed_reply, changed_request, reply_texts, request_texts
 from mnemoir.privacy.stored_messages import changed_message, texts_of
+
+_MOST_KNOWN = 1000  # clients may name any project
 
 
 @dataclass(slots=True, kw_only=True)
@@ -57,15 +60,20 @@ class PersonalData:
         self._projects = projects
         self._values = values
         self._options = options
+        self._last: dict[Project, Policy] = {}  # as they were read
 
     async def policy(self, project: Project) -> Policy:
         """The policy of a project."""
         own, default = await self._projects.load(project), self._options.default
-        return Policy(
+        policy = Policy(
             facts=own.pii_facts or default.facts,
             messages=own.pii_messages or default.messages,
             models=own.pii_models or default.models,
         )
+        if len(self._last) >= _MOST_KNOWN and project not in self._last:
+            self._last.clear()
+        self._last[project] = policy
+        return policy
 
     async def enter(self, scope: Scope) -> Policy:
         """The policy of the scope's project, in force from now on for calls of models in this context."""
@@ -78,7 +86,7 @@ class PersonalData:
 
         `learns`: facts are derived from it. Raises PersonalDataRefused.
         """
-        policy = await self.enter(scope)
+        policy = await self._enter_chat(scope)
         if policy == NO_POLICY:
             return Handled(chat=chat)
         is_looked_at = policy.messages != "off" or policy.models == "block"
@@ -103,6 +111,17 @@ class PersonalData:
             values=values,
             placeholders=placeholders,
         )
+
+    async def _enter_chat(self, scope: Scope) -> Policy:
+        """`enter` for a chat, which goes on by the policy that was read last while storage is away."""
+        try:
+            return await self.enter(scope)
+        except StorageUnavailable:
+            policy = self._last.get(Project(tenant=scope.tenant, project=scope.project))
+            if policy is None:
+                raise
+            in_force.set(policy)
+            return policy
 
     async def conversation(
         self, scope: Scope, messages: Sequence[ModelMessage] | None, is_kept: bool

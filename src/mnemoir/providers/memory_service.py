@@ -69,9 +69,9 @@ class HttpMemoryService:
         if not isinstance(results, list):
             raise ProviderInvalidOutput(f"The memory service at {self._url} answered a search without results.")
         hits = [hit for hit in results if isinstance(hit, dict) and isinstance(hit.get("memory"), str)]
-        hits.sort(key=lambda hit: (str(hit.get("created_at")), str(hit.get("id"))))
+        ranked = sorted(enumerate(hits), key=lambda one: (str(one[1].get("created_at")), str(one[1].get("id"))))
         degraded = ", ".join(map(str, answer.get("degraded") or ()))
-        return RecallResult(lines=[_line(hit) for hit in hits], degraded=degraded)
+        return RecallResult(lines=[_line(hit, rank) for rank, hit in ranked], degraded=degraded)
 
     async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> Remembered:
         """See the port."""
@@ -185,7 +185,7 @@ def _memory_change(result: object) -> MemoryChange | None:
     return MemoryChange(memory_id=result["id"], event=str(result.get("event", "")))
 
 
-def _line(hit: Mapping[str, Any]) -> RecalledLine:
+def _line(hit: Mapping[str, Any], rank: int) -> RecalledLine:
     day = hit.get("created_at")
     memory_id = hit.get("id")
     origin = hit.get("origin")
@@ -195,4 +195,5 @@ def _line(hit: Mapping[str, Any]) -> RecalledLine:
         id=memory_id if isinstance(memory_id, str) else "",
         origin=origin if isinstance(origin, str) else "",
         fits=hit.get("fits") is not False,
+        rank=rank,
     )

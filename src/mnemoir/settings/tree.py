@@ -208,6 +208,7 @@ class Memory(MemoryConfig):
     search_limit: int = Field(default=5, ge=1, le=100)
     recall_tokens: int = Field(default=1200, ge=1, le=100_000)
     recall_fact_tokens: int = Field(default=400, ge=1, le=100_000)
+    kept_recall_tokens: int = Field(default=4000, ge=1, le=1_000_000)
     recall_unlikely: bool = True
     time_zone: Annotated[str, AfterValidator(zone_name)] | None = None
     review: Annotated[Reviewed, BeforeValidator(lower_or_off)] = "off"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import apsw
+import structlog
 
 from mnemoir.core.errors import SettingsError
 from mnemoir.storage.disk_files import prepare_folder
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from mnemoir.storage.postgres.engine import PostgresEngine  # whose driver is an extra
 
 T = TypeVar("T")
+ON_A_WARNING = "Let the server connect with a role that is neither; see docs/storage.md."
+_log = structlog.get_logger(__name__)
 OpenPostgres = Callable[..., "PostgresEngine"]
 
 
@@ -49,6 +52,10 @@ class MainDatabase(Engine, Protocol):
     @property
     def kind(self) -> str:
         """`sqlite` or `postgres`: whose numbers its rows have."""
+
+    @property
+    def warning(self) -> str:
+        """What its operator should change, though it works; "" for nothing."""
 
     async def check_integrity(self) -> list[str]:
         """Its problems, a line each; [] when it is sound. Reads all of it."""
@@ -219,13 +226,8 @@ class PostgresAndFiles(SqliteFiles):
     ) -> MainDatabase:
         """See `open_postgres`; it holds the lock of the folder of `path` until it is closed.
 
-        Raises SettingsError without the driver, and for `cells` that encrypt.
+        Raises SettingsError without the driver.
         """
-        if cells is not None and cells.seals:
-            raise SettingsError(
-                "encryption.mode must be off while memories lie in PostgreSQL, where they are not encrypted yet. "
-                "Turn it off, or choose storage.backend: sqlite."
-            )
         open_postgres = _opener()
         with storage_errors(path, OSError):
             prepare_folder(path.parent)
@@ -233,10 +235,13 @@ class PostgresAndFiles(SqliteFiles):
         try:
             if identity is not None:
                 identity.ensure()
-            return open_postgres(self._dsn, None if identity is None else identity.id, lock.release)
+            engine = open_postgres(self._dsn, None if identity is None else identity.id, lock.release, cells)
         except BaseException:
             lock.release()
             raise
+        if engine.warning:
+            _log.warning(engine.warning)
+        return engine
 
     def read(self, path: Path, work: Callable[[Sql], T]) -> T:
         """Over connections of its own."""
@@ -244,9 +249,9 @@ class PostgresAndFiles(SqliteFiles):
             return engine.read_now(work)
 
     def problems(self, path: Path) -> str:
-        """No problem for a database that answers: what it stores, PostgreSQL's own programs check."""
-        with closing(_opener()(self._dsn)):
-            return ""
+        """What its operator should change: what it stores, PostgreSQL's own programs check."""
+        with closing(_opener()(self._dsn)) as engine:
+            return engine.warning
 
     def refuse_lost_log(self, path: Path) -> None:
         """Nothing: PostgreSQL writes its own log."""

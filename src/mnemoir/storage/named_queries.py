@@ -16,6 +16,8 @@ replaces `{its name}` in them. Other braces are markers for what the two databas
 | `{held}` | nothing: there is one writer | the rows are locked until the transaction ends |
 | `{held unless taken}` | nothing | the same, without those that another transaction holds |
 | `{next table.column}` | the highest number, and one | the next number of the column, which nobody else gets |
+| `{entered number}` | the number | the same; from now on the transaction sees the rows of that scope |
+| `{clock name}` | the bound time | the database's own clock, which is one for all programs; seconds since 1970 |
 | `{before all}`, `{behind all}` | a value that sorts before, behind all texts | the same |
 
 What no marker can say is written again, under `-- postgres: …` with the name of the query or part.
@@ -48,6 +50,7 @@ _LISTS = ("texts", "integers")  # bound as JSON
 Types = Mapping[str, str]  # of bound values, by name: what a file of queries calls them
 Marker = Callable[[str, Types], str]
 _OF_EVERY_FILE: Types = {"scope_id": "integer"}  # bound by the transaction
+_made: dict[str, Types] = {}  # by the texts of queries, of which there are some for each table
 
 
 def _elements(name: str, types: Types) -> str:
@@ -73,6 +76,8 @@ _SQLITE: Mapping[str, Marker] = {
     "held unless taken": lambda *_: "",
     "held": lambda *_: "",
     "next": lambda place, _: "coalesce(max({1}), 0) + 1 FROM {0}".format(*place.split(".")),
+    "entered": lambda number, _: number,
+    "clock": lambda name, _: f":{name}",
     "before all": lambda *_: "-9e999",
     "behind all": lambda *_: "x'ff'",
 }
@@ -87,6 +92,8 @@ _POSTGRES: Mapping[str, Marker] = {
     "held unless taken": lambda *_: "FOR UPDATE SKIP LOCKED",
     "held": lambda *_: "FOR UPDATE",
     "next": lambda place, _: "nextval(pg_get_serial_sequence('{}', '{}'))".format(*place.split(".")),
+    "entered": lambda number, _: f"set_config('mnemoir.scope', {number}::text, true)::bigint",
+    "clock": lambda *_: "extract(epoch FROM clock_timestamp())::double precision",
     "before all": lambda *_: "''",
     "behind all": lambda *_: "chr(1114111)",
 }
@@ -122,6 +129,17 @@ def types_of(subject: str) -> Types:
     """The types of the values that the queries of a file bind, by name."""
     listed = {name: kind for kind, names in _TYPES.findall(_source(subject)) for name in names.split(", ")}
     return {**_OF_EVERY_FILE, **listed}
+
+
+def made_query(text: str, types: Types) -> str:
+    """The text of a query that is made of what is told of a table; noted are the types of what it binds."""
+    _made[text] = {**_OF_EVERY_FILE, **types}
+    return text
+
+
+def postgres_form(query: str) -> str:
+    """PostgreSQL's form of a query, by its SQLite text. Raises KeyError for one that is neither named nor made."""
+    return postgres_forms().get(query) or as_postgres(query, _made[query])
 
 
 def as_postgres(query: str, types: Types) -> str:

@@ -32,7 +32,7 @@ from mnemoir.ports.index_packs import IndexPacks
 from mnemoir.ports.key_provider import KeyProvider
 from mnemoir.settings import Settings
 from mnemoir.storage.backups.copies import copy_databases
-from mnemoir.storage.databases import DirectoryIdentity, embedded
+from mnemoir.storage.databases import DirectoryIdentity, databases, embedded
 from mnemoir.storage.pack_files import PackFiles
 from mnemoir.storage.sealing.cells import Cells
 from mnemoir.storage.sealing.key_ring import KeyRing
@@ -139,7 +139,8 @@ class Encryption:
 
         Blocks; safe while a server writes.
         """
-        return embedded.read(path, share_of) if path.exists() else (0, 0, 0)
+        is_there = self._settings.storage.dsn is not None or path.exists()
+        return databases(self._settings.storage.dsn).read(path, share_of) if is_there else (0, 0, 0)
 
     def share_of_conversations(self) -> tuple[int, int]:
         """The number of users with conversations, and of those whose messages are all encrypted. Blocks."""
@@ -168,7 +169,8 @@ class Encryption:
 
     async def apply(self, path: Path, packs: Path) -> Brought:
         """`bring_up_to_date` where no server runs. Raises StorageUnavailable, also when one holds the directory."""
-        database = embedded.open_main(path, self.cells, DirectoryIdentity(path.parent))
+        opening = databases(self._settings.storage.dsn)
+        database = opening.open_main(path, self.cells, DirectoryIdentity(path.parent))
         try:
             await self.refuse_lost_store(database)
             if self.cells is None:

@@ -13,6 +13,7 @@ from mnemoir.core.messages import ChatRequest, Message
 from mnemoir.core.runs import MemorySkip, NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
 from mnemoir.core.usage import OF_MEMORY, Stored
+from mnemoir.ports.recalled import KeptRecall
 from mnemoir.wire.agents.frames import feedback_in
 from mnemoir.wire.app_prompts import typed_text
 from mnemoir.workflows.config.tree import UserTree
@@ -40,7 +41,8 @@ class RecordedTurn:
     """The turn of a stored conversation that is being answered; `message_id` is its newest message.
 
     `question_uid` is the uid of the user's newest message, None without one; `answer_uid` is that of the answer to
-    come. `open` collects what is put behind `message_id` until the answer is stored.
+    come. `open` collects what is put behind `message_id` until the answer is stored. `recalled` is what was recalled
+    for its questions, None where that is not kept.
     """
 
     conversation_id: str
@@ -48,6 +50,7 @@ class RecordedTurn:
     question_uid: str | None = None
     answer_uid: str = field(default_factory=new_message_uid)
     open: OpenQuestion = field(default_factory=OpenQuestion, compare=False, repr=False)
+    recalled: KeptRecall | None = field(default=None, compare=False, repr=False)
 
     @property
     def message_uids(self) -> Sequence[str]:

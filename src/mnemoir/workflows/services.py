@@ -12,6 +12,7 @@ from mnemoir.memory.discussions.parts import DiscussionMemory
 from mnemoir.ports.llm import ChatModel, ModelServers
 from mnemoir.ports.memory_service import ChatTurn, MemoryService, RecallLimits
 from mnemoir.ports.node_services import ModuleRunner, OfflineWikipedia, Timestamps, UserFiles
+from mnemoir.ports.recalled import Standing
 from mnemoir.wire.forwarding import Forwarding
 from mnemoir.workflows.discussion_files import DiscussionPlaces
 from mnemoir.workflows.locks import WorkflowLocks
@@ -26,7 +27,8 @@ class ChatMemory:
     off. `waiting` gives the user's queued turns, of which no memories are derived yet, oldest first. `keep`
     queues a turn, unless its stored conversation was deleted, and gives the id of its job, or "". `foreseen` gives
     the facts that will be found in a user's text, said in a time zone, where that is known without a language model.
-    `learn_from` are the origins besides user and assistant whose words go along with a turn.
+    `learn_from` are the origins besides user and assistant whose words go along with a turn. `standing` finds the
+    lines of former questions again, None where the memory is another server's.
     """
 
     service: MemoryService
@@ -35,6 +37,7 @@ class ChatMemory:
     keep: Callable[[Caller, ChatTurn], Awaitable[str]]
     foreseen: Callable[[Scope, str, str | None], Awaitable[Sequence[str]]]
     learn_from: Collection[Origin] = ()
+    standing: Standing | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

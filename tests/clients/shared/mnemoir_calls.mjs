@@ -11,7 +11,7 @@ export const PIXEL =
   "data:image/png;base64," +
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
 
-/** The address of each server by what is behind it: `openai`, `ollama`, `responses`, `tree`. */
+/** The address of each server by what is behind it: `openai`, `ollama`, `responses`, `agents`, `tree`. */
 export const servers = JSON.parse(process.env.MNEMOIR_CLIENTS)
 
 const queue = (answer, route = "/chat") =>

@@ -110,7 +110,7 @@ def call(name: str, arguments: str, call_id: str = "call_1") -> Json:
 
 @pytest.fixture(scope="session")
 def servers() -> Mapping[str, str]:
-    """The address of each server by what is behind it: `openai`, `ollama`, `responses`, `tree`."""
+    """The address of each server by what is behind it: `openai`, `ollama`, `responses`, `agents`, `tree`."""
     return dict(json.loads(os.environ["MNEMOIR_CLIENTS"]))
 
 

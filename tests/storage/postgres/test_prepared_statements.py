@@ -9,13 +9,16 @@ from mnemoir.storage import named_queries
 from mnemoir.storage.named_queries import (
     as_postgres,
     databases,
+    postgres_form,
     postgres_forms,
     postgres_queries,
     queries,
     subjects,
     types_of,
 )
+from mnemoir.storage.sealing.resealing import _statements
 from mnemoir.storage.sql.table_queries import queries_of_tables
+from mnemoir.storage.sql.tables import RUN_TABLES, main_file
 from tests.storage.postgres.conftest import DATABASES
 
 PLACEHOLDER = re.compile(r"%\((\w+)\)s")
@@ -51,10 +54,12 @@ def test_every_statement_prepares(open_database, database):
 
 
 def test_the_statements_made_of_a_table_prepare(open_database):
-    connection = open_database("")
-    types = {"scope_id": "integer", "limit": "integer"}
+    connection, file = open_database(""), main_file()
     every = [text for of in queries_of_tables() for text in (of.count, of.rows, of.drop_some, of.drop)]
-    assert [cause for text in every if (cause := failure(connection, as_postgres(text, types))) is not None] == []
+    for table in file.tables.keys() - RUN_TABLES.keys():
+        for seals in (True, False):
+            every += _statements(file, table, seals, is_scoped=table not in file.unscoped)
+    assert [cause for text in every if (cause := failure(connection, postgres_form(text))) is not None] == []
 
 
 def test_the_other_files_say_why_they_are_sqlite_alone():

@@ -16,7 +16,7 @@ from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore
 from tests.contracts.words import ALL, ASKED, MIRA, SetClock, entry, fact, rewrite, texts
 from tests.postgres_server import PostgresServer, servers
 
-pytest.importorskip("psycopg_pool", reason="the package psycopg-pool is not installed")
+pytest.importorskip("psycopg", reason="the package psycopg is not installed")
 from mnemoir.storage.postgres.engine import PostgresEngine, open_postgres
 
 CLOCK = SetClock()
@@ -129,3 +129,15 @@ async def test_vectors_made_behind_the_requests_meet_no_commit_and_no_changed_te
     texts_by_seq = await stores[0].reading(lambda view: view.memories(MIRA, [row.seq for row in rows]))
     assert {row.entry.vector for row in rows} == {entry(memory.text).vector for memory in texts_by_seq.values()}
     assert len(rows) == 60
+
+
+async def test_a_lease_holds_against_a_worker_whose_clock_is_an_hour_ahead(engines):
+    ahead = SetClock()
+    ahead.move(hours=1)
+    queues = [SqlJobQueue(engine, clock) for engine, clock in zip(engines, (CLOCK, ahead), strict=True)]
+    await queues[0].put(JobId("j1"), "tea", {})
+    claimed = await queues[0].claim("slow", 60)
+    assert await queues[1].reclaim() == 0
+    assert await queues[1].beat("fast", [JobId("j1")], 60) == []
+    assert claimed is not None
+    assert await queues[0].succeed(claimed, {})

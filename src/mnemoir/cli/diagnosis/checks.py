@@ -122,7 +122,7 @@ async def check_workspace(settings: Settings) -> Finding:
 async def check_database(settings: Settings) -> Finding:
     """Check the schema and the integrity of the database."""
     from mnemoir.core.data_directory import DATABASE_FILE
-    from mnemoir.storage.databases import databases
+    from mnemoir.storage.databases import ON_A_WARNING, databases
 
     database, path = databases(settings.storage.dsn), settings.storage.data_dir / DATABASE_FILE
     if settings.storage.dsn is None and not path.exists():
@@ -136,6 +136,8 @@ async def check_database(settings: Settings) -> Finding:
         return Finding(check="database", state="fail", found=exc.message, to_do=to_do)
     except SettingsError as exc:
         return Finding(check="database", state="fail", found=exc.message, to_do="Install it.")
+    if settings.storage.dsn is not None and problems:
+        return Finding(check="database", state="warn", found=problems, to_do=ON_A_WARNING)
     if settings.storage.dsn is not None:
         return Finding(check="database", state="ok", found="the PostgreSQL database answers")
     if problems:

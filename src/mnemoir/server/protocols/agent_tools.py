@@ -98,8 +98,7 @@ class _Tools:
             may=own.may,
             page=site.options.public_url or f"{scope['scheme']}://{header(scope, b'host')}{site.options.root_path}",
         )
-        headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
-        reply = await exchange.answer_message(owner, headers, message)
+        reply = await exchange.answer_message(owner, scope["headers"], message)
         if not own.has_asked:
             site.clients.note_agent(scope, own.kind)
         content = b"" if reply.body is None else tolerant_json(reply.body)

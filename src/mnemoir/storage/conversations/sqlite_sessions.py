@@ -12,6 +12,7 @@ from typing import Self, TypeVar
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.ports.log import Log
 from mnemoir.storage.sealing.cells import OwnCells
+from mnemoir.storage.sql.conversations.recalled import RecalledTables
 from mnemoir.storage.sql.conversations.sessions import SessionTables
 from mnemoir.storage.sql.conversations.store import Transaction
 from mnemoir.storage.sql.conversations.trees import TreeTables
@@ -24,7 +25,7 @@ from mnemoir.storage.sqlite.membership import Membership
 T = TypeVar("T")
 
 
-class MemoryStorage(SessionTables, WindowTables, TreeTables, VectorTables):
+class MemoryStorage(SessionTables, WindowTables, TreeTables, VectorTables, RecalledTables):
     """Thread-safe; every method blocks and raises StorageUnavailable when the file cannot be read or written.
 
     StorageBusyError, one of those, means that others held it through all tries.

@@ -43,6 +43,15 @@ class FileMemoryReads:
         row = await self._read(project_of(scope), lambda contents: contents.get(scope, memory_id))
         return None if row is None else row.memory
 
+    async def current(self, scope: Scope, visible: Visible, memory_ids: Sequence[MemoryId]) -> list[Memory]:
+        """Those of these memories that are visible now, in no order."""
+
+        def shown_memories(contents: Contents) -> list[Memory]:
+            rows = [row for one in memory_ids if (row := contents.get(scope, one)) is not None]
+            return [row.memory for row in _shown_rows(rows, scope, visible)]
+
+        return await self._read(project_of(scope), shown_memories)
+
     async def page(self, scope: Scope, visible: Visible, *, limit: int, offset: int = 0) -> list[Memory]:
         """Newest `created_at` first, ties by id descending; unreadable times last."""
 

@@ -6,22 +6,25 @@ that meets a deadlock or a conflict is undone and runs again.
 """
 
 import asyncio
-import logging
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from contextvars import copy_context
 from importlib.resources import files
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import psycopg
 from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict
-from psycopg_pool import ConnectionPool, PoolTimeout
 
 from mnemoir.core.errors import StorageDamaged, StorageUnavailable
 from mnemoir.core.scope import Scope
-from mnemoir.storage.postgres.transactions import Connection, PostgresSql, set_up
+from mnemoir.core.text import without_zeros
+from mnemoir.storage.postgres.connections import STATEMENT_S, WAIT_S, Connections, NoAnswer
+from mnemoir.storage.postgres.sealed_sql import OpenSql, sealed_opener
+from mnemoir.storage.postgres.transactions import Connection, PostgresSql
+from mnemoir.storage.sealing.cells import Cells
 from mnemoir.storage.sql.engine import Damaged, Engine, Sql, hold_scope, of_scope, queries
 
 T = TypeVar("T")
@@ -30,20 +33,20 @@ _VERSION = "Mnemoir, schema 1"
 _CREATE = b"CREATE SCHEMA mnemoir"
 _COMMENT = b"COMMENT ON SCHEMA mnemoir IS 'Mnemoir, schema 1'"
 _SERVER = """
-    SELECT current_setting('server_version_num')::int / 10000, current_setting('server_encoding')"""
+    SELECT current_setting('server_version_num')::int / 10000, current_setting('server_encoding'),
+           current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
+           rolname, rolsuper OR rolbypassrls
+      FROM pg_roles WHERE rolname = current_user"""
 _FOUND = """
     SELECT to_regnamespace(%(schema)s) IS NOT NULL, obj_description(to_regnamespace(%(schema)s), 'pg_namespace')"""
 _CONNECTIONS = 8
-_WAIT_S = 5  # for a connection
 _TRIES = 10  # of work that others were in the way of, or that met a broken connection; more than there are of these
 _IN_THE_WAY = (errors.SerializationFailure, errors.DeadlockDetected)
 _SCHEMA = "mnemoir"
-_PARAMETERS: dict[str, Any] = {"connect_timeout": 3, "keepalives_idle": 5, "tcp_user_timeout": 7000}
 _OLDEST = 15
-_SETTINGS = b"SET LOCAL search_path TO mnemoir; SET LOCAL statement_timeout TO '30s'"
+_SETTINGS = b"SET LOCAL search_path TO mnemoir; SET LOCAL statement_timeout TO '%ds'" % STATEMENT_S
 _WRITE = b"BEGIN ISOLATION LEVEL READ COMMITTED; " + _SETTINGS
 _READ = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; " + _SETTINGS
-logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # it warns of each failed try; the error tells it once
 
 
 class _Lost(psycopg.OperationalError):
@@ -51,21 +54,27 @@ class _Lost(psycopg.OperationalError):
 
 
 def open_postgres(
-    dsn: str, directory: str | None = None, on_close: Callable[[], None] = lambda: None
+    dsn: str,
+    directory: str | None = None,
+    on_close: Callable[[], None] = lambda: None,
+    cells: Cells | None = None,
 ) -> "PostgresEngine":
     """Open the database, whose tables are made in the schema `mnemoir` if they are missing.
 
-    With the id of a data `directory` it must be that one's; a new database becomes it. `on_close` is called when the
-    engine is closed, and not when this fails. Raises StorageUnavailable, naming host and database, when it cannot be
-    reached, is older than PostgreSQL 15, has another encoding than UTF-8, or was made by another version of Mnemoir;
-    StorageDamaged for one of another data directory. Blocks.
+    `cells` encrypt what users said; None leaves it plain. With the id of a data `directory` it must be that one's; a
+    new database becomes it. `on_close` is called when the engine is closed, and not when this fails. Raises
+    StorageUnavailable, naming host and database, when it cannot be reached, is older than PostgreSQL 15, has another
+    encoding than UTF-8, lets in too few clients, or was made by another version of Mnemoir; StorageDamaged for one of
+    another data directory. Blocks.
     """
     name = _name_of(dsn)
-    with _storage_errors(name), psycopg.connect(dsn, **_PARAMETERS) as connection:  # it tells why it fails
-        set_up(connection)
-        connection.execute(_SETTINGS)
-        _prepare(name, directory, connection)
-    return PostgresEngine(dsn, on_close)
+    with _storage_errors(name), closing(Connections(dsn)) as connections:
+        connection = connections.of_thread(time.monotonic())
+        with connection.transaction():
+            connection.execute(_SETTINGS)
+            warning = _prepare(name, directory, connection)
+            open_sql = PostgresSql if cells is None else sealed_opener(cells, connection)
+    return PostgresEngine(dsn, warning, on_close, open_sql)
 
 
 class PostgresEngine:
@@ -74,18 +83,18 @@ class PostgresEngine:
     kind = "postgres"
     incarnation = None  # other processes can open the database
 
-    def __init__(self, dsn: str, on_close: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        dsn: str,
+        warning: str = "",
+        on_close: Callable[[], None] = lambda: None,
+        open_sql: OpenSql = PostgresSql,
+    ) -> None:
         self.name = _name_of(dsn)
+        self.warning = warning
+        self._open_sql = open_sql
         self._threads = ThreadPoolExecutor(_CONNECTIONS, thread_name_prefix="postgres")
-        self._pool: ConnectionPool[Connection] = ConnectionPool(
-            dsn,
-            kwargs={**_PARAMETERS, "autocommit": True},
-            min_size=1,
-            max_size=_CONNECTIONS,
-            timeout=_WAIT_S,
-            configure=set_up,
-            open=True,
-        )
+        self._connections = Connections(dsn)
         self._is_closed = False
         self._on_close = on_close
 
@@ -97,13 +106,14 @@ class PostgresEngine:
         context = copy_context()
 
         def write_within(connection: Connection) -> T:
-            return context.copy().run(work, _of_held_scope(PostgresSql(connection), scope))
+            return context.copy().run(work, _of_held_scope(self._open_sql(connection), scope))
 
-        return await self._in_thread(_WRITE, write_within)
+        return await self._in_thread(_WRITE + _sight_of(scope), write_within)
 
     async def read(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:
         """The result of `work` over one snapshot. Raises StorageUnavailable, or what `work` raises."""
-        return await self._in_thread(_READ, lambda opened: work(_of_scope(PostgresSql(opened), scope)))
+        begin = _READ + _sight_of(scope)
+        return await self._in_thread(begin, lambda opened: work(_of_scope(self._open_sql(opened), scope)))
 
     async def empty_log(self) -> None:
         """Nothing: deleted rows go with PostgreSQL's own VACUUM and its log with its checkpoints."""
@@ -120,48 +130,77 @@ class PostgresEngine:
         """The same, blocking."""
         was_closed, self._is_closed = self._is_closed, True
         self._threads.shutdown()
-        self._pool.close()
+        self._connections.close()
         if not was_closed:
             self._on_close()
 
     def read_now(self, work: Callable[[Sql], T]) -> T:
         """The result of `work` over one snapshot. Blocks."""
-        return self.run(_READ, lambda connection: work(PostgresSql(connection)))
-
-    def run(self, begin: bytes, work: Callable[[Connection], T]) -> T:
-        """The result of `work` in a transaction that begins like this. Blocks."""
-        with _storage_errors(self.name):
-            for _ in range(_TRIES - 1):
-                try:
-                    return self._attempt(begin, work)
-                except (*_IN_THE_WAY, _Lost):
-                    continue
-            return self._attempt(begin, work)
+        return self._run(
+            _READ + _sight_of(None), lambda connection: work(self._open_sql(connection)), time.monotonic()
+        )
 
     async def _in_thread(self, begin: bytes, work: Callable[[Connection], T]) -> T:
         if self._is_closed:
             raise StorageUnavailable(f"{self.name} is closed: the program is stopping.")
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self.run, begin, work)
+        asked_at = time.monotonic()
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, begin, work, asked_at)
 
-    def _attempt(self, begin: bytes, work: Callable[[Connection], T]) -> T:
-        with self._pool.connection() as connection:
+    def _run(self, begin: bytes, work: Callable[[Connection], T], asked_at: float) -> T:
+        """The result of `work` in a transaction that begins like this. Blocks."""
+        until = asked_at + WAIT_S
+        if time.monotonic() > until:  # all threads wait for the database
+            raise StorageUnavailable(f"{self.name} has had no free connection for {WAIT_S:.0f} seconds. Try again.")
+        with _storage_errors(self.name):
+            for _ in range(_TRIES - 1):
+                try:
+                    return self._attempt(begin, work, until)
+                except (*_IN_THE_WAY, _Lost):
+                    continue
+            return self._attempt(begin, work, until)
+
+    def _attempt(self, begin: bytes, work: Callable[[Connection], T], until: float) -> T:
+        connection = self._connections.of_thread(until)
+        try:
             _begin(connection, begin)
             try:
                 result = work(connection)
             except BaseException:
-                if not connection.closed:
-                    connection.execute("ROLLBACK")
+                _roll_back(connection)
                 raise
             connection.execute("COMMIT")
-            return result
+        except errors.ReadOnlySqlTransaction:
+            connection.close()  # it may be of a server that is a standby by now; the next one finds the primary
+            raise
+        except NoAnswer as exc:
+            self._connections.note_lost(exc)
+            raise
+        return result
 
 
 def _begin(connection: Connection, begin: bytes) -> None:
-    """Begin a transaction. Raises _Lost for a connection of the pool that broke while nobody used it."""
+    """Begin a transaction. Raises _Lost for a connection that broke while nobody used it."""
     try:
         connection.execute(begin)
+    except NoAnswer:
+        raise
     except psycopg.OperationalError as exc:
         raise (_Lost(str(exc)) if connection.closed else exc) from exc
+
+
+def _roll_back(connection: Connection) -> None:
+    try:
+        connection.execute("ROLLBACK")
+    except psycopg.Error:  # the first failure is raised; the connection is of no use any more
+        connection.close()
+
+
+def _sight_of(scope: Scope | None) -> bytes:
+    """What a transaction begins with that sees one user's rows; with those of no single scope it sees all."""
+    if scope is None:
+        return b"; SET LOCAL mnemoir.\"all\" TO 'on'"
+    names = without_zeros(f"{scope.tenant}\n{scope.project}\n{scope.user}").replace("\\", r"\\").replace("'", r"\'")
+    return f"; SET LOCAL mnemoir.owner TO E'{names}'".encode()
 
 
 def _of_scope(sql: Sql, scope: Scope | None) -> Sql:
@@ -179,13 +218,18 @@ def _of_held_scope(sql: Sql, scope: Scope | None) -> Sql:
     return within
 
 
-def _prepare(name: str, directory: str | None, connection: Connection) -> None:
-    """Refuse what cannot be used, and make what is missing, one process after the other."""
-    version, encoding = connection.execute(_SERVER).fetchone() or (0, "")
+def _prepare(name: str, directory: str | None, connection: Connection) -> str:
+    """Refuse what cannot be used, and make what is missing, one process after the other; what is to be warned of."""
+    version, encoding, most, role, sees_all = connection.execute(_SERVER).fetchone() or (0, "", 0, "", False)
     if version < _OLDEST:
         raise StorageUnavailable(f"{name} runs on PostgreSQL {version}. Use PostgreSQL {_OLDEST} or newer.")
     if encoding != "UTF8":
         raise StorageUnavailable(f"{name} has the encoding {encoding}. Make the database with ENCODING 'UTF8'.")
+    if most < _CONNECTIONS + 1:
+        raise StorageUnavailable(
+            f"{name} lets in {most} clients (max_connections without superuser_reserved_connections), and Mnemoir "
+            f"needs {_CONNECTIONS + 1}: {_CONNECTIONS}, and one to see whether it answers. Raise max_connections."
+        )
     sql = PostgresSql(connection)
     sql.hold("schema")
     (is_there, version_told) = connection.execute(_FOUND, {"schema": _SCHEMA}).fetchone() or (False, None)
@@ -201,6 +245,7 @@ def _prepare(name: str, directory: str | None, connection: Connection) -> None:
         )
     if directory is not None:
         _take(name, directory, sql)
+    return f"Row security is off: the role {role} of {name} is a superuser or has BYPASSRLS." if sees_all else ""
 
 
 def _take(name: str, directory: str, sql: PostgresSql) -> None:
@@ -220,7 +265,7 @@ def _storage_errors(name: str) -> Iterator[None]:
     """Raise StorageUnavailable, naming the database, in place of errors of the driver."""
     try:
         yield
-    except (PoolTimeout, psycopg.OperationalError) as exc:
+    except psycopg.OperationalError as exc:
         raise StorageUnavailable(f"{name} cannot be used: {_first_line(exc)}. Check that it runs.") from exc
     except Damaged as exc:
         raise StorageDamaged(f"{name} is damaged: {exc}.") from exc

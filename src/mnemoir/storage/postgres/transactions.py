@@ -16,12 +16,11 @@ from psycopg.types.numeric import Int4
 
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import without_zeros
-from mnemoir.storage.named_queries import Types, as_postgres, postgres_forms
+from mnemoir.storage.named_queries import postgres_form
 from mnemoir.storage.sql.engine import Sql, Value
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 _HOLD = "SELECT pg_advisory_xact_lock(hashtextextended(%(name)s::text, 0))"
-_OF_TABLES: Types = {"scope_id": "integer", "limit": "integer"}  # what queries bind that are made of a table
 
 
 class PostgresSql:
@@ -45,8 +44,7 @@ class PostgresSql:
     def each(self, query: str, /, **values: Value) -> Iterator[Any]:
         """The rows one by one, as they come from the server."""
         with self._connection.cursor() as cursor:
-            statement = form_of(query)
-            yield from cursor.stream(statement, self._bindings(values))
+            yield from self._stream(cursor, query, values)
 
     def row(self, query: str, /, **values: Value) -> Any:
         """The first row."""
@@ -80,9 +78,15 @@ class PostgresSql:
 
     def _execute(self, query: str, values: Mapping[str, Value]) -> psycopg.Cursor[tuple[Any, ...]]:
         statement = form_of(query)
-        return self._connection.execute(statement, self._bindings(values))
+        return self._connection.execute(statement, self._bindings(query, values))
 
-    def _bindings(self, values: Mapping[str, Value]) -> dict[str, Value]:
+    def _stream(
+        self, cursor: psycopg.Cursor[tuple[Any, ...]], query: str, values: Mapping[str, Value]
+    ) -> Iterator[Any]:
+        statement = form_of(query)
+        return cursor.stream(statement, self._bindings(query, values))
+
+    def _bindings(self, query: str, values: Mapping[str, Value]) -> dict[str, Value]:
         """The values with the scope."""
         bound = {name: _of_postgres(value) for name, value in values.items()}
         return {"scope_id": self.scope_id, **bound}
@@ -105,7 +109,7 @@ def set_up(connection: Connection) -> None:
 @lru_cache(maxsize=2048)
 def form_of(query: str) -> bytes:
     """PostgreSQL's form of a query, by its SQLite text."""
-    return (postgres_forms().get(query) or as_postgres(query, _OF_TABLES)).encode()
+    return postgres_form(query).encode()
 
 
 def _of_postgres(value: Value) -> Value:

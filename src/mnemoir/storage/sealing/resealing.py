@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from mnemoir.core.text import content_hash
+from mnemoir.storage.named_queries import Types, made_query
 from mnemoir.storage.sealing.cells import JOINED_MARK, MARK, Cells, joined_prefix_of, prefix_bytes_of, prefix_of
 from mnemoir.storage.sql.engine import Sql, Value, queries
 from mnemoir.storage.sql.tables import Owner, SealedFile, main_file
@@ -79,8 +80,10 @@ def finish_scope(sql: Sql, key: int | None) -> None:
     within, file = sql.within(sql.scope_id), main_file()
     for table, column in file.hashed.items():
         row_key = file.row_keys[table]
-        texts = f"SELECT {row_key}, {column} FROM {table} WHERE scope_id = :scope_id"  # noqa: S608  # names of ours
-        put = f"UPDATE {table} SET content_hash = :content_hash WHERE scope_id = :scope_id AND {row_key} = :{row_key}"  # noqa: S608  # the same
+        types = _types_of(file, table)
+        texts = made_query(f"SELECT {row_key}, {column} FROM {table} WHERE scope_id = :scope_id", types)  # noqa: S608  # names of ours
+        which = f"scope_id = :scope_id AND {row_key} = :{row_key}"
+        put = made_query(f"UPDATE {table} SET content_hash = :content_hash WHERE {which}", types)  # noqa: S608  # the same
         found = within.rows(texts)
         within.many(put, [{row_key: row, "content_hash": content_hash(text)} for row, text in found])
     sql.run(_QUERIES["set_seal_key"], key=key or 0)
@@ -115,7 +118,21 @@ def _statements(file: SealedFile, table: str, seals: bool, *, is_scoped: bool) -
         f"UPDATE {table} SET {', '.join(f'{column} = {put.format(column)}' for column in columns)} "  # noqa: S608  # the same
         f"WHERE {within}{page} = :page AND {key} = :{file.row_keys[table]} AND ({differs})"
     )
-    return select, update
+    types = _types_of(file, table)
+    return made_query(select, types), made_query(update, types)
+
+
+def _types_of(file: SealedFile, table: str) -> Types:
+    """The types of what the statements over a table bind."""
+    number = "integer" if table in file.numbered else "text"
+    return {
+        **{column: "bytes" if column in file.blobs else "text" for column in file.tables[table]},
+        **dict.fromkeys(("after", "page"), number),
+        **dict.fromkeys(("mark_bytes", "mark_joined", "content_hash"), "bytes"),
+        "limit": "integer",
+        "mark": "text",
+        file.row_keys[table]: "text" if table in file.key_columns else number,
+    }
 
 
 def _differs(file: SealedFile, table: str, column: str, seals: bool) -> str:
@@ -128,5 +145,5 @@ def _differs(file: SealedFile, table: str, column: str, seals: bool) -> str:
     if column not in joined:
         return alone
     if column != joined[0]:
-        return f"({column} <> x'' AND {alone})"
+        return f"(length({column}) > 0 AND {alone})"
     return as_one

@@ -66,7 +66,7 @@ class SqlJobQueue:
 
         def claim_oldest(sql: Sql) -> list[Any]:
             sql.run(_QUERIES["make_due_claimable"], at=now.timestamp())
-            lease: dict[str, Value] = {"worker": self._worker_name(worker), "lease_until": now.timestamp() + lease_s}
+            lease: dict[str, Value] = {"worker": self._worker_name(worker), "at": now.timestamp(), "lease_s": lease_s}
             return sql.rows(_QUERIES["claim_jobs"], **lease, most=most, now=to_text(now))
 
         rows = await self._db.write(None, claim_oldest)
@@ -76,7 +76,8 @@ class SqlJobQueue:
         """Extend the worker's leases of these jobs to `lease_s` seconds from now; the jobs that it still has."""
         lease: dict[str, Value] = {
             "worker": self._worker_name(worker),
-            "lease_until": self._clock().timestamp() + lease_s,
+            "at": self._clock().timestamp(),
+            "lease_s": lease_s,
         }
 
         def extend_leases(sql: Sql) -> list[JobId]:

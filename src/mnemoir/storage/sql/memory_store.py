@@ -45,7 +45,7 @@ from mnemoir.storage.sql.commit import Commit, history_of_memory, preview, remov
 from mnemoir.storage.sql.engine import Engine, Sql, enter_scope, queries
 from mnemoir.storage.sql.forgetting import erase_some, make_nobodys
 from mnemoir.storage.sql.receipts import earlier_outcome, find_receipt, keep_receipt
-from mnemoir.storage.sql.rows import memory_of, narrowing
+from mnemoir.storage.sql.rows import as_json, memory_of, narrowing
 from mnemoir.storage.sql.search_snapshot import SqlSearchSnapshot
 from mnemoir.storage.sql.spaces import SqlSpaceVectors
 
@@ -146,6 +146,11 @@ class SqlMemoryStore(SqlMainVectors):
         """The memory, decayed or not, or a closed state; None outside the scope."""
         found = await self._memories("memory", scope, {"id": memory_id})
         return found[0] if found else None
+
+    async def current(self, scope: Scope, visible: Visible, memory_ids: Sequence[MemoryId]) -> list[Memory]:
+        """Those of these memories that are visible now, in no order."""
+        values = _visible_values(visible) | {"ids": as_json(list(memory_ids))}
+        return await self._memories("current", scope, values)
 
     async def page(self, scope: Scope, visible: Visible, *, limit: int, offset: int = 0) -> list[Memory]:
         """Newest `created_at` first, unreadable ones last, ties by id descending."""

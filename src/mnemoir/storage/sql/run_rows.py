@@ -85,6 +85,7 @@ def row_of(run: RunTrace) -> dict[str, Any]:
         if type(value) is str and not value.isascii():
             columns[name] = _plain(value)
     columns["tenant"], columns["trace"] = run.scope.tenant, trace_text(run)
+    columns["standing"] = sum(len(node.standing) for node in run.nodes())
     return columns
 
 
@@ -155,6 +156,7 @@ def _node(raw: Mapping[str, Any]) -> NodeTrace:
         "call": _call(raw["call"]),
         "variables": [FilledVariable(**variable) for variable in raw["variables"]],
         "memories": [RecalledMemory(**memory) for memory in raw["memories"]],
+        "standing": [RecalledMemory(**memory) for memory in raw["standing"]],
         "written": [WrittenMemory(**written) for written in raw["written"]],
         "children": [_workflow(child) for child in raw["children"]],
     }

@@ -143,7 +143,7 @@ class SqlRunStore:
     async def forget(self, scope: Scope) -> None:
         """Delete every run of the scope's user, or of its project when the user is ""; also waiting ones.
 
-        For a scope with a conversation: the runs that answered in it or were shown memories.
+        For a scope with a conversation: the runs that answered in it or were shown memories, of any question.
         """
 
         def remove(sql: Sql) -> None:
@@ -342,7 +342,8 @@ def _belongs(run: RunTrace, asked: Scope) -> bool:
     in_project = (owner.tenant, owner.project) == (asked.tenant, asked.project)
     is_of_user = in_project and asked.user in ("", owner.user)
     return is_of_user and (
-        asked.conversation in (None, owner.conversation) or any(node.memories for node in run.nodes())
+        asked.conversation in (None, owner.conversation)
+        or any(node.memories or node.standing for node in run.nodes())
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from mnemoir.storage.named_queries import made_query
 from mnemoir.storage.sql.tables import Table, scoped_tables
 
 
@@ -32,8 +33,10 @@ def _queries_of(name: str, table: Table) -> TableQueries:
     return TableQueries(
         name=table.archive or name,
         table=table,
-        count=f"SELECT count(*) {found}",
-        rows=f"SELECT {told or key} {found} ORDER BY {table.sorted_by or key}",
-        drop_some=f"DELETE {found} AND {key} IN (SELECT {key} {found} ORDER BY {key} LIMIT :limit)",
-        drop=f"DELETE {found}",
+        count=made_query(f"SELECT count(*) {found}", {}),
+        rows=made_query(f"SELECT {told or key} {found} ORDER BY {table.sorted_by or key}", {}),
+        drop_some=made_query(
+            f"DELETE {found} AND {key} IN (SELECT {key} {found} ORDER BY {key} LIMIT :limit)", {"limit": "integer"}
+        ),
+        drop=made_query(f"DELETE {found}", {}),
     )

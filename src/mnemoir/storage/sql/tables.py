@@ -236,7 +236,7 @@ def _main_file(tables: tuple[tuple[str, Table], ...]) -> SealedFile:
 # The files of one user's conversations. The views of messages and sessions return bytes under these names.
 SESSION_FILE = SealedFile(
     tables={
-        "messages": ("content", "tool_calls", "name", "files"),
+        "messages": ("content", "tool_calls", "name", "files", "recalled"),
         "sessions": ("system_prompt", "metadata"),
         "summaries": ("text",),
     },

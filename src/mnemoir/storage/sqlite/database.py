@@ -142,6 +142,7 @@ class SqliteEngine:
     """The engine that `open_database` returns; `aclose` closes it."""
 
     kind = "sqlite"
+    warning = ""
 
     def __init__(
         self, path: Path, connection: apsw.Connection, lock: ProcessLock, open_sql: OpenSql = SqliteSql

@@ -10,89 +10,141 @@ import structlog
 
 from mnemoir.core.errors import MnemoirError
 from mnemoir.core.events import Event, MemoriesRecalled, MemorySkipped
-from mnemoir.core.messages import Message, with_text_in_front
+from mnemoir.core.messages import Message
 from mnemoir.core.runs import RecalledMemory
-from mnemoir.core.text import RecalledLine, put_up
-from mnemoir.ports.memory_service import ChatTurn
+from mnemoir.core.text import RecalledLine
+from mnemoir.ports.memory_service import ChatTurn, RecallLimits, RecallResult
+from mnemoir.ports.recalled import MOST_SAID, SAID, KeptRecall, Standing, reference_of
 from mnemoir.wire.app_prompts import typed_text
 from mnemoir.workflows.node import Node, NodeProperties
+from mnemoir.workflows.nodes.recalled_lines import Front, Questions, lines_for, lines_of, questions_of, shed
 from mnemoir.workflows.run import Turn, last_user_message
 from mnemoir.workflows.step import Step
 
 _log = structlog.get_logger(__name__)
-_MOST_SHOWN = 500  # characters of a queued turn, or of one that was said before
 _MOST_BEFORE = 4  # messages: two turns
 
 
 class Recall(Node[NodeProperties]):
-    """Adds memories to the last user message only, so that the messages before it are the same from turn to turn.
+    """Puts memories in front of the last user message.
 
-    Its output are the recalled memories, one per line; "" for none.
+    In a stored conversation that the built-in workflow answers, what was recalled for former questions stands in
+    front of them, too, as far as it still holds: the messages before the newest one are the same from turn to turn.
+
+    Its output are the memories recalled for the newest question, one per line; "" for none.
     """
 
     kind = "Recall"
 
     def applies(self, turn: Turn) -> bool:
-        """True when memory is on and the user message has a text."""
-        return turn.caller.recalls and bool(turn.user_text)
+        """True when memory is on and there is a question."""
+        kept = self._recall_of(turn)
+        return turn.caller.recalls and bool(turn.user_text or (kept and kept[0].question))
 
     async def run(self, step: Step) -> AsyncGenerator[Sequence[Event], None]:
         """Yield MemoriesRecalled, also when memory could not be reached: a failure of memory never fails a chat."""
         step.output = ""
+        turn, front = step.run.turn, Front()
         try:
-            lines, degraded = await self._recalled_lines(step.run.turn)
+            degraded = await self._fill(front, turn)
+            recalled = MemoriesRecalled(count=len(front.lines), degraded=degraded)
         except MnemoirError as exc:
             step.trace.error = exc.message
             _log.warning("memory could not be asked", node=step.definition.title, code=exc.code)
             _log.debug("memory could not be asked", error=exc.message)  # debug only: it may quote messages
-            yield [MemoriesRecalled(count=0, degraded=exc.message, is_failed=True)]
-            return
-        turn = step.run.turn
-        turn.messages[:] = with_recalled_lines(turn.messages, lines)
-        step.trace.memories = [
-            RecalledMemory(text=line.text_with_origin, id=line.id, fits=line.fits) for line in lines
-        ]
-        step.output = "\n".join(line.text_with_origin for line in lines)
-        skipped = [MemorySkipped(reason="off")] if turn.trace.memory_skipped == "off" else []
-        yield [*skipped, MemoriesRecalled(count=len(lines), degraded=degraded)]
+            recalled = MemoriesRecalled(count=0, degraded=exc.message, is_failed=True)
+        turn.messages[:] = front.put_before(turn.messages)
+        step.trace.memories, step.trace.standing = _trace_of(front.lines), _trace_of(front.former_lines)
+        step.output = "\n".join(line.text_with_origin for line in front.lines)
+        is_off = turn.trace.memory_skipped == "off" and not recalled.is_failed
+        yield [*([MemorySkipped(reason="off")] if is_off else []), recalled]
 
-    async def _recalled_lines(self, turn: Turn) -> tuple[list[RecalledLine], str]:
-        memory, caller = self.services.memory, turn.caller
-        limits = await memory.allowance(caller.scope)
+    def _recall_of(self, turn: Turn) -> tuple[KeptRecall, Standing] | None:
+        """What was recalled for the questions of the conversation; None where lines stand for one request alone."""
+        stored, standing = turn.caller.recorded, self.services.memory.standing
+        return (stored.recalled, standing) if stored and stored.recalled and standing else None
+
+    async def _fill(self, front: Front, turn: Turn) -> str:
+        """Find the lines in front of the questions; why they may not be all, "" without a reason."""
+        limits = await self.services.memory.allowance(turn.caller.scope)
         if limits is None:
             turn.trace.memory_skipped = turn.trace.memory_skipped or "off"
-            return [], "memory is switched off for this project"
+            return "memory is switched off for this project"
+        if kept := self._recall_of(turn):
+            return await self._fill_conversation(front, turn, limits, *kept)
+        front.place, sent = last_user_message(turn.messages), turn.chat.request.messages
+        found, said = await self._search(turn, turn.user_text, sent[: last_user_message(sent)], limits)
+        front.lines = [*found.lines, *said]
+        return found.degraded
+
+    async def _fill_conversation(
+        self, front: Front, turn: Turn, limits: RecallLimits, kept: KeptRecall, standing: Standing
+    ) -> str:
+        """The same with the lines of former questions, which are stored as references."""
+        questions = questions_of(turn.messages, kept)
+        if await self._bring_back(front, turn, kept, standing, questions):
+            return ""
+        front.place = last_user_message(turn.messages) if questions.newest is None else questions.newest
+        asked = "" if front.place is None else typed_text(turn.messages[front.place].text)
+        if not asked:
+            return ""
+        found, said = await self._search(turn, asked, turn.messages[: front.place], limits)
+        front.lines = lines_for(found.lines, said, front.former_lines, limits.tokens)
+        if questions.uid is not None:
+            kept.note(questions.uid, [one for line in front.lines if (one := reference_of(line))])
+        return found.degraded
+
+    async def _bring_back(
+        self, front: Front, turn: Turn, kept: KeptRecall, standing: Standing, questions: Questions
+    ) -> bool:
+        """Put the lines of former questions into `front`, and those of the newest where they are used again.
+
+        False when the newest question is to be recalled for. At a new question too many lines of former ones go.
+        """
+        wanted = {place: kept.known[uid] for place, uid in questions.former.items()}
+        own = None if questions.uid is None or questions.is_open else kept.known.get(questions.uid)
+        references = {one for each in (*wanted.values(), own or ()) for one in each}
+        found = await standing.lines(turn.caller.scope, references) if references else {}
+        front.former = {place: lines_of(each, found) for place, each in wanted.items()}
+        if own is not None:
+            front.place, front.lines = questions.newest, lines_of(own, found)
+            return True
+        if questions.uid is not None and questions.is_open:
+            for place in await shed(front.former, standing.most_tokens):
+                kept.note(questions.former[place], ())
+        return False
+
+    async def _search(
+        self, turn: Turn, asked: str, before: Sequence[Message], limits: RecallLimits
+    ) -> tuple[RecallResult, list[RecalledLine]]:
+        """What memory has for a question, and the turns that wait to be learned from."""
+        memory, caller = self.services.memory, turn.caller
         found = await memory.service.search(
-            caller.scope,
-            turn.user_text,
-            limits=limits,
-            credential=caller.credential,
-            before=_before(turn.chat.request.messages),
+            caller.scope, asked, limits=limits, credential=caller.credential, before=_before(before)
         )
-        return [*found.lines, *_lines_of_turns(await memory.waiting(caller.scope), turn)], found.degraded
+        return found, _lines_of_turns(await memory.waiting(caller.scope), turn)
+
+
+def _trace_of(lines: Sequence[RecalledLine]) -> list[RecalledMemory]:
+    return [RecalledMemory(text=line.text_with_origin, id=line.id, fits=line.fits) for line in lines]
 
 
 def _before(messages: Sequence[Message]) -> list[str]:
-    """What was said in the turns before the user's last message, cut to what can name a person there."""
-    place = last_user_message(messages) or 0
-    said = [message.text for message in messages[:place] if message.role in ("user", "assistant")]
-    return [text[:_MOST_SHOWN] for text in said[-_MOST_BEFORE:]]
+    """What was said in the turns before a question, cut to what can name a person there."""
+    said = [message.text for message in messages if message.role in ("user", "assistant")]
+    return [text[:MOST_SAID] for text in said[-_MOST_BEFORE:]]
 
 
 def _lines_of_turns(turns: Sequence[ChatTurn], turn: Turn) -> list[RecalledLine]:
     """The turns as lines, without those of this conversation."""
+    if not turns:  # what the messages say is worked out in milliseconds
+        return []
     sent = turn.chat.request.messages
     present = {typed_text(message.text) for message in sent if message.role == "user"}
     return [
-        RecalledLine(text=f"Said: {waiting.user_text[:_MOST_SHOWN]}", day=waiting.said_at[:10])
+        RecalledLine(
+            text=f"{SAID}{waiting.user_text[:MOST_SAID]}", day=waiting.said_at[:10], said_uid=waiting.user_uid or ""
+        )
         for waiting in turns
         if waiting.user_text not in present
     ]
-
-
-def with_recalled_lines(messages: Sequence[Message], lines: Sequence[RecalledLine]) -> Sequence[Message]:
-    """The messages with the fenced lines in front of the last user message; the same object for no lines."""
-    place = last_user_message(messages)
-    if place is None or not lines:
-        return messages
-    return [*messages[:place], with_text_in_front(messages[place], put_up(lines, "")), *messages[place + 1 :]]

@@ -32,6 +32,14 @@ export function ClientSetup({ setup, place, seen }: ClientSetupProps) {
           <CodeBlock language={setup.code.language} text={setup.code.of(place)} />
         </div>
       )}
+      {setup.choices?.map(({ name, language, of }) => (
+        <section key={name} aria-label={name} className={classes.code}>
+          <Text size="sm" fw={500}>
+            {name}
+          </Text>
+          <CodeBlock language={language} text={of(place)} />
+        </section>
+      ))}
       {place.needsKey && (
         <Text size="sm">
           Use an API key instead of <Code>{KEY_PLACEHOLDER}</Code>

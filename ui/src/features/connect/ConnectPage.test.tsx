@@ -91,6 +91,23 @@ test('the tools of agents are seen when one is used', async () => {
   expect(screen.getByRole('row', { name: /Agent, by MCP .* no chat/ })).toBeVisible();
 });
 
+test('each agent has its set-up, and any of them counts as connected', async () => {
+  answers([{ ...CURL, kind: 'claude-code', route: 'POST /mcp', model: null, memory: null }]);
+  renderAt('/connect?client=mcp', <ConnectPage />);
+  expect(await screen.findByRole('tab', { name: 'MCP, connected' })).toBeVisible();
+  for (const [agent, told] of [
+    [/Claude Code/, 'claude mcp add --transport http mnemoir'],
+    [/Codex/, '[mcp_servers.mnemoir]'],
+    [/Cursor/, '"mcpServers"'],
+    [/VS Code/, '"type": "http"'],
+    [/LibreChat/, '{{LIBRECHAT_USER_ID}}'],
+    [/only start programs/, '"command": "mnemoir"'],
+  ] as const) {
+    expect(screen.getByRole('region', { name: agent })).toHaveTextContent(told);
+  }
+  expect(screen.getByRole('row', { name: /Claude Code .* no chat/ })).toBeVisible();
+});
+
 test('what may be SillyTavern is not taken for it', async () => {
   answers([{ ...CURL, kind: 'node-fetch' }]);
   const { unmount } = renderAt('/connect?client=sillytavern', <ConnectPage />);

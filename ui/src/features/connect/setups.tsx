@@ -11,16 +11,22 @@ import {
 import type { ClientKind } from '@/shared/data/status';
 import type { Perhaps } from './LastCall';
 import {
+  agentFields,
+  claudeCode,
+  codexConfig,
   curl,
   javascript,
   keyOf,
+  libreChatServers,
   mcpServers,
+  mcpServersByAddress,
   openWebUiHeaders,
   type Place,
   plainHeaders,
   pythonOllama,
   pythonOpenAI,
   sillyTavernHeaders,
+  vsCodeServers,
 } from './snippets';
 
 export interface Field {
@@ -38,6 +44,8 @@ export interface Setup {
   where: string;
   fields?: (place: Place) => Field[];
   code?: { language: string; of: (place: Place) => string; install?: string };
+  /** Code for each of several clients, below its name. */
+  choices?: { name: string; language: string; of: (place: Place) => string }[];
   notes?: (place: Place) => string[];
 }
 
@@ -131,12 +139,36 @@ export const setups: Setup[] = [
     id: 'mcp',
     name: 'MCP',
     Icon: TbTools,
-    kinds: ['mcp'],
-    where: 'For editors and agents that support the Model Context Protocol: add this to their MCP servers.',
-    code: { language: 'json', of: mcpServers, install: "pip install 'mnemoir[mcp]'" },
-    notes: () => [
-      'If the agent does not find mnemoir, use the full path of the command.',
-      'Tools search, list, add and delete memories, and search conversations. Calls appear here when the agent uses a tool, not when it starts.',
+    kinds: [
+      'mcp',
+      'claude-code',
+      'claude',
+      'codex',
+      'cursor',
+      'vs-code',
+      'chatgpt',
+      'n8n',
+      'librechat',
+      'mcp-inspector',
+    ],
+    where:
+      'For editors and agents that support the Model Context Protocol. They call the server at this address; it needs ' +
+      "the extra mcp: pip install 'mnemoir[mcp]'.",
+    fields: agentFields,
+    choices: [
+      { name: 'Claude Code, in a terminal', language: 'sh', of: claudeCode },
+      { name: 'Codex, in ~/.codex/config.toml', language: 'toml', of: codexConfig },
+      { name: 'Cursor, in ~/.cursor/mcp.json, and others', language: 'json', of: mcpServersByAddress },
+      { name: 'VS Code, in .vscode/mcp.json', language: 'json', of: vsCodeServers },
+      { name: 'LibreChat, in librechat.yaml', language: 'yaml', of: libreChatServers },
+      { name: 'Agents that only start programs', language: 'json', of: mcpServers },
+    ],
+    notes: place => [
+      'n8n: a node MCP Client Tool takes the fields above.',
+      'ChatGPT and claude.ai call from their own machines and send no key: they need a public https address at a proxy that adds it.',
+      'Tools search, list, add and delete memories, and search conversations.',
+      ...(place.needsKey ? ['Codex takes the key from the variable MNEMOIR_API_KEY.'] : []),
+      ...inContainer(place),
     ],
   },
   {

@@ -1,12 +1,18 @@
 import {
+  agentFields,
+  claudeCode,
+  codexConfig,
   curl,
   headersOf,
   javascript,
+  libreChatServers,
   mcpServers,
+  mcpServersByAddress,
   openWebUiHeaders,
   type Place,
   pythonOllama,
   pythonOpenAI,
+  vsCodeServers,
 } from './snippets';
 
 const PLAIN: Place = {
@@ -58,4 +64,27 @@ test('tools are started for one user of one server', () => {
       },
     },
   });
+});
+
+test('an agent gets the address of the tools, and the key and the user as headers', () => {
+  const place = { ...PLAIN, user: 'mira', project: 'my garden', needsKey: true };
+  const url = 'http://127.0.0.1:6060/mcp?project=my%20garden';
+  const headers = { Authorization: 'Bearer YOUR_KEY', 'X-User-Id': 'mira' };
+  expect(JSON.parse(mcpServersByAddress(place))).toEqual({ mcpServers: { mnemoir: { url, headers } } });
+  expect(JSON.parse(vsCodeServers(place))).toEqual({ servers: { mnemoir: { type: 'http', url, headers } } });
+  expect(claudeCode(place)).toBe(
+    `claude mcp add --transport http mnemoir \\\n  '${url}' \\\n  --header 'Authorization: Bearer YOUR_KEY' \\\n  --header 'X-User-Id: mira'`,
+  );
+  expect(codexConfig(place)).toBe(
+    `[mcp_servers.mnemoir]\nurl = "${url}"\nbearer_token_env_var = "MNEMOIR_API_KEY"\nhttp_headers = { "X-User-Id" = "mira" }`,
+  );
+  expect(libreChatServers(place)).toContain('      X-User-Id: "{{LIBRECHAT_USER_ID}}"');
+  expect(agentFields(place).map(field => field.value)).toEqual([url, 'YOUR_KEY', 'mira']);
+});
+
+test('without a key, a user and a project an agent needs the address alone', () => {
+  const url = 'http://127.0.0.1:6060/mcp';
+  expect(JSON.parse(mcpServersByAddress(PLAIN))).toEqual({ mcpServers: { mnemoir: { url } } });
+  expect(codexConfig(PLAIN)).toBe(`[mcp_servers.mnemoir]\nurl = "${url}"`);
+  expect(claudeCode(PLAIN)).toBe(`claude mcp add --transport http mnemoir \\\n  ${url}`);
 });

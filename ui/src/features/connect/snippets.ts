@@ -103,6 +103,76 @@ export function javascript(place: Place): string {
   ].join('\n');
 }
 
+/** The address of the tools. */
+function toolsOf(place: Place): string {
+  return `${place.url}/mcp${place.project ? `?project=${encodeURIComponent(place.project)}` : ''}`;
+}
+
+/** The headers of an agent that calls the tools. Its memory needs no switch, and the project stands in the address. */
+function agentHeaders(place: Place): Record<string, string> {
+  return {
+    ...(place.needsKey ? { Authorization: `Bearer ${KEY_PLACEHOLDER}` } : {}),
+    ...(place.user && isPlain(place.user) ? { 'X-User-Id': place.user } : {}),
+  };
+}
+
+/** Makes Claude Code know the tools. */
+export function claudeCode(place: Place): string {
+  const headers = Object.entries(agentHeaders(place)).map(
+    ([name, value]) => `--header ${shell(`${name}: ${value}`)}`,
+  );
+  const added = ['claude mcp add --transport http mnemoir', shell(toolsOf(place)), ...headers];
+  return added.join(' \\\n  ');
+}
+
+/** A part of Codex's config.toml, which takes the key from a variable. */
+export function codexConfig(place: Place): string {
+  const { 'X-User-Id': user } = agentHeaders(place);
+  return [
+    '[mcp_servers.mnemoir]',
+    `url = ${text(toolsOf(place))}`,
+    ...(place.needsKey ? ['bearer_token_env_var = "MNEMOIR_API_KEY"'] : []),
+    ...(user ? [`http_headers = { "X-User-Id" = ${text(user)} }`] : []),
+  ].join('\n');
+}
+
+/** What Cursor and most other agents read that call the tools by themselves. */
+export function mcpServersByAddress(place: Place): string {
+  return JSON.stringify({ mcpServers: { mnemoir: addressed(place) } }, null, 2);
+}
+
+/** What VS Code reads. */
+export function vsCodeServers(place: Place): string {
+  return JSON.stringify({ servers: { mnemoir: { type: 'http', ...addressed(place) } } }, null, 2);
+}
+
+function addressed(place: Place) {
+  const headers = agentHeaders(place);
+  return { url: toolsOf(place), ...(Object.keys(headers).length ? { headers } : {}) };
+}
+
+/** A part of LibreChat's file. It says itself which of its people asks. */
+export function libreChatServers(place: Place): string {
+  const headers = { ...agentHeaders(place), 'X-User-Id': '{{LIBRECHAT_USER_ID}}' };
+  return [
+    'mcpServers:',
+    '  mnemoir:',
+    '    type: streamable-http',
+    `    url: ${text(toolsOf(place))}`,
+    '    headers:',
+    ...Object.entries(headers).map(([name, value]) => `      ${name}: ${text(value)}`),
+  ].join('\n');
+}
+
+/** What is filled in by hand, as n8n wants it. */
+export function agentFields(place: Place): { label: string; value: string }[] {
+  return [
+    { label: 'Endpoint, HTTP Streamable', value: toolsOf(place) },
+    { label: 'Bearer token', value: place.needsKey ? KEY_PLACEHOLDER : '' },
+    { label: 'Header X-User-Id', value: agentHeaders(place)['X-User-Id'] ?? '' },
+  ];
+}
+
 /** What agents read to start the tools by themselves. They ask for memories of one user only, which is named here. */
 export function mcpServers(place: Place): string {
   const project = place.project ? ['--project', place.project] : [];

@@ -5505,8 +5505,9 @@ export interface components {
          * @description The trace of one node. `tokens_counted` is True for token counts estimated here, as the server reported none.
          *
          *     `prompt` is the text or the messages as sent; `variables` are the filled-in variables whose position in it is
-         *     known exactly. `notes` record decisions: a history cut to the budget, a category chosen, a lock held by another
-         *     run. `children` are the workflows the node ran. `is_responder` is True for the node that answered the client.
+         *     known exactly. `memories` are those recalled for the newest question, `standing` those in front of former ones.
+         *     `notes` record decisions: a history cut to the budget, a category chosen, a lock held by another run. `children`
+         *     are the workflows the node ran. `is_responder` is True for the node that answered the client.
          */
         NodeTrace: {
             /** Number */
@@ -5546,6 +5547,8 @@ export interface components {
             variables: components["schemas"]["FilledVariable"][];
             /** Memories */
             memories: components["schemas"]["RecalledMemory"][];
+            /** Standing */
+            standing: components["schemas"]["RecalledMemory"][];
             /** Written */
             written: components["schemas"]["WrittenMemory"][];
             /** Notes */

@@ -23,6 +23,7 @@ export function aNode(title: string, members: Partial<RunNode> = {}): RunNode {
     call: null,
     variables: [],
     memories: [],
+    standing: [],
     written: [],
     notes: [],
     children: [],

@@ -427,3 +427,33 @@ CREATE TABLE identity (
     directory text COLLATE "C" NOT NULL,
     owner text COLLATE "C" NOT NULL
 );
+
+-- A transaction sees and writes the rows of the scope that it entered (`mnemoir.scope`, and the names in `mnemoir.owner`,
+-- by which it enters one), unless it is one over all scopes (`mnemoir.all`). FORCE binds the owner of the tables, too.
+DO $$
+DECLARE
+    named text;
+BEGIN
+    FOR named IN SELECT table_name FROM information_schema.columns
+                  WHERE table_schema = current_schema() AND column_name = 'scope_id'
+    LOOP
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', named);
+        EXECUTE format($policy$
+            CREATE POLICY of_scope ON %I USING (
+                scope_id = (SELECT nullif(current_setting('mnemoir.scope', true), '')::bigint)
+                OR (SELECT current_setting('mnemoir.all', true) = 'on')
+            )$policy$, named);
+    END LOOP;
+END $$;
+
+-- A user's row may become nobody's: that of no tenant.
+ALTER TABLE scopes ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY of_owner ON scopes USING (
+    tenant || chr(10) || project || chr(10) || "user" = (SELECT current_setting('mnemoir.owner', true))
+    OR id = (SELECT nullif(current_setting('mnemoir.scope', true), '')::bigint)
+    OR (SELECT current_setting('mnemoir.all', true) = 'on')
+) WITH CHECK (
+    tenant || chr(10) || project || chr(10) || "user" = (SELECT current_setting('mnemoir.owner', true))
+    OR tenant = ''
+    OR (SELECT current_setting('mnemoir.all', true) = 'on')
+);

@@ -24,6 +24,7 @@ CREATE TABLE runs (
     duration_ms double precision,
     nodes bigint NOT NULL,
     memories bigint NOT NULL,
+    standing bigint NOT NULL,
     input_tokens bigint NOT NULL,
     output_tokens bigint NOT NULL,
     tokens_counted bigint NOT NULL,

@@ -37,7 +37,8 @@ CREATE TABLE messages (
     digest bytea, -- of what it says; empty for a system message
     off_thread bigint, -- 1, or NULL for on it
     uid text COLLATE "C",
-    estimate bigint -- what it costs in a window, as an encrypted text tells nothing
+    estimate bigint, -- what it costs in a window, as an encrypted text tells nothing
+    recalled text COLLATE "C" -- what was recalled for the question that it is: references, never words
 );
 
 CREATE TABLE summaries (
@@ -86,6 +87,7 @@ CREATE INDEX idx_messages_unlinked ON messages (session_id) WHERE digest IS NULL
 CREATE INDEX idx_messages_parent ON messages (session_id, parent_id);
 CREATE INDEX idx_messages_files ON messages (id, session_id) WHERE files IS NOT NULL;
 CREATE INDEX idx_messages_uid ON messages (uid);
+CREATE INDEX idx_messages_recalled ON messages (session_id) WHERE recalled IS NOT NULL;
 CREATE INDEX idx_embedding_removed ON embedding_state (message_id) WHERE status = 'removed';
 
 -- Rows as they are read.

@@ -35,7 +35,7 @@ _MOST_DAYS = 3_000_000  # further back than any calendar goes
 
 
 class SessionTables(Store):
-    """One of four parts of `MemoryStorage`; see `ports.log.SessionRows`."""
+    """One of five parts of `MemoryStorage`; see `ports.log.SessionRows`."""
 
     @property
     def db_path(self) -> Path:

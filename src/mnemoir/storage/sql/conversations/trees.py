@@ -61,13 +61,13 @@ _MESSAGES = queries("sessions/messages")
 _LINKED_TOGETHER = 20  # sessions
 _COPIED = (
     *("role", "content", "tool_calls", "tool_call_id", "name", "created_at", "turn_id", "token_count", "importance"),
-    *("pinned", "files", "run_id", "finish_reason", "digest", "estimate", "uid"),
+    *("pinned", "files", "run_id", "finish_reason", "digest", "estimate", "uid", "recalled"),
 )
 _BEHIND_ALL = 2**62  # ids
 
 
 class TreeTables(Store):
-    """One of four parts of `MemoryStorage`; see `ports.log.TreeRows`."""
+    """One of five parts of `MemoryStorage`; see `ports.log.TreeRows`."""
 
     def children(self, session_id: str, message_ids: Sequence[int]) -> dict[int, list[int]]:
         """The ids of the children of each of these messages, or of ROOT; on all branches, by id."""

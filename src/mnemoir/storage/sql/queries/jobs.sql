@@ -1,6 +1,6 @@
 -- text: error, id, incarnation, kind, now, payload, queue, result, worker
 -- integer: attempts, limit, most
--- real: at, before, due_at, ended_at, lease_until
+-- real: at, before, due_at, ended_at, lease_s
 
 -- part: job
 -- The columns of a job.
@@ -24,20 +24,20 @@ UPDATE jobs SET waits_for = 'worker' WHERE waits_for = 'time' AND due_at <= :at;
 -- Lease the oldest jobs that wait for a worker, so many at most, which are given back with their numbers, unsorted; by
 -- index jobs_claimable.
 UPDATE jobs
-   SET state = 'RUNNING', waits_for = NULL, worker = :worker, lease_until = :lease_until, attempts = attempts + 1,
-       updated_at = :now
+   SET state = 'RUNNING', waits_for = NULL, worker = :worker, lease_until = {clock at} + :lease_s,
+       attempts = attempts + 1, updated_at = :now
  WHERE number IN (SELECT number FROM jobs WHERE waits_for = 'worker' ORDER BY number LIMIT :most
                   {held unless taken})
 RETURNING {job}, number;
 
 -- name: extend_lease
 -- Extend the lease of a job, if the worker still has it.
-UPDATE jobs SET lease_until = :lease_until WHERE id = :id AND state = 'RUNNING' AND worker = :worker;
+UPDATE jobs SET lease_until = {clock at} + :lease_s WHERE id = :id AND state = 'RUNNING' AND worker = :worker;
 
 -- name: put_back_lapsed
 -- Make jobs claimable again whose lease has ended; by index jobs_leased.
 UPDATE jobs SET state = 'PENDING', waits_for = 'worker', worker = NULL, lease_until = NULL, updated_at = :now
- WHERE state = 'RUNNING' AND lease_until <= :at;
+ WHERE state = 'RUNNING' AND lease_until <= {clock at};
 
 -- name: put_back_of_ended
 -- The same for jobs whose worker belongs to an earlier opening of the database; by index jobs_leased.

@@ -2,6 +2,7 @@
 -- integer: limit, offset
 -- real: at, horizon, now, since
 -- bytes: content_hash
+-- texts: ids
 
 -- name: counts_of_all
 -- How many projects and users have current memories, and how many memories there are; from index memories_by_change.
@@ -51,6 +52,18 @@ SELECT seq, id, text, created_at, updated_at, metadata, kind, agent, app, conver
  WHERE id = :id AND scope_id = :scope_id
    AND (:agent IS NULL OR agent = :agent) AND (:app IS NULL OR app = :app)
    AND (:conversation IS NULL OR conversation = :conversation);
+
+-- name: current
+-- Those of certain memories (JSON) of a scope that are current and have neither decayed nor expired, in no order; by the
+-- unique key.
+SELECT seq, id, text, created_at, updated_at, metadata, kind, agent, app, conversation, role, speaker, expires_on,
+       valid_to, replaced_by, extra, origin
+  FROM memories
+ WHERE id {in ids} AND scope_id = :scope_id AND valid_to IS NULL
+   AND (:agent IS NULL OR agent = :agent) AND (:app IS NULL OR app = :app)
+   AND (:conversation IS NULL OR conversation = :conversation)
+   AND (:horizon IS NULL OR effective_at IS NULL OR effective_at >= :horizon)
+   AND (expires_at IS NULL OR expires_at > :now);
 
 -- name: page
 -- Current memories of a scope that have neither decayed nor expired, newest first; by index memories_by_age.

@@ -3,11 +3,11 @@
 
 -- name: scope_id
 -- The number of a user's scope; at most one row, by the unique key.
-SELECT id FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user;
+SELECT {entered id} FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user;
 
 -- name: held_scope_id
 -- The same, for a write: no other one of the scope begins before this one ends.
-SELECT id FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user {held};
+SELECT {entered id} FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user {held};
 
 -- name: hold_number
 -- The same for the scope of a number.

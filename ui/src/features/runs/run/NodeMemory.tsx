@@ -27,7 +27,7 @@ const EVENTS: Record<Learned['event'], string> = { ADD: 'added', UPDATE: 'change
 export function NodeMemory({ run, line }: { run: RunWhole; line: NodeLine }) {
   const { node, place } = line;
   const memories = useRunMemories(run.id, node.written.length > 0);
-  if (!node.memories.length && !node.written.length)
+  if (!node.memories.length && !node.standing.length && !node.written.length)
     return (
       <Text c="dimmed" size="sm">
         This node did not read or write memories.
@@ -35,7 +35,8 @@ export function NodeMemory({ run, line }: { run: RunWhole; line: NodeLine }) {
     );
   return (
     <>
-      {node.memories.length > 0 && <Read node={node} />}
+      <Read title="Read" memories={node.memories} />
+      <Read title="Of former questions" memories={node.standing} />
       {memories.isError && <ErrorState error={memories.error} onRetry={() => void memories.refetch()} />}
       {memories.data?.written
         .filter(one => one.node === place)
@@ -46,14 +47,15 @@ export function NodeMemory({ run, line }: { run: RunWhole; line: NodeLine }) {
   );
 }
 
-function Read({ node }: { node: RunNode }) {
+function Read({ title, memories }: { title: string; memories: RunNode['memories'] }) {
+  if (!memories.length) return null;
   return (
     <>
       <Title order={4} size="h6" mb={4}>
-        Read
+        {title}
       </Title>
-      <List size="sm" mb="sm" spacing={4}>
-        {node.memories.map((memory, at) => (
+      <List size="sm" mb="sm" spacing={4} aria-label={title}>
+        {memories.map((memory, at) => (
           <List.Item key={at}>
             <Remembered id={memory.id} text={memory.text} />
           </List.Item>

@@ -16,7 +16,7 @@ import { promptText } from './promptText';
 /** All that is known of one node: whom it asked what, what came back, how long it took, and what memory did. */
 export function NodePanel({ run, line }: { run: RunWhole; line: NodeLine }) {
   const { node, place } = line;
-  const remembers = node.memories.length + node.written.length;
+  const remembers = node.memories.length + node.standing.length + node.written.length;
   return (
     <section aria-label={`Node ${node.title}`} className={classes.panel}>
       <Group justify="space-between" gap="xs" mb="xs">
@@ -75,7 +75,7 @@ export function NodePanel({ run, line }: { run: RunWhole; line: NodeLine }) {
 /** What there is most to see of. */
 function firstTab(node: RunNode): string {
   if (node.prompt !== null) return 'prompt';
-  return node.memories.length + node.written.length > 0 ? 'memory' : 'output';
+  return node.memories.length + node.standing.length + node.written.length > 0 ? 'memory' : 'output';
 }
 
 function Facts({ node }: { node: RunNode }) {

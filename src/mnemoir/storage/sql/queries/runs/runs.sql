@@ -1,6 +1,7 @@
 -- text: before_id, category, conversation, day, error, id, lost, model, project, question, since, started_at, status
 -- text: tenant, trace, user, user_id, workflow
--- integer: input_tokens, limit, memories, most, most_bytes, nodes, number, output_tokens, stream, tokens_counted
+-- integer: input_tokens, limit, memories, most, most_bytes, nodes, number, output_tokens, standing, stream
+-- integer: tokens_counted
 -- real: before, duration_ms, first_token_ms, written_at
 -- texts: projects, under_way
 -- integers: numbers
@@ -9,19 +10,20 @@
 -- Insert or replace a run.
 INSERT INTO runs
     (number, id, written_at, started_at, status, question, user, tenant, project, user_id, conversation, model, stream,
-     workflow, category, first_token_ms, duration_ms, nodes, memories, input_tokens, output_tokens, tokens_counted, error,
-     trace)
+     workflow, category, first_token_ms, duration_ms, nodes, memories, standing, input_tokens, output_tokens,
+     tokens_counted, error, trace)
 VALUES
     (:number, :id, :written_at, :started_at, :status, :question, :user, :tenant, :project, :user_id, :conversation,
-     :model, :stream, :workflow, :category, :first_token_ms, :duration_ms, :nodes, :memories, :input_tokens,
-     :output_tokens, :tokens_counted, :error, :trace)
+     :model, :stream, :workflow, :category, :first_token_ms, :duration_ms, :nodes, :memories, :standing,
+     :input_tokens, :output_tokens, :tokens_counted, :error, :trace)
 ON CONFLICT (number) DO UPDATE
     SET id = excluded.id, written_at = excluded.written_at, started_at = excluded.started_at, status = excluded.status,
         question = excluded.question, user = excluded.user, tenant = excluded.tenant, project = excluded.project,
         user_id = excluded.user_id, conversation = excluded.conversation, model = excluded.model,
         stream = excluded.stream, workflow = excluded.workflow, category = excluded.category,
         first_token_ms = excluded.first_token_ms, duration_ms = excluded.duration_ms, nodes = excluded.nodes,
-        memories = excluded.memories, input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens,
+        memories = excluded.memories, standing = excluded.standing, input_tokens = excluded.input_tokens,
+        output_tokens = excluded.output_tokens,
         tokens_counted = excluded.tokens_counted, error = excluded.error, trace = excluded.trace;
 
 -- name: end_lost_runs
@@ -118,7 +120,7 @@ DELETE FROM tokens WHERE tenant = :tenant AND project = :project AND (user_id = 
 
 -- name: forget_runs
 -- Remove the runs of a user, or of a whole project for a user named ''; with a conversation those alone that answered
--- in it or were shown memories. By looking at all.
+-- in it or were shown memories, of the newest question or of former ones. By looking at all.
 DELETE FROM runs
  WHERE tenant = :tenant AND project = :project AND (user_id = :user_id OR :user_id = '')
-   AND (:conversation IS NULL OR conversation = :conversation OR memories > 0);
+   AND (:conversation IS NULL OR conversation = :conversation OR memories > 0 OR standing > 0);

@@ -1,5 +1,5 @@
--- text: content, created_at, files, finish_reason, name, new, role, run_id, session, tool_call_id, tool_calls
--- text: turn_id, uid
+-- text: content, created_at, files, finish_reason, name, new, recalled, role, run_id, session, tool_call_id
+-- text: tool_calls, turn_id, uid
 -- integer: after, before, count, estimate, id, limit, moved, new_id, parent_id, pinned, token_count
 -- real: importance
 -- bytes: digest
@@ -246,13 +246,14 @@ WITH RECURSIVE way (id, parent_id) AS (
     SELECT messages.id, messages.parent_id FROM way JOIN messages ON messages.id = way.parent_id
      WHERE messages.session_id = :session)
 SELECT rows.role, rows.content, rows.tool_calls, rows.tool_call_id, rows.name, at, rows.turn_id, rows.token_count,
-       rows.importance, rows.pinned, rows.files, rows.run_id, rows.finish_reason, digest, estimate, rows.uid
+       rows.importance, rows.pinned, rows.files, rows.run_id, rows.finish_reason, digest, estimate, rows.uid,
+       {bytes messages.recalled} AS recalled
   FROM way JOIN messages ON messages.id = way.id JOIN message_rows AS rows ON rows.id = way.id
  ORDER BY messages.created_at, messages.id;
 
 -- name: add_copy
 -- A copy of a message, with an id of its own.
 INSERT INTO messages (id, session_id, role, content, tool_calls, tool_call_id, name, created_at, parent_id, turn_id,
-                      token_count, importance, pinned, files, run_id, finish_reason, digest, estimate, uid)
+                      token_count, importance, pinned, files, run_id, finish_reason, digest, estimate, uid, recalled)
 VALUES (:new_id, :new, :role, :content, :tool_calls, :tool_call_id, :name, :created_at, :parent_id, :turn_id,
-        :token_count, :importance, :pinned, :files, :run_id, :finish_reason, :digest, :estimate, :uid);
+        :token_count, :importance, :pinned, :files, :run_id, :finish_reason, :digest, :estimate, :uid, :recalled);

@@ -26,6 +26,7 @@ CREATE TABLE runs (
     duration_ms REAL,
     nodes INTEGER NOT NULL,
     memories INTEGER NOT NULL,
+    standing INTEGER NOT NULL,
     input_tokens INTEGER NOT NULL,
     output_tokens INTEGER NOT NULL,
     tokens_counted INTEGER NOT NULL,

@@ -41,6 +41,9 @@ ALTER TABLE messages ADD COLUMN off_thread INTEGER; -- 1, or NULL for on it
 ALTER TABLE messages ADD COLUMN uid TEXT;
 -- What a message costs in a window, as an encrypted text tells nothing. It is NULL for messages of other programs.
 ALTER TABLE messages ADD COLUMN estimate INTEGER;
+-- What was recalled for the question that a message is: references to memories and messages, never words. NULL before
+-- anything was recalled for it.
+ALTER TABLE messages ADD COLUMN recalled TEXT;
 ALTER TABLE sessions ADD COLUMN context_after INTEGER; -- windows begin after this message
 ALTER TABLE sessions ADD COLUMN summary_claim TEXT; -- who makes the summary now
 ALTER TABLE sessions ADD COLUMN summary_claim_until REAL; -- and until when, in seconds since 1970
@@ -96,6 +99,8 @@ CREATE INDEX idx_messages_parent ON messages (session_id, parent_id);
 -- Messages that carry files are few, and are listed without a look at the others.
 CREATE INDEX idx_messages_files ON messages (id, session_id) WHERE files IS NOT NULL;
 CREATE INDEX idx_messages_uid ON messages (uid);
+-- With all that is asked of the questions of a session, which stands in the rows behind all of their texts.
+CREATE INDEX idx_messages_recalled ON messages (session_id, id, uid, recalled) WHERE recalled IS NOT NULL;
 CREATE INDEX IF NOT EXISTS idx_embedding_removed ON embedding_state (message_id) WHERE status = 'removed';
 
 -- For other programs; this one notes it before it deletes.
