@@ -31,7 +31,7 @@ from mnemoir.server.door.request import header, query, read_model_json, visit_of
 from mnemoir.server.door.scopes import chat_owner, is_temporary
 from mnemoir.server.door.under_way import Departure, Headers, Outflow, Writer
 from mnemoir.server.live_answers import LiveAnswer
-from mnemoir.server.rest import Site
+from mnemoir.server.site import Site
 from mnemoir.wire.agents.tasks import agent_task
 from mnemoir.wire.app_prompts import TASK_HEADER, named_task, recognised_task
 from mnemoir.wire.forwarding import bounded_names
