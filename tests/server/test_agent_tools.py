@@ -286,10 +286,24 @@ async def test_a_context_has_the_newest_that_fit_or_what_bears_on_the_query(serv
         ["- Lives in Graz", "- Allergic to nuts"],
     )
     short = words(await called(server, "get_context", max_tokens=25)).splitlines()
-    assert short == [head, lines[0], "1 older ones are not shown; search_memories finds them."]
+    assert short == [head, lines[0], "Not shown: 1 more; search_memories finds them."]
     assert lines[1] in words(await called(server, "get_context", query="What may I eat?"))
     recalled = await result_of(server, "prompts/get", name="recall", arguments={"topic": "food"})
     assert lines[1] in recalled["messages"][0]["content"]["text"]
+
+
+async def test_a_context_passes_over_what_does_not_fit_and_says_so(server):
+    for text in ("Likes short walks", f"Likes {'very ' * 4000}long walks"):
+        said = {"messages": [{"role": "user", "content": text}], "user_id": "user", "infer": False}
+        await server.post("/api/memories", said)
+    for asked in ({}, {"query": "What does she like?"}):
+        _, line, end = words(await called(server, "get_context", **asked)).splitlines()
+        assert line.startswith("- Likes short walks (20")
+        assert end == "Not shown: 1 more; search_memories finds them."
+        assert words(await called(server, "get_context", max_tokens=1, **asked)) == (
+            "Something is remembered, but nothing of it fits into max_tokens (1; memories: 2). "
+            "Ask for more of them, or use search_memories."
+        )
 
 
 async def test_kinds_of_agents_are_seen_by_what_they_call_themselves(server):

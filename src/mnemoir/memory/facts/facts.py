@@ -183,7 +183,7 @@ class Facts:
     ) -> SearchResult:
         """Memories relevant to `text`, best first; with `among`, only those that this filter lists.
 
-        `before` is what was said just before; `within` ends the hits by their tokens. Of facts that say the same in
+        `before` is what was said just before; `within` bounds the hits by their tokens. Of facts that say the same in
         other words the fullest is given, unless `among` names certain ones or asks for those that are hidden.
         """
         text, *before = await self.personal.query(scope, [text, *before])
@@ -200,14 +200,13 @@ class Facts:
         )
         if among and (among.ids is not None or among.hidden != "without"):
             found = await self._recall.search(scope, question, visible)
-            return replace(found, hits=_in_places(found.hits, found.linked, limit, within), linked=())
+            return _in_places(found, limit, within)
         while True:
             found = await self._recall.search(scope, question, visible)
             with speaking_as([scope.user, *stated_names(hit.memory.text for hit in found.hits)]):
                 hits = (await _each_once(found.hits))[:limit]
                 if len(hits) == limit or not len(found.hits) == question.limit < _MOST_WORDINGS:
-                    places = _in_places(hits, found.linked, limit, within, are_once=True)
-                    return replace(found, hits=places, linked=())
+                    return _in_places(replace(found, hits=hits), limit, within, are_once=True)
             question = replace(question, limit=2 * question.limit)  # others take the places of those left out
 
     async def page(self, scope: Scope, *, limit: int, offset: int = 0, at: datetime | None = None) -> list[Memory]:
@@ -373,21 +372,18 @@ async def _each_once(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _in_places(
-    hits: Sequence[Hit],
-    linked: Sequence[Hit],
-    limit: int,
-    within: TokenLimits | None,
-    *,
-    are_once: bool = False,
-) -> list[Hit]:
+    found: SearchResult, limit: int, within: TokenLimits | None, *, are_once: bool = False
+) -> SearchResult:
     """The hits that fit, the last places of them for linked ones; with `are_once` not for other words of one."""
-    fitting = list(hits) if within is None else within.cut(hits)
-    if not linked:
-        return fitting
-    limit = limit if len(fitting) == len(hits) else len(fitting)
+    able = [hit for hit in found.hits if within is None or within.can_hold(hit)]
+    fitting = able if within is None else within.cut(able)
+    no_room = len(found.hits) - len(fitting)
+    if not found.linked:
+        return replace(found, hits=fitting, no_room=no_room)
+    limit = limit if len(fitting) == len(able) else len(fitting)
     places = places_of(limit)
     head = fitting[: limit - places]
     seen = {hit.memory.id for hit in head}
-    fresh = (hit for hit in linked if hit.memory.id not in seen and (not are_once or tells_anew(hit, head)))
+    fresh = (hit for hit in found.linked if hit.memory.id not in seen and (not are_once or tells_anew(hit, head)))
     placed = with_linked_hits(fitting, list(islice(fresh, places)), limit)
-    return placed if within is None else within.cut(placed)
+    return replace(found, hits=placed if within is None else within.cut(placed), linked=(), no_room=no_room)

@@ -173,11 +173,11 @@ class AddBody(HostedBody):
 class SearchBody(HostedBody):
     """`POST /api/memories/search`. `filters` narrows by agent, app, run or metadata; other conditions are refused.
 
-    With `max_tokens` the results end by tokens (`max_fact_tokens`: those of facts), and a `limit` of 5, the default,
-    bounds only where the project or the settings name a limit. `before` is what was said just before the query: it
-    decides whom "she" means. With `at`, what was current then is found instead of what is now. `kind`, `origin`,
-    `since`, `until`, `source`, `q`, `id` and `hidden` mean what they mean in `GET /api/memories`, and none of them
-    goes with `at`; `by` is the time that `since` and `until` go by.
+    With `max_tokens` the results are bounded by tokens (`max_fact_tokens`: those of facts), and a `limit` of 5, the
+    default, bounds only where the project or the settings name a limit; what does not fit is passed over. `before` is
+    what was said just before the query: it decides whom "she" means. With `at`, what was current then is found
+    instead of what is now. `kind`, `origin`, `since`, `until`, `source`, `q`, `id` and `hidden` mean what they mean
+    in `GET /api/memories`, and none of them goes with `at`; `by` is the time that `since` and `until` go by.
     """
 
     query: Annotated[str, AfterValidator(not_blank)]

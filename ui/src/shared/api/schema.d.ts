@@ -6444,10 +6444,15 @@ export interface components {
         /**
          * SearchAnswer
          * @description Search hits, best first. `stages` and `signals` come with `explain`.
+         *
+         *     `no_room` counts the hits that were passed over since they have more tokens than `max_tokens` left; it is left out
+         *     where there are none.
          */
         SearchAnswer: {
             /** Results */
             results: components["schemas"]["Hit"][];
+            /** No Room */
+            no_room?: number;
             /** Degraded */
             degraded?: string[];
             /** Stages */
@@ -8541,11 +8546,11 @@ export interface components {
          * SearchBody
          * @description `POST /api/memories/search`. `filters` narrows by agent, app, run or metadata; other conditions are refused.
          *
-         *     With `max_tokens` the results end by tokens (`max_fact_tokens`: those of facts), and a `limit` of 5, the default,
-         *     bounds only where the project or the settings name a limit. `before` is what was said just before the query: it
-         *     decides whom "she" means. With `at`, what was current then is found instead of what is now. `kind`, `origin`,
-         *     `since`, `until`, `source`, `q`, `id` and `hidden` mean what they mean in `GET /api/memories`, and none of them
-         *     goes with `at`; `by` is the time that `since` and `until` go by.
+         *     With `max_tokens` the results are bounded by tokens (`max_fact_tokens`: those of facts), and a `limit` of 5, the
+         *     default, bounds only where the project or the settings name a limit; what does not fit is passed over. `before` is
+         *     what was said just before the query: it decides whom "she" means. With `at`, what was current then is found
+         *     instead of what is now. `kind`, `origin`, `since`, `until`, `source`, `q`, `id` and `hidden` mean what they mean
+         *     in `GET /api/memories`, and none of them goes with `at`; `by` is the time that `since` and `until` go by.
          */
         SearchBody: {
             /** Org Id */
