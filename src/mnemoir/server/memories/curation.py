@@ -109,7 +109,8 @@ async def edit(
     wanted = Edit(text=body.memory, metadata=metadata, as_of=body.updated_at, is_told=body.origin == "user")
     edited = await site.parts.memory.facts.curation.edit(project, MemoryId(memory_id), wanted, only_user(user))
     site.count("edit")
-    record = memory_json(edited.memory)
-    if not edited.proposed:
-        return Answer(EditAnswer(**record))
-    return Answer(EditAnswer(**record, proposed=[proposed_json(one) for one in edited.proposed]))
+    proposed = [proposed_json(one) for one in edited.proposed]
+    answer: EditAnswer = {**memory_json(edited.memory), "proposed": proposed}
+    if not proposed:
+        del answer["proposed"]
+    return Answer(answer)
