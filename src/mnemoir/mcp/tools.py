@@ -115,7 +115,10 @@ def _offer_changes(tools: PlainServer) -> None:
     async def update_memory(memory_id: MemoryId, text: NewText) -> Change:
         """Change what one memory says, where the person corrects it. Nothing else is derived from the text."""
         owner = tools.owner
-        changed = await owner.ask(UPDATE, {"user_id": owner.user}, {"memory": text}, memory_id=memory_id)
+        told = {"memory": text, "origin": "user"}
+        changed = await owner.ask(UPDATE, {"user_id": owner.user}, told, memory_id=memory_id)
+        if waiting := changed.get("proposed"):
+            return change_of(waiting[0], waits=True)
         return Change(id=changed["id"], memory=changed["memory"], event="UPDATE")
 
     @tools.offer(DELETE, _DELETES)

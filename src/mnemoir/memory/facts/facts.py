@@ -15,7 +15,7 @@ from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.events import Reply, Usage
 from mnemoir.core.ids import MemoryId, PlanId
 from mnemoir.core.keyed_lock import KeyedLock
-from mnemoir.core.memories import FOREIGN, Add, HistoryEntry, Hit, Memory, Provenance
+from mnemoir.core.memories import FOREIGN, Add, HistoryEntry, Hit, Memory, Origin, Provenance
 from mnemoir.core.messages import ModelRequest
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import CONTEXT_MESSAGES, content_hash
@@ -53,6 +53,7 @@ from mnemoir.memory.facts.extract.requests import (
 from mnemoir.memory.facts.reading.changes import with_new_states
 from mnemoir.memory.facts.reading.own_name import speaking_as
 from mnemoir.memory.facts.reading.repairs import is_repair
+from mnemoir.memory.facts.review.gate import Gate
 from mnemoir.memory.facts.review.instructions import SUSPECTED, is_suspected
 from mnemoir.memory.facts.review.quarantine import gives_orders, looked_through
 from mnemoir.memory.facts.review.queue import Review
@@ -124,7 +125,7 @@ class Facts:
         self._defaults = defaults
         self._used = used
         self._clock = clock
-        self.curation = Curation(store, indexing, self.personal, self.text_bound)
+        self.curation = Curation(store, indexing, self.personal, self.text_bound, self._doubted)
         self.plans = Plans(store, self._same_user, clock)
         self.undoing = Undoing(store, indexing)
         self._same_request = KeyedLock()
@@ -309,6 +310,13 @@ class Facts:
 
     async def _read(self, exchange: Exchange, policy: str, turns: Sequence[Turn], when: Speaking) -> list[Statement]:
         return await extract(exchange, policy, turns, now=self._clock(), settings=self._defaults, when=when)
+
+    async def _doubted(self, scope: Scope, text: str, origin: Origin) -> tuple[bool, Gate]:
+        """Whether a text that was told may be an instruction, as of an add, and the gate of its project."""
+        project, exchange = await self._settings_of(scope), Exchange(self._model(), partial(self._used, scope))
+        (fact,) = await asyncio.to_thread(with_certainty, [Statement(text)], [Turn(role="user", text=text)])
+        (fact,) = await looked_through(exchange, [replace(fact, origin=origin)], self._defaults.quarantine)
+        return fact.is_suspected, self.review.gate(project.review or self._defaults.review)
 
     async def _store_empty_result(self, scope: Scope, request: AddRequest, usage: Usage) -> AddResult:
         if request.receipt is not None:
