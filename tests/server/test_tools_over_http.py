@@ -347,6 +347,36 @@ async def test_only_a_text_can_be_said_to_be_told(server):
         assert (await server.ask("PATCH", f"/api/memories/{memory['id']}", body)).status == 422
 
 
+@pytest.mark.parametrize(
+    ("query", "headers", "named"),
+    [
+        ("?user_id=anna", {}, "user_id"),
+        ("?foo=bar", {}, "foo"),
+        ("?project=x&project=y", {}, "project"),
+        ("?project=a/b", {}, "Project name 'a/b'"),
+        ("", {"x_mnemoir_project": "a/b"}, "Project name 'a/b'"),
+        ("", {"x_user_id": "{{LIBRECHAT_USER_ID}}"}, "X-User-Id"),
+    ],
+)
+async def test_an_address_that_narrows_nothing_is_refused(server, query, headers, named):
+    answer = await server.ask("POST", MCP + query, message("tools/list"), **headers)
+    status, _, sentence = refused(answer)
+    assert (status, named in sentence) == (400, True), sentence
+
+
+async def test_a_name_in_a_header_is_the_same_as_in_a_body(server):
+    for user in ("änna", "Жанна", "李"):
+        await server.post(
+            "/api/memories", {"messages": [{"role": "user", "content": "I like tea."}], "user_id": user}
+        )
+        sent = {"x_user_id": user.encode().decode("latin-1")}
+        assert len((await called(server, "list_memories", headers=sent))["structuredContent"]["result"]) == 1
+    assert (
+        len((await called(server, "list_memories", headers={"x_user_id": "änna"}))["structuredContent"]["result"])
+        == 1
+    )
+
+
 async def test_kinds_of_agents_are_seen_by_what_they_call_themselves(server):
     named = {"protocolVersion": "2025-06-18", "capabilities": {}}
     for name in ("codex-mcp-client", "something-else"):

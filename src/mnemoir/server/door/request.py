@@ -85,7 +85,7 @@ def first_headers(scope: Scope) -> Mapping[bytes, bytes]:
 
 
 def one_header(scope: Scope, *names: bytes) -> str | None:
-    """The value of the headers of these (lower case) names, trimmed; None when there is none.
+    """The value of the headers of these (lower case) names, trimmed, as `name_in`; None when there is none.
 
     Raises InvalidRequest where they differ: readers differ in which one counts.
     """
@@ -97,7 +97,15 @@ def one_header(scope: Scope, *names: bytes) -> str | None:
         raise InvalidRequest(
             f"The headers {named} have {len(sent)} values that differ. Send one.", code="several_headers"
         )
-    return str(next(iter(sent)).decode("latin-1").strip())
+    return name_in(next(iter(sent)))
+
+
+def name_in(value: bytes) -> str:
+    """A name as a header has it, trimmed: UTF-8 where that is valid, so that it is as in a body, else Latin-1."""
+    try:
+        return value.decode().strip()
+    except UnicodeDecodeError:
+        return value.decode("latin-1").strip()
 
 
 def query(scope: Scope, name: str) -> str | None:
