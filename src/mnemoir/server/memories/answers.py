@@ -11,7 +11,7 @@ from mnemoir.memory.facts import AddResult, freshness
 from mnemoir.memory.names.reading import words_by_key
 from mnemoir.ports.memory_store import Visible
 from mnemoir.search.recall import SearchResult
-from mnemoir.server.rest import JsonObject
+from mnemoir.server.answer import JsonObject
 
 State = Literal["current", "fading", "hidden", "expired", "deleted"]
 Event = Literal["ADD", "UPDATE", "DELETE"]

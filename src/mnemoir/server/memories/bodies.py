@@ -16,8 +16,7 @@ from mnemoir.core.zones import first_zone
 from mnemoir.memory.facts import AddRequest, Turn
 from mnemoir.ports.memory_store import ListFilter, Receipt, Visible
 from mnemoir.ports.project_settings import PiiAction, Reviewed
-from mnemoir.server.memories.narrowing import InvalidFilter, Metadata, Narrowing, wanted_metadata
-from mnemoir.server.rest import (
+from mnemoir.server.body import (
     LONGEST_QUERY,
     Body,
     Instant,
@@ -28,6 +27,7 @@ from mnemoir.server.rest import (
     not_blank,
     strict_whole_number,
 )
+from mnemoir.server.memories.narrowing import InvalidFilter, Metadata, Narrowing, wanted_metadata
 
 MOST_MESSAGES = 1000
 MOST_SEARCHED = 100

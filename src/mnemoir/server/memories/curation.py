@@ -7,6 +7,7 @@ from fastapi import Depends
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import UNCHANGED
 from mnemoir.memory.facts import Edit
+from mnemoir.server.answer import Answer, JsonObject
 from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import named_user, only_user, owner
 from mnemoir.server.memories.answers import (
@@ -19,7 +20,7 @@ from mnemoir.server.memories.answers import (
 )
 from mnemoir.server.memories.bodies import EditBody, MergeBody, RestoreBody
 from mnemoir.server.memories.lists import UserQuery
-from mnemoir.server.rest import Answer, BodyOf, JsonObject, ProjectHere, Routes, SiteHere
+from mnemoir.server.rest import BodyOf, ProjectHere, Routes, SiteHere
 
 router = Routes(prefix="/api/memories", tags=["memories"])
 

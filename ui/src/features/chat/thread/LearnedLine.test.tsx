@@ -32,6 +32,15 @@ test('what was learned stands below its answer as soon as it is known', async ()
   expect(screen.getByRole('link', { name: 'Is vegetarian' })).toHaveAttribute('href', '/memories?id=mem_1');
 });
 
+test('what has just been learned is seen to arrive; what was learned before is there', async () => {
+  const is = learned({ memories: [vegetarian], change_id: 'chg_1' });
+  const { unmount } = answered({ ...NOTHING, state: 'running' }, is);
+  expect((await screen.findByText(/^Learned:/)).closest('.arriving')).not.toBeNull();
+  unmount();
+  answered(is);
+  expect((await screen.findByText(/^Learned:/)).closest('.arriving')).toBeNull();
+});
+
 test.each(['none', 'nothing'] as const)(
   'whoever asks to forget something is led to the memories: %s',
   async state => {

@@ -29,7 +29,11 @@ export function LearnedLine({ message, place }: { message: Message; place: Place
   const { state } = learned;
   const Icon = state === 'learned' || state === 'known' || isOpen(learned) ? TbBookmark : TbBookmarkOff;
   return (
-    <div className={classes.line} data-state={state} aria-live={isNew ? 'polite' : undefined}>
+    <div
+      className={`${classes.line ?? ''} ${isNew && state === 'learned' ? 'arriving' : ''}`}
+      data-state={state}
+      aria-live={isNew ? 'polite' : undefined}
+    >
       <Icon className={classes.icon} aria-hidden />
       <span>
         {told(learned)}
