@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from mnemoir.core.errors import NotFound
-from mnemoir.core.text import RecalledLine, estimate_tokens, without_unseen
+from mnemoir.core.text import RecalledLine, estimate_tokens, one_line, without_unseen
 from mnemoir.mcp.owner import Owner
 
 
@@ -21,7 +21,7 @@ class Memory:
     @property
     def text_with_origin(self) -> str:
         """The memory on one line, behind where it comes from unless the person said it."""
-        return " ".join(RecalledLine(text=self.memory, origin=self.origin or "").text_with_origin.split())
+        return one_line(RecalledLine(text=self.memory, origin=self.origin or "").text_with_origin)
 
     @property
     def line(self) -> str:

@@ -125,7 +125,7 @@ class Facts:
         self._defaults = defaults
         self._used = used
         self._clock = clock
-        self.curation = Curation(store, indexing, self.personal, self.text_bound, self._doubted)
+        self.curation = Curation(store, indexing, self.personal, self.text_bound, self._suspicion_of)
         self.plans = Plans(store, self._same_user, clock)
         self.undoing = Undoing(store, indexing)
         self._same_request = KeyedLock()
@@ -311,7 +311,7 @@ class Facts:
     async def _read(self, exchange: Exchange, policy: str, turns: Sequence[Turn], when: Speaking) -> list[Statement]:
         return await extract(exchange, policy, turns, now=self._clock(), settings=self._defaults, when=when)
 
-    async def _doubted(self, scope: Scope, text: str, origin: Origin) -> tuple[bool, Gate]:
+    async def _suspicion_of(self, scope: Scope, text: str, origin: Origin) -> tuple[bool, Gate]:
         """Whether a text that was told may be an instruction, as of an add, and the gate of its project."""
         project, exchange = await self._settings_of(scope), Exchange(self._model(), partial(self._used, scope))
         (fact,) = await asyncio.to_thread(with_certainty, [Statement(text)], [Turn(role="user", text=text)])

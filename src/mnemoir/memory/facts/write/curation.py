@@ -62,20 +62,25 @@ class Edited:
     proposed: Sequence[Proposal] = ()
 
 
-Doubted = Callable[[Scope, str, Origin], Awaitable[tuple[bool, Gate]]]
+SuspicionOf = Callable[[Scope, str, Origin], Awaitable[tuple[bool, Gate]]]
 
 
 class Curation:
     """Edits, restores and merges memories. Raises NotFound, Conflict and InvalidRequest; nothing is changed then."""
 
     def __init__(
-        self, store: MemoryStore, indexing: Indexing, personal: FactPolicy, bound: TextBound, doubted: Doubted
+        self,
+        store: MemoryStore,
+        indexing: Indexing,
+        personal: FactPolicy,
+        bound: TextBound,
+        suspicion_of: SuspicionOf,
     ) -> None:
         """Texts beyond the bound are refused by MemoryTooLong, but for the one that a memory has.
 
-        `doubted` says of a text that was told whether it may be an instruction, with the gate that it goes through.
+        `suspicion_of` says of a text that was told whether it may be an instruction, and gives its gate.
         """
-        self._doubted = doubted
+        self._suspicion_of = suspicion_of
         self._store = store
         self._bound = bound
         self._personal = personal
@@ -158,7 +163,7 @@ class Curation:
         if memory.kind == "fact":
             await self._refuse_same_text(scope, text, apart_from=[memory.id])
         origin: Origin = memory.origin if memory.origin in (*FOREIGN, "assistant") else "user"
-        is_suspected, gate = await self._doubted(scope, text, origin)
+        is_suspected, gate = await self._suspicion_of(scope, text, origin)
         change = Update(
             target=memory.id,
             expected=memory.text,
@@ -247,7 +252,7 @@ class Curation:
         for other in found.values():
             if other.id not in apart_from:
                 raise Conflict(
-                    f"Memory {other.id} says the same already. Merge the two, or choose another text.",
+                    f"Memory {other.id} says the same already. Delete one, merge the two, or choose another text.",
                     code="memory_exists",
                 )
 
