@@ -17,6 +17,7 @@ window.ResizeObserver = class {
 // text fields that grow look whether the fonts are there
 Object.defineProperty(document, 'fonts', { configurable: true, value: new EventTarget() });
 Element.prototype.scrollIntoView = () => undefined;
+Element.prototype.checkVisibility = () => true;
 Object.assign(URL, { createObjectURL: () => 'blob:here', revokeObjectURL: () => undefined });
 // rows of virtual lists are laid out by these
 for (const [side, value] of Object.entries({
