@@ -33,7 +33,7 @@ export default function Palette({ onClose, onOpen }: PaletteProps) {
       transitionProps={{ duration: 0 }}
     >
       <SearchList
-        label="Search actions, pages, chats and memories"
+        label="Search actions, pages, chats…"
         listLabel="Results"
         typed={typed}
         onTyped={setTyped}
