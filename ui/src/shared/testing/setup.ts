@@ -2,6 +2,7 @@ import '@testing-library/jest-dom/vitest';
 import { notifications } from '@mantine/notifications';
 import { act, cleanup, configure } from '@testing-library/react';
 import { keepSession } from '../api/session';
+import { noteAnswer } from '../api/silence';
 import { server } from './server';
 
 configure({ asyncUtilTimeout: 60_000 }); // how long `find…` waits: many may run at once on a small machine
@@ -37,5 +38,6 @@ afterEach(() => {
   localStorage.clear();
   sessionStorage.clear();
   keepSession(null);
+  noteAnswer();
 });
 afterAll(() => server.close());
