@@ -7,9 +7,7 @@ from tests.browser.conftest import OpenWindow
 from tests.browser_kit import Site
 
 
-async def test_a_browser_finds_a_manifest_and_icons_of_the_sizes_it_names(
-    site: Site, open_window: OpenWindow
-) -> None:
+async def test_a_browser_finds_a_manifest_and_its_icons(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/memories")
     session = await page.context.new_cdp_session(page)
     found = await session.send("Page.getAppManifest")

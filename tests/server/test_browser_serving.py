@@ -33,7 +33,8 @@ BUILT = {
 }
 POLICY = (
     r"default-src 'none'; script-src 'self'; style-src 'self' 'nonce-[A-Za-z0-9_-]{16,}'; img-src 'self' blob:; "
-    r"font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'self'; form-action 'none'; frame-ancestors 'none'"
+    r"font-src 'self'; connect-src 'self'; manifest-src 'self'; "
+    r"base-uri 'self'; form-action 'none'; frame-ancestors 'none'"
 )
 
 

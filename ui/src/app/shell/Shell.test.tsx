@@ -2,7 +2,7 @@ import { act, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { renderAt } from '@/shared/testing/render';
 import { http, HttpResponse } from 'msw';
-import { client } from '@/shared/api/client';
+import { noteSilence } from '@/shared/api/silence';
 import { callsAs, server } from '@/shared/testing/server';
 import { Shell } from './Shell';
 
@@ -54,13 +54,10 @@ test('a person has a menu of their name, with their account', async () => {
 
 test('a bar tells that the server does not answer, and goes when it does', async () => {
   let isGone = true;
-  server.use(
-    http.get('*/health', () => (isGone ? HttpResponse.error() : HttpResponse.json({ llm: 'configured' }))),
-    http.get('*/api/projects', () => HttpResponse.error(), { once: true }),
-  );
+  server.use(http.get('*/health', () => (isGone ? HttpResponse.error() : HttpResponse.json({ llm: 'configured' }))));
   renderAt('/runs', <Shell />);
   expect(screen.queryByRole('alert')).not.toBeInTheDocument();
-  await act(() => client.GET('/api/projects').catch(() => undefined));
+  act(noteSilence);
   expect(screen.getByRole('alert')).toHaveTextContent(/^The server does not answer/);
   isGone = false;
   await waitFor(() => expect(screen.queryByRole('alert')).not.toBeInTheDocument());
