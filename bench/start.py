@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 import requests
 
+from bench import figures
 from bench.memories import Memories, texts
 from bench.report import median, ms, table
 from tests.serving import ServerProcess
@@ -100,6 +101,9 @@ def run() -> None:
         home = Path(folder)
         starts, plain, (fresh, warm) = start_times(home), plain_start(), resident(home)
         restart = median(restart_times(home))
+        figures.keep("start: to ready, in imports of the web framework", median(starts) / plain)
+        figures.keep("start: resident when ready, MiB", fresh)
+        figures.keep("start: resident after the first search, MiB", warm)
         table(
             "start and size",
             ["", "measured", "baseline", "ratio"],

@@ -4,7 +4,7 @@ import asyncio
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import aiohttp
@@ -21,26 +21,41 @@ def new_session() -> aiohttp.ClientSession:
     return aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
 
 
-def body(*, stream: bool, model: str = "mnemoir") -> bytes:
-    """The body of a typical request: a system prompt and a short conversation."""
+def body(*, stream: bool, model: str = "mnemoir", history: int = 3, **more: object) -> bytes:
+    """The body of a typical request: a system prompt and the last `history` messages of a conversation."""
     messages = [{"role": "system", "content": "You are a helpful assistant. " * 20}]
-    messages += [{"role": role, "content": "some words of talk " * 10} for role in ("user", "assistant", "user")]
-    return orjson.dumps({"model": model, "messages": messages, "stream": stream})
+    roles = ("user", "assistant") * (history // 2 + 1)
+    messages += [{"role": role, "content": "some words of talk " * 10} for role in roles[:history]]
+    return orjson.dumps({"model": model, "messages": messages, "stream": stream, **more})
 
 
 async def load(
     session: aiohttp.ClientSession, url: str, count: int, *, stream: bool, at_once: int = 8, model: str = "mnemoir"
 ) -> None:
     """Send `count` requests, `at_once` concurrently, and read each answer to its end."""
-    sent, left = body(stream=stream, model=model), iter(range(count))
+    await send_all(session, url, [body(stream=stream, model=model)] * count, at_once=at_once)
+
+
+async def send_all(session: aiohttp.ClientSession, url: str, bodies: Iterable[bytes], *, at_once: int) -> None:
+    """Send these requests, `at_once` concurrently, and read each answer to its end."""
+    left = iter(bodies)
 
     async def caller() -> None:
-        for _ in left:
+        for sent in left:
             async with session.post(f"{url}/v1/chat/completions", data=sent, headers=JSON) as answer:
                 answer.raise_for_status()
                 await answer.read()
 
     await asyncio.gather(*(caller() for _ in range(at_once)))
+
+
+async def until_idle(pid: int) -> None:
+    """Wait, at most ten seconds, until the process does next to nothing: what it does behind its answers is done."""
+    for _ in range(100):
+        before = cpu(pid)
+        await asyncio.sleep(0.1)
+        if cpu(pid) - before < 0.005:
+            return
 
 
 async def discard(batch: Sequence[Event]) -> None:

@@ -202,8 +202,9 @@ def main() -> None:
         importlib.import_module(name)
     importlib.import_module("mnemoir.workflows.node").installed_nodes()
     importlib.import_module("mnemoir.providers.embedding.minilm_model").MiniLM()._load()  # it runs without threads
-    typer.main.get_command = cache(typer.main.get_command)  # which otherwise builds all commands, for one of them
-    command = cast(TyperGroup, typer.main.get_command(importlib.import_module("mnemoir.cli.commands").app))
+    typer.main.get_command = cache(typer.main.get_command)  # the command is the same for all children
+    app_with = importlib.import_module("mnemoir.cli.commands").app_with
+    command = cast(TyperGroup, typer.main.get_command(app_with("serve")))
     for parameter in (*command.params, *command.commands["serve"].params):
         parameter.get_runtime_param()  # type: ignore[attr-defined]  # of Typer, which keeps it
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))

@@ -19,7 +19,7 @@ NAMES = [
 
 
 def test_the_public_names_are_these():
-    assert sorted(mnemoir.agent.__all__) == sorted(NAMES)
+    assert vars(mnemoir.agent)["__all__"] == sorted(NAMES)  # the stub does not have it
     assert all(hasattr(mnemoir.agent, name) for name in NAMES)
 
 

@@ -10,7 +10,7 @@ import pytest
 import typer.main
 
 from mnemoir import __version__
-from mnemoir.cli.commands import app
+from mnemoir.cli.commands import app_with
 from mnemoir.cli.output import printable, progress
 from tests.cli.command_process import run, run_here
 from tests.each_case import check_each
@@ -28,7 +28,7 @@ def commands(group, prefix="mnemoir"):
             yield f"{prefix} {name}", command.params
 
 
-COMMANDS = dict(commands(typer.main.get_command(app)))
+COMMANDS = dict(commands(typer.main.get_command(app_with())))
 SHARED = {
     group: PAGE[PAGE.index(f"## mnemoir {group}\n") : PAGE.index(f"### mnemoir {group} {first}\n")]
     for group, first in (
@@ -87,7 +87,7 @@ def test_help_lists_the_commands(tmp_path):
 
 def groups(group=None, *path):
     """The arguments that lead to each group of commands."""
-    group = group or typer.main.get_command(app)
+    group = group or typer.main.get_command(app_with())
     yield path
     for name, command in group.commands.items():
         if hasattr(command, "commands"):

@@ -8,8 +8,8 @@ from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
 from mnemoir.providers.http import AsgiAnswer
+from mnemoir.server.answer import Answer
 from mnemoir.server.app import TABLE
-from mnemoir.server.rest import Answer
 
 _DEEPEST = 40  # workflows in each other; far more of them are more than pydantic reads
 ROUTES = [route for route in TABLE.routes if isinstance(route, APIRoute)]

@@ -72,3 +72,15 @@ def test_where_nothing_can_be_written_health_is_no_internal_error(server, most):
     chat: Any = {"model": "mnemoir", "messages": [{"role": "user", "content": WORDS}], "conversation_id": "tea"}
     assert requests.post(f"{server.url}/v1/chat/completions", json=chat, timeout=60).status_code == 200
     assert "status=500" not in server.log.read_text()
+
+
+@pytest.mark.slow  # a server that no other one is forked from, which imports all of it
+def test_byte_code_of_what_is_imported_late_is_never_cut(tmp_path):
+    cache = tmp_path / "byte code"
+    started = {"PYTHONPYCACHEPREFIX": str(cache), "PYTHONDONTWRITEBYTECODE": ""}
+    with ServerProcess(tmp_path / "data", environment=started, forked=False) as running:
+        written = set(cache.rglob("*.pyc"))
+        limit(running, 600)
+        assert health(running)[1] == (503, True)  # the first request that needs the REST application
+        assert written
+        assert set(cache.rglob("*.pyc")) == written

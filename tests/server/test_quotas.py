@@ -70,6 +70,17 @@ async def test_a_chat_beyond_the_bytes_of_memories_is_kept_and_nothing_is_learne
     assert (await server.ask("GET", f"{TALKS}/talk?user_id=mira")).status == 200
 
 
+async def test_what_cannot_be_counted_is_not_kept_and_the_chat_goes_on_and_says_so(open_server, llm):
+    server = await open_server(asks(llm) | {"quotas.user.messages": 50, "quotas.user.memories": 5})
+    await server.ask("POST", CHAT, hello(user="noa", conversation_id="talk"))  # the project is known
+    await server.parts.memory.database.aclose()
+    chat = hello(user="mira", conversation_id="talk", memoryEnabled=True)
+    answer = await server.ask("POST", CHAT, chat)
+    assert (answer.status, answer.headers["x-mnemoir-degraded"]) == (200, "storage, memory")
+    refused = await server.ask("POST", CHAT, chat | {"history": "server"})
+    assert error_of(refused) == (503, "storage_unavailable")
+
+
 async def test_the_users_of_a_tenant_share_its_quota(open_server):
     server = await open_server({"quotas.tenant.memories": 3})
     await server.post(MEMORIES, fact("one", "mira"))

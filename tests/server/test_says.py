@@ -11,10 +11,11 @@ from fastapi.dependencies.models import Dependant
 from starlette.requests import Request
 from starlette.responses import Response
 
+from mnemoir.server.answer import Answer, Done
 from mnemoir.server.app import TABLE
-from mnemoir.server.door.routing import RouteAsSent
-from mnemoir.server.door.says import RestRoute, says
-from mnemoir.server.rest import Answer, Done, Routes
+from mnemoir.server.door.rest_routes import RestRoute, RouteAsSent
+from mnemoir.server.door.says import says
+from mnemoir.server.rest import Routes
 from tests.narrowing import present
 from tests.server.described import Description
 

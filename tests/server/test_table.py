@@ -2,6 +2,7 @@
 
 import copy
 import re
+from collections.abc import Sequence
 from typing import cast
 from urllib.parse import quote, unquote
 
@@ -10,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.routing import Route
 
-from mnemoir.server.app import TABLE
-from mnemoir.server.door.table import Found, Table, decoded_path
+from mnemoir.server.app import _DIRECT, _SECTIONS, TABLE
+from mnemoir.server.door.table import Found, Section, Table, decoded_path
 from tests.narrowing import present
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
@@ -159,3 +160,43 @@ def test_finding_a_route_tries_few_patterns_whatever_the_path_and_however_long()
 def test_a_route_that_was_not_declared_does_not_come_into_the_table():
     with pytest.raises(TypeError, match="/hidden"):
         Table([*TABLE.routes, Route("/hidden", lambda request: None)])
+
+
+def test_the_routes_of_a_section_lie_below_its_paths():
+    for section in _SECTIONS:
+        beginnings = set(section.paths)
+        routes = cast(Sequence[Route], section.routes())
+        for route in routes:
+            first, second, *_ = *route.path.split("/")[1:3], ""
+            assert beginnings & {first, f"{first}/{second}"}, (section.module, route.path)
+        used = {"/".join(route.path.split("/")[1:3]) for route in routes}
+        assert all(any(one == path or one.startswith(f"{path}/") for one in used) for path in beginnings)
+
+
+def test_a_section_is_imported_when_a_path_of_it_is_first_asked_for(monkeypatch):
+    asked: list[str] = []
+
+    def routes(section: Section) -> list[Route]:
+        asked.append(section.module)
+        return []
+
+    monkeypatch.setattr(Section, "routes", routes)
+    sections = [Section(module="people", paths=("api/people",)), Section(module="docs", paths=("docs", "api/people"))]
+    table = Table([], sections)
+    found_at("GET", "/api/peoples/people", table)
+    assert asked == []
+    found_at("GET", "/docs/a", table)
+    found_at("GET", "/docs", table)
+    assert asked == ["docs"]
+    found_at("GET", "/api%2Fx/people", table)
+    found_at("GET", "/ap%69/people/1", table)
+    assert asked == ["docs", "people"]
+
+
+def test_a_table_finds_the_same_before_and_after_all_sections_are_imported():
+    for route in TABLE.routes:
+        fresh = Table(_DIRECT, _SECTIONS)
+        for method in present(route.methods) - {"HEAD"}:
+            sent = re.sub(r"\{[^}]+\}", "mira", route.path)
+            assert found_at(method, sent, fresh).path == found_at(method, sent).path
+            assert found_at("TRACE", sent, fresh) == found_at("TRACE", sent)

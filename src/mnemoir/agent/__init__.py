@@ -1,42 +1,24 @@
-"""The public names of the agent: a model that reasons, calls tools and remembers. All other names may change."""
+"""The public names of the agent: a model that reasons, calls tools and remembers. All other names may change.
 
-from mnemoir.agent.agent import DEFAULT_SYSTEM_PROMPT, Agent, AgentLimits
-from mnemoir.agent.llm import (
-    LLM,
-    ChatModelLLM,
-    ClusterManager,
-    CompletionResponse,
-    ModelChooser,
-    StreamingLLM,
-    ToolSpec,
-)
-from mnemoir.agent.loop import AgentEvent, Answered, ContextRecalled, ToolFinished, ToolStarted
-from mnemoir.agent.memory import AgentMemory
-from mnemoir.agent.retrieval import ScopedSearch
-from mnemoir.agent.tools import Tool, ToolSource, tool
-from mnemoir.core.events import Text, Usage
+They are listed in `__init__.pyi`, and each is imported at its first use: a server looks for past messages by modules
+of this room, and runs no agent.
+"""
 
-__all__ = [
-    "DEFAULT_SYSTEM_PROMPT",
-    "LLM",
-    "Agent",
-    "AgentEvent",
-    "AgentLimits",
-    "AgentMemory",
-    "Answered",
-    "ChatModelLLM",
-    "ClusterManager",
-    "CompletionResponse",
-    "ContextRecalled",
-    "ModelChooser",
-    "ScopedSearch",
-    "StreamingLLM",
-    "Text",
-    "Tool",
-    "ToolFinished",
-    "ToolSource",
-    "ToolSpec",
-    "ToolStarted",
-    "Usage",
-    "tool",
-]
+from importlib import import_module
+from typing import Any
+
+from mnemoir.core.first_use import homes_of
+
+_HOMES = homes_of(__file__)
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:  # each name has a type of its own
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,7 +1,8 @@
 """Builds workflows with everything their nodes use: config tree, endpoints, files, modules, locks."""
 
 import uuid
-from functools import partial
+from functools import cache, partial
+from typing import TYPE_CHECKING
 
 import aiohttp
 
@@ -34,9 +35,11 @@ from mnemoir.workflows.engine import Engine
 from mnemoir.workflows.lock_files import LockFiles
 from mnemoir.workflows.locks import WorkflowLocks
 from mnemoir.workflows.node import node_types
-from mnemoir.workflows.rebuilding import Rebuilding
 from mnemoir.workflows.services import Limits, Services
 from mnemoir.workflows.trials import Trials
+
+if TYPE_CHECKING:
+    from mnemoir.workflows.rebuilding import Rebuilding
 
 
 def make_workflows(
@@ -77,8 +80,14 @@ def make_workflows(
     engine = Engine(Compiler(node_types(), services), services)
     workflows = own(Workflows(engine, watched(runs), default_workflow(), tree, users))
     trials = None if served is None else Trials(services, served.tree, served.users, workflows, watched)
-    rebuilding = Rebuilding(engine, services, watched(runs))
-    kept = Discussions(discussions, places, rebuilding, served, _lock_files(services, served))
+
+    @cache
+    def rebuilder() -> "Rebuilding":
+        from mnemoir.workflows.rebuilding import Rebuilding  # with all that makes memories of discussions
+
+        return Rebuilding(engine, services, watched(runs))
+
+    kept = Discussions(discussions, places, rebuilder, served, _lock_files(services, served))
     return workflows, kept, trials
 
 

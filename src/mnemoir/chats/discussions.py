@@ -3,9 +3,10 @@
 import asyncio
 import os
 import shutil
-from collections.abc import AsyncGenerator, Collection, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mnemoir.core.discussion_id import is_allowed
 from mnemoir.core.discussions import ClientKeys, Discussion, DiscussionListed
@@ -20,8 +21,10 @@ from mnemoir.trees.served import Served
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.discussion_files import OWNERS, DiscussionPlaces, named_owner
 from mnemoir.workflows.lock_files import LockFiles
-from mnemoir.workflows.rebuilding import Rebuilding, RebuildProgress
 from mnemoir.workflows.run import Caller
+
+if TYPE_CHECKING:
+    from mnemoir.workflows.rebuilding import Rebuilding, RebuildProgress
 
 _PATIENCE_S = 10.0
 
@@ -31,14 +34,14 @@ class Discussions:
 
     `user` is a user name of the tree; None means the first one. The `owner` is the one whose discussions they are, as
     `DiscussionPlaces` has it. `keys` are those of the request, for the format's own encryption. `locks` are the files
-    of the locks that runs over discussions take.
+    of the locks that runs over discussions take. `rebuilding` is called when it is first needed.
     """
 
     def __init__(
         self,
         memory: DiscussionMemory,
         places: DiscussionPlaces,
-        rebuilding: Rebuilding,
+        rebuilding: "Callable[[], Rebuilding]",
         served: Served | None,
         locks: LockFiles,
     ) -> None:
@@ -200,7 +203,7 @@ class Discussions:
     ) -> Plan:
         """The model calls that a rebuild would make. Raises as `rebuild` does."""
         discussion = await self.discussion(user, id, owner, keys)
-        return await self._rebuilding.plan(self._caller(owner), self._required_tree(user), discussion, messages)
+        return await self._rebuilding().plan(self._caller(owner), self._required_tree(user), discussion, messages)
 
     async def rebuild(
         self,
@@ -209,10 +212,10 @@ class Discussions:
         messages: Sequence[Message] | None,
         owner: Scope | None = None,
         keys: ClientKeys | None = None,
-    ) -> AsyncGenerator[RebuildProgress, None]:
+    ) -> "AsyncGenerator[RebuildProgress, None]":
         """Make the memories anew; see `Rebuilding.rebuild`."""
         discussion = await self.discussion(user, id, owner, keys)
-        rebuild = self._rebuilding.rebuild(self._caller(owner), self._required_tree(user), discussion, messages)
+        rebuild = self._rebuilding().rebuild(self._caller(owner), self._required_tree(user), discussion, messages)
         async with aclosing(rebuild) as steps:
             async for progress in steps:
                 yield progress

@@ -1,75 +1,71 @@
 """The command line: all commands by name, and the conversion of errors to an error line and an exit code."""
 
 import sys
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
 from typing import Annotated, NoReturn
 
 import typer
 
 from mnemoir import __version__
-from mnemoir.cli.audit import commands as audit
-from mnemoir.cli.backup import commands as backup
-from mnemoir.cli.chat.command import chat
-from mnemoir.cli.conversations import commands as conversations
-from mnemoir.cli.diagnosis.doctor import doctor
-from mnemoir.cli.discussions import commands as discussions
-from mnemoir.cli.encryption import commands as encryption
 from mnemoir.cli.groups import group
-from mnemoir.cli.hold import commands as hold
-from mnemoir.cli.import_command import import_file
-from mnemoir.cli.keys import commands as keys
-from mnemoir.cli.login import login, logout
-from mnemoir.cli.mcp import mcp
-from mnemoir.cli.memories import commands as memories
-from mnemoir.cli.models import embedding, model
 from mnemoir.cli.output import Json, note, print_json, print_row
-from mnemoir.cli.pii import commands as pii
-from mnemoir.cli.retention import commands as retention
-from mnemoir.cli.runs import commands as runs
-from mnemoir.cli.serve import serve
-from mnemoir.cli.session import asking
-from mnemoir.cli.start_line import ServeCommand
-from mnemoir.cli.subject import commands as subject
-from mnemoir.cli.trees import check, init, schema
-from mnemoir.cli.usage import usage
-from mnemoir.cli.users import commands as users
 from mnemoir.core.errors import MnemoirError, NotFound
 
-app = group(
-    "A memory for your LLM applications: serve it, look into it, check it.",
-    name="mnemoir",
-    pretty_exceptions_enable=False,  # pretty tracebacks print local variables, which may hold a key
-)
-app.add_typer(memories, name="memories")
-model.add_typer(embedding, name="embedding")
-app.add_typer(model, name="model")
-app.add_typer(keys, name="keys")
-app.add_typer(users, name="users")
-app.add_typer(audit, name="audit")
-app.add_typer(pii, name="pii")
-app.add_typer(encryption, name="encryption")
-app.add_typer(backup, name="backup")
-app.add_typer(subject, name="subject")
-app.add_typer(hold, name="hold")
-app.add_typer(retention, name="retention")
-app.add_typer(runs, name="runs")
-app.add_typer(conversations, name="conversations")
-app.add_typer(discussions, name="discussions")
-app.command(cls=ServeCommand)(serve)
-app.command()(chat)
-asking(app, projects=True)("import")(import_file)
-app.command()(mcp)
-app.command()(init)
-app.command()(check)
-app.command()(schema)
-app.command()(doctor)
-app.command()(usage)
-app.command()(login)
-app.command()(logout)
+_ADDS = "add_to"  # a function that adds the command itself
+# In the order of the help: the module below `cli`, and in it a group, or a function that is a command
+_HOMES: Mapping[str, tuple[str, str]] = {
+    "memories": ("memories", "commands"),
+    "model": ("models", "model"),
+    "keys": ("keys", "commands"),
+    "users": ("users", "commands"),
+    "audit": ("audit", "commands"),
+    "pii": ("pii", "commands"),
+    "encryption": ("encryption", "commands"),
+    "backup": ("backup", "commands"),
+    "subject": ("subject", "commands"),
+    "hold": ("hold", "commands"),
+    "retention": ("retention", "commands"),
+    "runs": ("runs", "commands"),
+    "conversations": ("conversations", "commands"),
+    "discussions": ("discussions", "commands"),
+    "serve": ("serve", _ADDS),
+    "chat": ("chat.command", "chat"),
+    "import": ("import_command", _ADDS),
+    "mcp": ("mcp", "mcp"),
+    "init": ("trees", "init"),
+    "check": ("trees", "check"),
+    "schema": ("trees", "schema"),
+    "doctor": ("diagnosis.doctor", "doctor"),
+    "usage": ("usage", "usage"),
+    "login": ("login", "login"),
+    "logout": ("login", "logout"),
+    "version": ("commands", "version"),
+}
 
 
-@app.command()
+@cache
+def app_with(*names: str) -> typer.Typer:
+    """The application with these commands and groups, without names with all; modules of others are not imported."""
+    app = group(
+        "A memory for your LLM applications: serve it, look into it, check it.",
+        name="mnemoir",
+        pretty_exceptions_enable=False,  # pretty tracebacks print local variables, which may hold a key
+    )
+    app.callback()(_options)
+    for name in names or _HOMES:
+        module, member = _HOMES[name]
+        found = getattr(import_module(f"mnemoir.cli.{module}"), member)
+        if isinstance(found, typer.Typer):
+            app.add_typer(found, name=name)
+        elif member == _ADDS:
+            found(app)
+        else:
+            app.command(name)(found)
+    return app
+
+
 def version(as_json: Json = False) -> None:
     """Print the version."""
     if as_json:
@@ -84,7 +80,6 @@ def _version_and_stop(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     show_version: Annotated[
         bool, typer.Option("--version", callback=_version_and_stop, is_eager=True, help="Print the version.")
@@ -95,7 +90,8 @@ def _options(
 
 def main() -> NoReturn:
     """Run the command line and end the process with its exit code."""
-    sys.exit(run_for_exit_code(partial(app, prog_name="mnemoir")))  # the name that completion goes by
+    named = [name for name in sys.argv[1:2] if name in _HOMES]  # help and completion are about all commands
+    sys.exit(run_for_exit_code(lambda: app_with(*named)(prog_name="mnemoir")))  # the name that completion goes by
 
 
 def run_for_exit_code(command: Callable[[], None]) -> int:

@@ -9,7 +9,7 @@ import typer
 from mnemoir.cli.conversation_routes import CONVERSATIONS
 from mnemoir.cli.conversations import note_left_out, print_imported
 from mnemoir.cli.output import count_with_noun, note
-from mnemoir.cli.session import Session
+from mnemoir.cli.session import Session, asking
 from mnemoir.cli.transfer import read_file
 from mnemoir.core.errors import InvalidRequest
 
@@ -51,3 +51,8 @@ def import_file(
     verb = "To be imported" if dry_run else "Imported"
     there = answer["skipped"] - len(answer.get("too_long", ()))
     note(f"{verb}: {count_with_noun(answer['imported'], 'memory')}; there already: {there}.")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    asking(app, projects=True)("import")(import_file)

@@ -251,3 +251,4 @@ model = _commands("Show, test and connect the language model and the embedding m
 embedding = _commands(
     "Show, test and save the embedding model, which makes the vectors for search by meaning.", _EMBEDDING
 )
+model.add_typer(embedding, name="embedding")

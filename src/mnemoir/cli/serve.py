@@ -1,6 +1,7 @@
 """`mnemoir serve`: reads the settings, opens the parts, prints the start lines and serves until it is stopped."""
 
 import gc
+import sys
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mnemoir.cli.output import Config, Json, note, print_json, print_row
+from mnemoir.cli.process import close_to_others, raise_file_limit
 from mnemoir.cli.start_line import (
     Concurrency,
     ConcurrencyLevel,
@@ -17,10 +19,11 @@ from mnemoir.cli.start_line import (
     DiscussionDirectory,
     LockDirectory,
     PublicDirectory,
+    ServeCommand,
     StartLine,
     folder,
 )
-from mnemoir.core.process import close_to_others, raise_file_limit
+from mnemoir.core import first_use
 
 if TYPE_CHECKING:
     from mnemoir.app import Parts
@@ -78,6 +81,8 @@ def serve(
 ) -> None:
     """Serve until interrupted."""
     gc.disable()  # objects of the start stay alive, and collecting garbage among them takes a seventh of the start
+    with first_use.hide("rich"):  # with which structlog draws tracebacks, and `logs` writes plain ones
+        import structlog  # noqa: F401
     from mnemoir.settings import load_settings
 
     start_line = StartLine(
@@ -120,6 +125,11 @@ def _directory_or_none(directory: Path | None) -> Path | None:
     return directory if directory is not None and str(directory).strip() else None
 
 
+def add_to(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command(cls=ServeCommand)(serve)
+
+
 async def _serve(settings: "Settings", *, as_json: bool) -> None:
     """Run the server. The address is bound before anything is opened, because that fails most often."""
     from mnemoir.app import open_parts
@@ -145,6 +155,7 @@ async def _serve(settings: "Settings", *, as_json: bool) -> None:
             # objects made so far stay alive: freezing them saves repeated collections, a fifth of a chat's time
             gc.freeze()
             gc.enable()
+            sys.dont_write_bytecode = True  # on a full disk Python cuts the file, and no later start could read it
             await serve_app(app, options, listener=listener)
         finally:
             await parts.aclose()

@@ -4,11 +4,10 @@ The public names of this room are listed in `__init__.pyi`, for type checkers an
 imported at its first use, so that a script that keeps sessions does not load the dependencies of other parts.
 """
 
-import ast
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
+from mnemoir.core.first_use import homes_of
 from mnemoir.ports.backends import backend
 
 _BACKENDS = {
@@ -20,13 +19,7 @@ _BACKENDS = {
     "SentenceTransformerEmbedding": "sentence-transformers",
     "VectorFileStore": "vector-file",
 }
-_HOMES = {
-    name.asname: imported.module
-    for imported in ast.parse(Path(__file__).with_suffix(".pyi").read_text("utf-8")).body
-    if isinstance(imported, ast.ImportFrom) and imported.module is not None
-    for name in imported.names
-    if name.asname is not None  # the list's own imports have no other name
-}
+_HOMES = homes_of(__file__)
 __all__ = sorted(_HOMES.keys() | _BACKENDS.keys())
 
 

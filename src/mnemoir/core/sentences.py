@@ -5,26 +5,27 @@ is cut too early is stored as a wrong fact, what is cut too late only as a long 
 where the next word begins sentences. The words stand in a table, `abbreviations.toml`.
 """
 
-import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 
+from mnemoir.core import first_use
+
 # No run of marks or white space is tried again from within: that would take the square of its length.
-_END = re.compile(
+_END = first_use.pattern(
     r"(?<![.!?…])(?P<mark>[.!?…]++)[\"'”’»)\]]*+\s++|[。！？]++[」』”’）]*+\s*+|(?<!\s)(?:(?!\n)\s)*+\n\s*+"
 )
-_ASKS = re.compile(r"[?？؟吗]\W*$")
+_ASKS = first_use.pattern(r"[?？؟吗]\W*$")
 _QUESTION_ENDS = 20  # characters at the end of a text that are searched for a question mark
 _BEHIND = 40  # characters before a dot that are looked at; an abbreviation and the word before it are shorter
 _EDGES = "\"'“”„«»‘’([{<¿¡-–—*_"
-_NEXT = re.compile(r"[\"'“”„«‘(\[¿¡*_-]*(?P<word>\w[\w'-]*)")
-_LETTERS = re.compile(r"[^\W\d_](?:\.[^\W\d_])*|(?P<plural>[A-Z])(?P=plural)")  # "J", "U.S", "EE. UU."
+_NEXT = first_use.pattern(r"[\"'“”„«‘(\[¿¡*_-]*(?P<word>\w[\w'-]*)")
+_LETTERS = first_use.pattern(r"[^\W\d_](?:\.[^\W\d_])*|(?P<plural>[A-Z])(?P=plural)")  # "J", "U.S", "EE. UU."
 _STREET = "str"  # the end of names of streets: "Gartenstr."
-_ROMAN = re.compile(r"[IVX]{1,5}")
-_ORDINAL = re.compile(r"\d{1,3}")
-_NUMBER = re.compile(r"\d|(?:[VX]|[IVX]{2,})\b")
+_ROMAN = first_use.pattern(r"[IVX]{1,5}")
+_ORDINAL = first_use.pattern(r"\d{1,3}")
+_NUMBER = first_use.pattern(r"\d|(?:[VX]|[IVX]{2,})\b")
 
 
 def sentences_of(text: str) -> Iterator[str]:

@@ -77,14 +77,14 @@ def message_of(hit: Mapping[str, Any]) -> MessageText:
 
 
 def lines_within(memories: Iterable[Memory], max_tokens: int) -> list[str]:
-    """The lines of the first memories that have so many tokens together, by estimate."""
+    """The lines that have at most so many tokens together, by estimate; what does not fit is passed over."""
     lines: list[str] = []
     left = max_tokens
     for memory in memories:
-        left -= estimate_tokens(memory.line)
-        if left < 0:
-            break
-        lines.append(memory.line)
+        line = memory.line
+        if (cost := estimate_tokens(line)) <= left:
+            lines.append(line)
+            left -= cost
     return lines
 
 

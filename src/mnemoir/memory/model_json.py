@@ -10,9 +10,15 @@ that says something counts.
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import json_repair
+from mnemoir.core import first_use
+
+if TYPE_CHECKING:
+    import json_repair
+else:
+    json_repair = first_use.module("json_repair")
+
 import orjson
 
 _TAGS = r"(?:seed:)?think(?:ing)?|thoughts?|reason(?:ing)?|reflection|analysis|scratchpad"

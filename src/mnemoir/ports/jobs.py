@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol
 
 from mnemoir.core.ids import JobId
 
+ADD_LATER = "add"  # the kind of jobs that add memories
 JobState = Literal["PENDING", "RUNNING", "SUCCEEDED", "FAILED"]
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise, zip_longest
 
+from mnemoir.core import first_use
 from mnemoir.privacy.irregular import has_capital_inside, is_plainly_words, looks_key
 from mnemoir.privacy.numbers import Span
 from mnemoir.privacy.secret_words import SecretWords, secret_words
@@ -25,29 +26,29 @@ _SHORTEST_IRREGULAR = 6  # of a password that nothing but its signs tells from a
 _MOST_SMALL_WORDS = 3
 _LEAST_LISTED = 12  # words of a phrase that may have plain ones among them; wallets have lists of ordinary words
 _LEAST_ADJACENT = 8  # words of a phrase that nothing joins to its name
-_END = re.compile(r"[.!?\n](?=\s|\Z)")
-_CLAUSE_END = re.compile(r"\s*(?:[.,;!?)\]\"'”»\n]|\Z)")
-_NEXT = re.compile(r"\s{0,3}[,(\[–—-]?\s{1,3}(?:#\s?)?(?=[^\s])|\s{0,3}[(\[]")
-_QUOTED = re.compile(r"(?P<mark>[\"'`“”„«‘])(?P<inside>[^\"'`“”„«»’\n]{4,200})[\"'`“”»’]")
-_OPENING = re.compile(r"[\"'`“„«(]{0,3}")
-_TOKEN = re.compile(r"[^\s\"'`”»]{1,300}")
-_NOT_OF_NAME = re.compile(r"[.!?\n\"`=:]")
-_CODE = re.compile(
+_END = first_use.pattern(r"[.!?\n](?=\s|\Z)")
+_CLAUSE_END = first_use.pattern(r"\s*(?:[.,;!?)\]\"'”»\n]|\Z)")
+_NEXT = first_use.pattern(r"\s{0,3}[,(\[–—-]?\s{1,3}(?:#\s?)?(?=[^\s])|\s{0,3}[(\[]")
+_QUOTED = first_use.pattern(r"(?P<mark>[\"'`“”„«‘])(?P<inside>[^\"'`“”„«»’\n]{4,200})[\"'`“”»’]")
+_OPENING = first_use.pattern(r"[\"'`“„«(]{0,3}")
+_TOKEN = first_use.pattern(r"[^\s\"'`”»]{1,300}")
+_NOT_OF_NAME = first_use.pattern(r"[.!?\n\"`=:]")
+_CODE = first_use.pattern(
     r"[#*]?(?P<code>\d{3,12}|\d{1,6}(?:(?:, |[ -])\d{1,6}){1,9}"
     r"|(?=[a-z-]{0,30}\d)[a-z0-9]{1,10}(?:-[a-z0-9]{1,10}){1,11}|(?=[a-z]{0,24}\d)[a-z0-9]{4,24})(?![\w@]|-\w)[#*]?"
 )
-_MORE_CODES = re.compile(r"(?:\s{0,3}[,;/]?\s{1,3}(?:and\s|und\s|et\s|y\s|e\s|en\s)?)")
-_DATE = re.compile(r"(?:19|20)\d\d-\d{1,2}-\d{1,2}|\d{1,2}-\d{1,2}-(?:19|20)\d\d")
-_YEAR = re.compile(r"(?:19|20)\d\d")
+_MORE_CODES = first_use.pattern(r"(?:\s{0,3}[,;/]?\s{1,3}(?:and\s|und\s|et\s|y\s|e\s|en\s)?)")
+_DATE = first_use.pattern(r"(?:19|20)\d\d-\d{1,2}-\d{1,2}|\d{1,2}-\d{1,2}-(?:19|20)\d\d")
+_YEAR = first_use.pattern(r"(?:19|20)\d\d")
 _WEAK = frozenset({"to", "auf", "à", "a", "in", "para", "op", "naar", "e", "e'"})  # join other things, too
 _NUMBERED = r"(?:\d{1,2}[.)]\s?)?[^\W\d_]{2,20}"  # a word, of a list perhaps
-_PHRASE = re.compile(rf"{_NUMBERED}(?:(?:,\s|[\s,;/_-])\s?{_NUMBERED}){{2,30}}")
-_LETTERS = re.compile(r"[^\W\d_]+")
-_WORDS = re.compile(r"(?P<words>[^\W\d_]{4,40}(?:\s[^\W\d_]{2,40})?)")
-_SMALL_WORD = re.compile(r"(?P<word>[^\W\d_]{1,15}),?\s")
-_BEFORE = re.compile(r"(?P<value>[^\s\"'`“„«(]{3,64})[\"'`”»)]?\Z")
+_PHRASE = first_use.pattern(rf"{_NUMBERED}(?:(?:,\s|[\s,;/_-])\s?{_NUMBERED}){{2,30}}")
+_LETTERS = first_use.pattern(r"[^\W\d_]+")
+_WORDS = first_use.pattern(r"(?P<words>[^\W\d_]{4,40}(?:\s[^\W\d_]{2,40})?)")
+_SMALL_WORD = first_use.pattern(r"(?P<word>[^\W\d_]{1,15}),?\s")
+_BEFORE = first_use.pattern(r"(?P<value>[^\s\"'`“„«(]{3,64})[\"'`”»)]?\Z")
 # what stands where a secret might: a placeholder, a mask, an address, a name or a call in a program
-_STAND_IN = re.compile(
+_STAND_IN = first_use.pattern(
     r"\$?[<{\[(].*|\W+|\w+://.*|[$@:%&*]*[^\W\d]+(?:(?:\.|->|::)[^\W\d]+)*(?:[\[(].*)?[;,)\]}>]*", re.DOTALL
 )
 _MEMBERS = frozenset(f"{mark}{word}{mark}" for word in ("key", "keys", "token") for mark in "\"'`")
@@ -291,7 +292,7 @@ class _Announced:
         return found if found and any(map(str.isdigit, self._text[slice(*found)])) else None
 
 
-_TOKENS_OF_NUMBER = re.compile(r"(?=[a-z0-9./ -]{0,12}\d)[a-z0-9]{1,16}(?:[ ./-][a-z0-9]{1,12}){0,8}")
+_TOKENS_OF_NUMBER = first_use.pattern(r"(?=[a-z0-9./ -]{0,12}\d)[a-z0-9]{1,16}(?:[ ./-][a-z0-9]{1,12}){0,8}")
 
 
 def is_stand_in(value: str) -> bool:

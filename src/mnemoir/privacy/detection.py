@@ -12,30 +12,31 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 
+from mnemoir.core import first_use
 from mnemoir.core.errors import ModuleFailed
 from mnemoir.privacy.numbers import Span, card_spans, iban_spans, id_spans
 from mnemoir.privacy.secrets import secret_spans
 from mnemoir.privacy.spellings import plain_with_places
 
 KINDS = ("SECRET", "EMAIL", "CARD", "IBAN", "NATIONAL_ID", "IP", "PHONE")  # others are the detector's
-KIND = re.compile(r"[A-Z]+(?:_[A-Z]+)*")
+KIND = first_use.pattern(r"[A-Z]+(?:_[A-Z]+)*")
 Detector = Callable[[str], Iterable[tuple[str, int, int]]]
 """Finds names, addresses and what else it knows: kind in capitals, first character, character behind the last."""
 
-_EMAIL = re.compile(
+_EMAIL = first_use.pattern(
     r"""(?<![\w.+%-])[.+%-]{0,3}(?P<address>\w[\w.%&'+~-]{0,63}
     @(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}(?P<top>xn--[a-z0-9-]{2,59}|[^\W\d_]{2,63}))(?![^\W_]|@|[-.]\w|:[\w/])""",
     re.VERBOSE | re.IGNORECASE,
 )
 _FILE_ENDINGS = frozenset({"png", "jpg", "jpeg", "gif", "svg", "webp", "css", "js", "ts", "html", "json", "service"})
-_IPV4 = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w]|\.\d)")
-_IPV6 = re.compile(r"(?<![\w:.])[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?![\w:])")
-_NO_ADDRESS = re.compile(
+_IPV4 = first_use.pattern(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w]|\.\d)")
+_IPV6 = first_use.pattern(r"(?<![\w:.])[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?![\w:])")
+_NO_ADDRESS = first_use.pattern(
     r"""(?:\b(?:version|v|ver|release|build|chapter|section|clause|paragraph|article|rule|figure|table|appendix|step|kapitel
     |abschnitt|absatz|punkt|artikel|chapitre|section|cap[ií]tulo|secci[óo]n|apartado|versi[óo]n|capitolo)|§)\W{0,3}$""",
     re.IGNORECASE | re.VERBOSE,
 )
-_ADDRESS_HINT = re.compile(
+_ADDRESS_HINT = first_use.pattern(
     r"""\b(?:ip(?:v4)?|address|adresse|direcci[óo]n|indirizzo|host|server|serveur|servidor|client|router|gateway|ping
     |ssh|dns|proxy|subnet|firewall|login|logged|connect\w*|from(?!\ \d[\d.]*\ to\ ))\b|\bhttps?://(?=\d)""",
     re.IGNORECASE | re.VERBOSE,
@@ -43,18 +44,18 @@ _ADDRESS_HINT = re.compile(
 _SMALL = 32  # four numbers below this may be a version as well
 # what may stand within a number, as `phonenumbers` has it; no line break: no number goes on behind one
 _SEPARATORS = " \t\u00a0\u00ad\u200b\u2060\u3000()（）.[]［］-‐‑‒–—―−ー－/／~⁓∼～．"
-_RUN = re.compile(rf"[+＋(（\[［]{{0,3}}\d[\d{re.escape(_SEPARATORS)}]*")
+_RUN = first_use.pattern(rf"[+＋(（\[［]{{0,3}}\d[\d{re.escape(_SEPARATORS)}]*")
 _LEAST_DIGITS = 6
 _LONGEST_RUN = 40  # characters; what is longer is a table or data
 _LONGEST_EXTENSION = 24  # characters
-_EXTENSION = re.compile(r"[ \t.,;:]{0,4}(?:[x#~;,]|e?xt|anexo|int|доб)", re.IGNORECASE)
-_DATE_LIKE = re.compile(
+_EXTENSION = first_use.pattern(r"[ \t.,;:]{0,4}(?:[x#~;,]|e?xt|anexo|int|доб)", re.IGNORECASE)
+_DATE_LIKE = first_use.pattern(
     r"\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./](?:19|20)\d\d|(?:19|20)\d\d[-/]\d{3,6}\Z"
 )
-_ONE_PIECE = re.compile(r"\d+(?:\.\d+)?")  # digits, or a decimal
+_ONE_PIECE = first_use.pattern(r"\d+(?:\.\d+)?")  # digits, or a decimal
 _SHORTEST_BARE = 9  # digits of a number in one piece that begins with 0
-_NO_PHONE = re.compile(r".*\.\.|(?:\d+\.)+\d\.[\d.]+|0\.")  # a version, a range of them, a fraction
-_BEFORE_NONE = re.compile(  # a decimal, a year, what else the number is of
+_NO_PHONE = first_use.pattern(r".*\.\.|(?:\d+\.)+\d\.[\d.]+|0\.")  # a version, a range of them, a fraction
+_BEFORE_NONE = first_use.pattern(  # a decimal, a year, what else the number is of
     r"""(?:\d[.,]|\b(?:19|20)\d\d[/-]|\b(?:isbn|ean|gtin|upc|sku
     |(?:order|lot|serial|invoice|ticket|tracking|batch|part|item)\ (?:no|nr|number|id)
     |(?:bestell|serien|rechnungs|artikel|auftrags|sendungs|bestelling|factuur|order)-?(?:nummer|nr)
@@ -63,15 +64,15 @@ _BEFORE_NONE = re.compile(  # a decimal, a year, what else the number is of
     |numero\ (?:d['’]ordine|di\ (?:serie|lotto)|della\ fattura))\W{0,3})\Z""",
     re.IGNORECASE | re.VERBOSE,
 )
-_BEHIND_NONE = re.compile(r":\d|-[^\W\d_]")  # the hour of a time, a part with a letter
-_IN_URL = re.compile(r"://\S*\Z")
+_BEHIND_NONE = first_use.pattern(r":\d|-[^\W\d_]")  # the hour of a time, a part with a letter
+_IN_URL = first_use.pattern(r"://\S*\Z")
 _LONGEST_URL = 200  # characters of it that are looked through
-_PHONE_HINT = re.compile(
+_PHONE_HINT = first_use.pattern(
     r"""\b(?:phone|tel\w*|t[ée]l\w*|mobil\w*|m[óo]vil|cell\w*|portable|handy\w*|fax|call|ring|dial|text|sms|whatsapp
     |ruf\w*|nummer|number|num[ée]ro|n[úu]mero|appelle\w*|ll[áa]ma\w*|llamar|chiama\w*)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-_LETTER = re.compile(r"[^\W\d_]")
+_LETTER = first_use.pattern(r"[^\W\d_]")
 _KNOWN_TEXTS = 20_000  # texts whose findings are remembered: a client sends its whole history again each time
 
 

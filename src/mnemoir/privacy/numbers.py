@@ -14,23 +14,24 @@ from pkgutil import iter_modules
 from string import ascii_uppercase
 from typing import Any
 
+from mnemoir.core import first_use
 from mnemoir.core.errors import SettingsError
 from mnemoir.privacy.id_forms import FORMS
 
 Span = tuple[int, int]  # the first character, and the one behind the last
 
-_CARD = re.compile(r"(?<![\w.,+])\d{3,19}(?:[ -]\d{3,19}){0,8}(?:[ -]\d{1,2})?(?![.,]?\d|\w)")
-_IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,40}", re.IGNORECASE)
-_ID = re.compile(  # not behind the calling code of a phone number
+_CARD = first_use.pattern(r"(?<![\w.,+])\d{3,19}(?:[ -]\d{3,19}){0,8}(?:[ -]\d{1,2})?(?![.,]?\d|\w)")
+_IBAN = first_use.pattern(r"\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,40}", re.IGNORECASE)
+_ID = first_use.pattern(  # not behind the calling code of a phone number
     r"(?<![\w@+])(?<!\+\d[ -])(?<!\+\d\d[ -])(?<!\+\d\d\d[ -])"
     r"(?:[A-Z]{1,6}[ .-]?)?[A-Z]{0,6}\d\w*(?:[ ./-]{1,2}\w*\d\w*)*(?:[ .-]?[A-Z]\b)?"
 )
-_DATE = re.compile(r"(?:19|20)\d\d([-./])\d\d?\1\d\d?|\d\d?([-./])\d\d?\2(?:19|20)\d\d")
+_DATE = first_use.pattern(r"(?:19|20)\d\d([-./])\d\d?\1\d\d?|\d\d?([-./])\d\d?\2(?:19|20)\d\d")
 _IBAN_DIGITS = {ord(letter): str(int(letter, 36)) for letter in ascii_uppercase}
 _ANY_DIGIT = str.maketrans("123456789", "000000000")
-_NOT_ONLY_DIGITS = re.compile(r"[^\W0-9]")
-_GROUP = re.compile(r"\w+")
-_WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*", re.UNICODE)
+_NOT_ONLY_DIGITS = first_use.pattern(r"[^\W0-9]")
+_GROUP = first_use.pattern(r"\w+")
+_WORD = first_use.pattern(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*", re.UNICODE)
 _CARD_LENGTHS, _IBAN_LENGTHS, _ID_LENGTHS = range(13, 20), range(15, 35), range(7, 21)  # without separators
 _LEAST_DIGITS = 6  # of an id
 _MOST_GROUPS = 8
@@ -38,15 +39,15 @@ _MOST_TRIED = 2_000  # sequences of a text that are tried as ids: each rule take
 _TELLING_DIGITS = 7  # an id with letters and this many digits needs no name beside it
 _WORDS_BESIDE = 5
 _BESIDE = 80  # characters on each side in which these words are looked for
-_PERSONAL = re.compile(
+_PERSONAL = first_use.pattern(
     r"personal|identi|individual|tax|vat|social|citizen|foreigner|health|insurance|passport|pupil|student|voter", re.I
 )
-_OF_FIRMS = re.compile(
+_OF_FIRMS = first_use.pattern(
     r"company|business|employer|preparer|bank|register|economic|invoice|buyer|drug|real estate|excise|routing"
     r"|establish",
     re.I,
 )
-_NAMES = re.compile(
+_NAMES = first_use.pattern(
     r"""\b(?:social\ security|ssn|tax\ ?(?:id|payer|number|identification)|national\ (?:id|insurance|identity)
     |identity\ (?:card|number)|id\ (?:card|number)|personal\ (?:id|number)|passport|vat
     |steuer\W?id\w*|steuer(?:nummer|identifikationsnummer)|sozialversicherungs\w+|versicherungsnummer|ust\W?id\w*
@@ -155,7 +156,7 @@ def rules_of(
     rules = [rule for country in countries for rule in _rules(country)]
     forms = "|".join(dict.fromkeys(rule.form.pattern for rule in rules))
     names = "|".join(dict.fromkeys(rule.names.pattern for rule in rules))
-    return rules, re.compile(forms, re.IGNORECASE).fullmatch, re.compile(names).search
+    return rules, first_use.pattern(forms, re.IGNORECASE).fullmatch, first_use.pattern(names).search
 
 
 def check_countries(countries: Sequence[str]) -> None:
@@ -253,5 +254,7 @@ def _rule(module: Any) -> _IdRule | None:
     names = "|".join(re.escape(name.lower()) for name in sorted(called) if len(name) > 2)
     form = FORMS.get(module.__name__.removeprefix("stdnum."), ".*")
     return _IdRule(
-        is_valid=module.is_valid, form=re.compile(form, re.IGNORECASE), names=re.compile(rf"\b(?:{names})\b")
+        is_valid=module.is_valid,
+        form=first_use.pattern(form, re.IGNORECASE),
+        names=first_use.pattern(rf"\b(?:{names})\b"),
     )

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import partial
 
+from mnemoir.core import first_use
 from mnemoir.search import stop_words
 
 _MONTHS = {
@@ -74,7 +75,9 @@ _AS_OWN = (  # before _FIRST_PERSON, which was written for one person with a nam
     (rf"\bher(?! (?:{_BEHIND_OBJECTS})\b)(?= \w)", "my"),
     (r"\b(?:her|them|themselves)\b", "me"),
 )
-_THIRD_PERSON = re.compile(r"\b(?:she|he|they|her|him|his|them|their|herself|himself|themselves)\b", re.IGNORECASE)
+_THIRD_PERSON = first_use.pattern(
+    r"\b(?:she|he|they|her|him|his|them|their|herself|himself|themselves)\b", re.IGNORECASE
+)
 _RELATIONS = (
     "mother|mom|mum|father|dad|parents?|sisters?|brothers?|siblings?|wife|husband|spouse|partner|girlfriend|boyfriend"
     "|fianc[eé]e?|daughters?|sons?|child|children|kids?|baby|babies|twins?|aunts?|uncles?|cousins?|nieces?|nephews?"
@@ -85,7 +88,7 @@ _RELATIONS = (
 # A relation somebody has, or a name: a capital inside a sentence that is no month, no weekday and not "I".
 _DATED = "|".join(name.title() for name in (*_MONTHS, *_WEEKDAYS))
 _RELATED = rf"(?:my|your|our|the|an?|her|his|their) (?:{_RELATIONS})"
-_SOMEBODY = re.compile(rf"\b(?i:{_RELATED})\b|(?<=[\w,;] )(?!(?:{_DATED})\b)[A-Z][a-z]+")
+_SOMEBODY = first_use.pattern(rf"\b(?i:{_RELATED})\b|(?<=[\w,;] )(?!(?:{_DATED})\b)[A-Z][a-z]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +241,7 @@ def _number_from(text: str) -> int:
 
 
 def _expression(pattern: str, resolve: _Resolve) -> tuple[re.Pattern[str], _Resolve]:
-    return re.compile(pattern, re.IGNORECASE), resolve
+    return first_use.pattern(pattern, re.IGNORECASE), resolve
 
 
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
@@ -327,4 +330,4 @@ def _names_of(speaker: str, lowered_query: str) -> list[str]:
 def _pattern(name: str) -> re.Pattern[str]:
     """The name as a whole word; in scripts without spaces, anywhere. A name like Will needs its capital."""
     edged = rf"(?<!\w){re.escape(name)}(?!\w)" if name.isascii() or " " in name else re.escape(name)
-    return re.compile(edged, 0 if name.lower() in stop_words.ENGLISH else re.IGNORECASE)
+    return first_use.pattern(edged, 0 if name.lower() in stop_words.ENGLISH else re.IGNORECASE)

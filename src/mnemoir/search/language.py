@@ -17,6 +17,7 @@ from typing import Any
 
 import structlog
 
+from mnemoir.core import first_use
 from mnemoir.core.scope import Scope
 from mnemoir.search import stop_words
 
@@ -31,19 +32,22 @@ _MOST_WITHOUT_FUNCTION_WORDS = 6
 _MOST_READ = 2000  # characters: more tell nothing new
 _SURE_BEYOND_ASCII = 5  # one letter of so many may be beyond ASCII in English: names
 _MOST_SCOPES = 4096
-_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
-_LETTER = re.compile(r"[^\W\d_]")
-_BEYOND_ASCII = re.compile(r"[^\W\d_a-zA-Z]")
-_ELISION = re.compile(r"\b(?:[cdjlmnst]|qu)'", re.IGNORECASE)  # French and Italian: "j'ai", "l'aviron"
-_NOT_LATIN = re.compile(r"[^\W\d_\u0000-\u024f\u1e00-\u1eff]")
+_WORD = first_use.pattern(r"[^\W\d_]+(?:'[^\W\d_]+)?")
+_LETTER = first_use.pattern(r"[^\W\d_]")
+_BEYOND_ASCII = first_use.pattern(r"[^\W\d_a-zA-Z]")
+_ELISION = first_use.pattern(r"\b(?:[cdjlmnst]|qu)'", re.IGNORECASE)  # French and Italian: "j'ai", "l'aviron"
+_NOT_LATIN = first_use.pattern(r"[^\W\d_\u0000-\u024f\u1e00-\u1eff]")
 _SCRIPTS = (  # the first that occurs; Japanese has Han besides kana
-    ("ja", re.compile("[\u3040-\u30ff\uff66-\uff9f]")),
-    ("ko", re.compile("[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")),
-    ("zh", re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")),
-    ("th", re.compile("[\u0e00-\u0e7f]")),
-    (UNSERVED, re.compile("[іїєґўђјљњћџѓќѕپچژگٹڈڑںے]", re.IGNORECASE)),  # letters of neighbours of the next two
-    ("ru", re.compile("[\u0400-\u04ff]")),
-    ("ar", re.compile("[\u0600-\u06ff]")),
+    ("ja", first_use.pattern("[\u3040-\u30ff\uff66-\uff9f]")),
+    ("ko", first_use.pattern("[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")),
+    ("zh", first_use.pattern("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")),
+    ("th", first_use.pattern("[\u0e00-\u0e7f]")),
+    (
+        UNSERVED,
+        first_use.pattern("[іїєґўђјљњћџѓќѕپچژگٹڈڑںے]", re.IGNORECASE),
+    ),  # letters of neighbours of the next two
+    ("ru", first_use.pattern("[\u0400-\u04ff]")),
+    ("ar", first_use.pattern("[\u0600-\u06ff]")),
 )
 _log = structlog.get_logger(__name__)
 

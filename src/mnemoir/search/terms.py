@@ -21,7 +21,6 @@ that one row.
 
 import functools
 import hashlib
-import re
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -32,6 +31,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from mnemoir.core import first_use
 from mnemoir.core.sentences import asking_share
 from mnemoir.search.forms import forms, forms_in, has_forms
 from mnemoir.search.language import ENGLISH, is_surely_english
@@ -41,12 +41,12 @@ Terms = NDArray[np.uint64]
 TERMS_VERSION = "terms/4"  # to be raised with any change of the terms or names of a text
 
 # Thai and Lao, Burmese, Khmer, Japanese kana, Han; Hangul is written with spaces and goes by words.
-_UNSPACED = re.compile(
+_UNSPACED = first_use.pattern(
     "([\u0e00-\u0eff\u1000-\u1049\u1050-\u109f\u1780-\u17d3\u17dc-\u17ff\u3005-\u3007\u3040-\u30fa\u30fc-\u30ff"
     "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uaa60-\uaa7f\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]+)"
 )
 
-_WORD = re.compile(_UNSPACED.pattern.removesuffix("+)") + r")|[^\W\d_]+|\d+")
+_WORD = first_use.pattern(_UNSPACED.pattern.removesuffix("+)") + r")|[^\W\d_]+|\d+")
 MOST_WORDS = 8000
 
 # Characters that mostly serve grammar in Chinese and Japanese, alone or side by side.

@@ -1,77 +1,65 @@
 """The ASGI application: the layers around the routes, and the routes."""
 
 import asyncio
-from typing import Any
 
-from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
-from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from mnemoir import __version__
 from mnemoir.app.parts import Parts
-from mnemoir.core.errors import MnemoirError
+from mnemoir.ports.jobs import ADD_LATER
 from mnemoir.ports.run_store import MOST_FOLLOWERS
-from mnemoir.server import (
-    conversations,
-    discussions,
-    imports,
-    keys,
-    memories,
-    model,
-    reference,
-    runs,
-    sign_in,
-    status,
-    subjects,
-    usage,
-    workflow_files,
-    workflow_trials,
-)
+from mnemoir.server import health
 from mnemoir.server.door.access import Guard
 from mnemoir.server.door.client_address import Proxies
 from mnemoir.server.door.clients import Clients
 from mnemoir.server.door.entry import Metrics, Record
-from mnemoir.server.door.errors import Invalid, failure, internal_error
 from mnemoir.server.door.options import ServerOptions
 from mnemoir.server.door.routing import Routing
 from mnemoir.server.door.shares import Shares
-from mnemoir.server.door.table import Table, run_found
+from mnemoir.server.door.table import Section, Table
 from mnemoir.server.door.turns import Turns
 from mnemoir.server.door.ui import Ui
 from mnemoir.server.door.under_way import Places, UnderWay
+from mnemoir.server.first_use import LocalMemory, RestApplication, add_later
 from mnemoir.server.live_answers import LiveAnswers
-from mnemoir.server.memories import later
-from mnemoir.server.memories.routes import LocalMemoryRoutes
-from mnemoir.server.openapi import describe
-from mnemoir.server.protocols import agent_tools, chat_routes, model_lists
-from mnemoir.server.rest import Site, problems_of
+from mnemoir.server.protocols import agent_tools, chat_routes
+from mnemoir.server.site import Site
 
-_described: dict[str, dict[str, Any]] = {}  # by root path: all servers of a process have the same routes
-_ROUTERS = (
-    *(
-        *status.ROUTERS,
-        *keys.ROUTERS,
-        *sign_in.ROUTERS,
-        *subjects.ROUTERS,
-        *model.ROUTERS,
-        *reference.ROUTERS,
-        *memories.ROUTERS,
-        *runs.ROUTERS,
+_SECTIONS = (
+    Section(
+        module="mnemoir.server.status",
+        paths=("ready", "metrics", "api/status", "api/clients"),
     ),
-    *(workflow_files.router, workflow_trials.router, usage.router),
-    *(*discussions.ROUTERS, *conversations.ROUTERS, *imports.ROUTERS),
-    *(model_lists.router, agent_tools.router),
+    Section(module="mnemoir.server.keys", paths=("api/keys", "api/me", "api/tenants", "api/audit")),
+    Section(module="mnemoir.server.sign_in", paths=("auth", "api/auth", "api/me", "api/users", "api/invitations")),
+    Section(module="mnemoir.server.subjects", paths=("api/subjects", "api/holds", "api/retention")),
+    Section(module="mnemoir.server.model", paths=("api/model",)),
+    Section(module="mnemoir.server.reference", paths=("docs", "openapi.json")),
+    Section(
+        module="mnemoir.server.memories.routers",
+        paths=("api/memories", "api/projects", "api/events", "api/export", "api/import", "api/conversations"),
+    ),
+    Section(module="mnemoir.server.runs", paths=("api/runs",)),
+    Section(module="mnemoir.server.workflow_files", paths=("api/workflows",)),
+    Section(module="mnemoir.server.workflow_trials", paths=("api/workflows",)),
+    Section(module="mnemoir.server.usage", paths=("api/usage",)),
+    Section(module="mnemoir.server.discussions", paths=("api/discussions",)),
+    Section(module="mnemoir.server.conversations", paths=("api/conversations", "api/files")),
+    Section(module="mnemoir.server.imports", paths=("api/imports",)),
+    Section(
+        module="mnemoir.server.protocols.model_lists",
+        paths=(
+            *("", "models", "v1/models", "api/page", "api/version", "api/tags", "api/ps", "api/show", "api/blobs"),
+            *("api/pull", "api/push", "api/create", "api/copy", "api/delete"),
+        ),
+    ),
+    Section(module="mnemoir.server.protocols.no_sign_in", paths=(".well-known", "mcp", "register")),
 )
-_DIRECT = (*chat_routes.ROUTES, *agent_tools.ROUTES)
-TABLE = Table((*_DIRECT, *(route for router in _ROUTERS for route in router.routes)))
+_DIRECT = (*chat_routes.ROUTES, *agent_tools.ROUTES, *health.ROUTES)
+TABLE = Table(_DIRECT, _SECTIONS)
 
 
 def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
     """The whole server over running parts. The caller, which opened the parts, starts and closes them."""
-    parts.upkeep.background.handle(
-        later.KIND, later.add_later(parts.memory.facts, parts.chats.times.write, parts.chats.quotas)
-    )
     metrics = Metrics() if options.metrics else None
     shared_counts = parts.access.shared_counts
     if metrics is not None and shared_counts is not None:
@@ -99,8 +87,9 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
         table=TABLE,
         settings_change=asyncio.Lock(),
     )
+    parts.upkeep.background.handle(ADD_LATER, add_later(site))
     if parts.serves_its_own_memory:
-        parts.chats.memory_service.attach(LocalMemoryRoutes(site))
+        parts.chats.memory_service.attach(LocalMemory(site))
     routing = Routing(
         options=options,
         guard=guard,
@@ -110,49 +99,8 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
         ui=Ui(options, guard),
         table=TABLE,
         direct={route: route.endpoint(site) for route in _DIRECT},
-        rest=_rest(site),
+        rest=RestApplication(site, TABLE),
         clients=site.clients,
         root_path=options.root_path.encode("ascii", "ignore"),
     )
     return Record(routing, metrics)
-
-
-def _rest(site: Site) -> FastAPI:
-    app = FastAPI(
-        title="Mnemoir",
-        version=__version__,
-        description="Memory for LLM applications.",
-        openapi_url=None,
-        redirect_slashes=False,
-        # FastAPI reports to any OpenTelemetry exporter that is configured; Mnemoir reports to none
-        telemetry={"tracing": False, "metrics": False, "logs": False},
-    )
-    app.state.site = site
-    app.router.default = run_found  # it has no routes of its own to search: the front has found one
-    app.add_exception_handler(MnemoirError, _on_ours)
-    app.add_exception_handler(RequestValidationError, _on_invalid)
-    app.add_exception_handler(Exception, _on_fault)
-
-    def openapi() -> dict[str, Any]:
-        root_path = site.options.root_path
-        if root_path not in _described:
-            _described[root_path] = describe(app, TABLE.routes, root_path)
-        return _described[root_path]
-
-    app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's documented way to extend it
-    return app
-
-
-async def _on_ours(request: Request, exc: Exception) -> Response:
-    assert isinstance(exc, MnemoirError)
-    return failure(request.scope, exc)
-
-
-async def _on_invalid(request: Request, exc: Exception) -> Response:
-    assert isinstance(exc, RequestValidationError)
-    return failure(request.scope, Invalid(problems_of(exc.errors())))
-
-
-async def _on_fault(request: Request, exc: Exception) -> Response:
-    # the layer around it, Record, writes the log line
-    return failure(request.scope, internal_error())

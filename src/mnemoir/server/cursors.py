@@ -6,7 +6,7 @@ from binascii import Error as Base64Error
 import orjson
 
 from mnemoir.core.errors import InvalidRequest
-from mnemoir.server.rest import LARGEST_ID
+from mnemoir.server.body import LARGEST_ID
 
 _LONGEST = 2000
 

@@ -14,7 +14,8 @@ from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
-from mnemoir.server.door.says import DeclaredRoute, PlainRoute, RestRoute
+from mnemoir.server.door.rest_routes import RestRoute
+from mnemoir.server.door.says import DeclaredRoute, PlainRoute
 from mnemoir.server.protocols import description
 from mnemoir.server.rest import BodyOf
 

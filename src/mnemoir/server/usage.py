@@ -12,9 +12,11 @@ from fastapi import Request
 from mnemoir.chats.quotas import Quotas, Standing
 from mnemoir.core.clock import to_text
 from mnemoir.core.scope import Principal
+from mnemoir.server.answer import Answer, JsonObject
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.says import says
-from mnemoir.server.rest import Answer, JsonObject, Routes, Site, SiteHere
+from mnemoir.server.rest import Routes, SiteHere
+from mnemoir.server.site import Site
 
 router = Routes(prefix="/api/usage", tags=["keys"])
 

@@ -9,11 +9,14 @@ from fastapi import Depends, Query, Request
 from pydantic import Field
 
 from mnemoir.core.errors import Conflict, Forbidden, NotFound
+from mnemoir.server.answer import Answer, JsonObject
+from mnemoir.server.body import Body
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.changing import check_change, lock_reason
 from mnemoir.server.door.request import header
 from mnemoir.server.door.says import says
-from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere
+from mnemoir.server.rest import BodyOf, Routes, SiteHere
+from mnemoir.server.site import Site
 from mnemoir.trees.workflow_edits import SavedWorkflow
 from mnemoir.trees.workflow_files import ConfigOverview, ConfigProblems, ConfigUser, problems_for_display
 from mnemoir.workflows.config.files import MOST_BYTES

@@ -12,6 +12,8 @@ from mnemoir.core.errors import MnemoirError
 from mnemoir.core.events import Event, Text, Thinking
 from mnemoir.core.messages import ChatRequest
 from mnemoir.core.runs import RunTrace
+from mnemoir.server.answer import Json, JsonObject, tolerant_json
+from mnemoir.server.body import UserId
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.budgets import check_budgets
 from mnemoir.server.door.errors import failure, internal_error
@@ -19,17 +21,8 @@ from mnemoir.server.door.request import visit_of
 from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import owner
 from mnemoir.server.door.under_way import Departure, Headers, Outflow
-from mnemoir.server.rest import (
-    BodyOf,
-    Json,
-    JsonObject,
-    ProjectHere,
-    Routes,
-    Site,
-    SiteHere,
-    UserId,
-    tolerant_json,
-)
+from mnemoir.server.rest import BodyOf, ProjectHere, Routes, SiteHere
+from mnemoir.server.site import Site
 from mnemoir.server.workflow_files import GUARDED, TypedBody
 from mnemoir.wire import openai_chat
 from mnemoir.workflows.run import Caller

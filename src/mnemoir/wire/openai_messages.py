@@ -58,7 +58,10 @@ def effort_of(request: ModelRequest) -> str | None:
 
 def read_messages(value: object) -> tuple[Message, ...]:
     """Read the `messages` of a request; at least one."""
-    messages = tuple(_read_message(body, at) for body, at in members.objects(value, "messages"))
+    messages = tuple(
+        _read_plain_message(body) or _read_message(members.as_object(body, f"messages[{n}]"), f"messages[{n}]")
+        for n, body in enumerate(members.as_list(value, "messages"))
+    )
     if not messages:
         raise InvalidRequest("messages is empty; send at least one message.", field="messages")
     return messages
@@ -137,6 +140,16 @@ def read_tool_calls(value: object, field: str) -> tuple[ToolCall, ...]:
 def _asked_extra_of_call(body: Json, kind: str, at: str) -> Extra | None:
     inner = asked_extra(body[kind], _OF_CALLED, ROUTE, f"{at}.{kind}.")
     return within(asked_extra(body, _OF_CALLS, ROUTE, f"{at}."), kind, inner)
+
+
+def _read_plain_message(body: object) -> Message | None:
+    """A message of a role and an ASCII text, as nearly all of a history are; None for any other value."""
+    if body.__class__ is not dict or len(body) != 2:
+        return None
+    role, text = body.get("role"), body.get("content")
+    if text.__class__ is not str or not text or not text.isascii() or role not in _ROLES:
+        return None
+    return Message(role=role, parts=(TextPart(text=text),))
 
 
 def _read_message(body: Json, at: str) -> Message:

@@ -10,10 +10,10 @@ The names of a type in files are the `kind` and `aliases` of its class; the name
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, distribution, entry_points
 from inspect import isclass
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -167,6 +167,38 @@ def installed_nodes() -> LoadResult:
 @cache
 def node_types() -> Types:
     """All usable node types. The others are logged once and do not stop the server."""
+    return _FoundTypes(distribution("mnemoir").entry_points.select(group=GROUP))
+
+
+class _FoundTypes(Mapping[str, type[Node[Any]]]):
+    """All types. One of Mnemoir is imported when its name is looked up, since no other package can take that name.
+
+    What other packages have is looked for when a name is none of these, and when all are asked for.
+    """
+
+    def __init__(self, own: Iterable[EntryPoint]) -> None:
+        self._entries = {entry.name.lower(): entry for entry in own}
+        self._found: dict[str, type[Node[Any]]] = {}
+
+    def __getitem__(self, name: str) -> type[Node[Any]]:
+        found = self._found.get(name)
+        if found is None:
+            entry = self._entries.get(name)
+            found = None if entry is None else _class_of(entry)
+            if found is None or found.kind.lower() != name:  # an alias, an unknown name, or an entry of another name
+                found = _logged_types()[name]
+            self._found[name] = found
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_logged_types())
+
+    def __len__(self) -> int:
+        return len(_logged_types())
+
+
+@cache
+def _logged_types() -> Types:
     for problem in installed_nodes().problems:
         _log.warning("node type left out", cause=problem)
     return installed_nodes().types
@@ -176,9 +208,7 @@ def load(entries: Iterable[EntryPoint]) -> LoadResult:
     """Load the classes. A name used twice goes to Mnemoir's class, else to the one whose entry sorts first."""
     types: dict[str, type[Node[Any]]] = {}
     problems: list[str] = []
-    for entry in sorted(
-        set(entries), key=lambda entry: (not entry.value.startswith("mnemoir."), entry.name, entry.value)
-    ):
+    for entry in sorted(set(entries), key=lambda entry: (not _is_own(entry), entry.name, entry.value)):
         try:
             _add(types, _class_of(entry))
         except SettingsError as exc:
@@ -193,6 +223,10 @@ def _add(types: dict[str, type[Node[Any]]], found: type[Node[Any]]) -> None:
         if types.get(name, found) is not found:
             raise SettingsError(f"{name} is already the name of {types[name].__qualname__}; choose another.")
     types.update(dict.fromkeys(names, found))
+
+
+def _is_own(entry: EntryPoint) -> bool:
+    return entry.value.startswith("mnemoir.")
 
 
 def _class_of(entry: EntryPoint) -> type[Node[Any]]:

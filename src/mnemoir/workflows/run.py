@@ -65,7 +65,8 @@ class Caller:
     `client_task` names a task of the app itself (a title, tags, follow-up questions); it is None for a person's turn.
     For a task no memory is recalled and nothing is stored; the same holds for a raw request (`ModelRequest.raw`),
     whose prompt is sent to the model unchanged. A temporary chat may recall memories, but nothing of it is stored.
-    `used_up` are the quotas that leave no room: nothing is learned, or kept, that they are about.
+    `used_up` are the quotas that leave no room: nothing is learned, or kept, that they are about. `is_uncounted` is
+    True where that could not be counted.
     `credential` is the request's key, which is sent on to the memory service. `client_keys` are its keys for the
     format's own encryption of discussions. `answerer` is given if it was looked up
     before, so that a request reads the user's files only once. `zone` is the name of the person's time zone.
@@ -80,6 +81,7 @@ class Caller:
     is_temporary: bool = False
     is_raw: bool = False
     used_up: Sequence[Stored] = ()
+    is_uncounted: bool = False
     credential: str | None = field(default=None, repr=False)
     client_keys: ClientKeys | None = None
     answerer: Answerer | None = None

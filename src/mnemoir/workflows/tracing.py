@@ -34,10 +34,15 @@ def traced_messages(
     kept: list[TracedMessage] = []
     left = most_characters
     for message in reversed(messages):
-        text = message.text
+        parts = message.parts
+        is_text = len(parts) == 1 and parts[0].__class__ is TextPart and not message.tool_calls
+        text = parts[0].text if is_text else message.text  # type: ignore[union-attr]  # it is a text
         if kept and len(text) > left:
             break
-        kept.append(_traced_message(message, text[:left]))
+        if is_text and len(text) <= left:  # nearly every message
+            kept.append({"role": message.role, "content": text})
+        else:
+            kept.append(_traced_message(message, text[:left]))
         left -= len(text)
     kept.reverse()
     if len(kept) < len(messages):
@@ -132,11 +137,9 @@ def _variable_at(place: TextPosition, index: int, begin: int) -> FilledVariable:
 
 def _traced_message(message: Message, text: str) -> TracedMessage:
     shown_message: TracedMessage = {"role": message.role, "content": text}
-    parts = message.parts
-    if len(parts) != 1 or parts[0].__class__ is not TextPart:  # nearly every message is one text
-        images = sum(isinstance(part, ImagePart) for part in parts)
-        if images:
-            shown_message["images"] = images
+    images = sum(isinstance(part, ImagePart) for part in message.parts)
+    if images:
+        shown_message["images"] = images
     if message.tool_calls:
         shown_message["tool_calls"] = [call.name for call in message.tool_calls]
     return shown_message

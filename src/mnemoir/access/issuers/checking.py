@@ -7,21 +7,24 @@ nothing.
 import json
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
-
-from jwt import PyJWK, PyJWS
-from jwt.exceptions import PyJWTError
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from mnemoir.access.issuers.keys import IssuerKeys
+from mnemoir.core import first_use
 from mnemoir.core.clock import Clock
 from mnemoir.core.errors import Unauthorized
+
+if TYPE_CHECKING:
+    import jwt
+else:
+    jwt = first_use.module("jwt")
 
 LONGEST_TOKEN = 8 * 1024  # bytes
 LEEWAY = timedelta(seconds=30)  # between the clock of an issuer and that of this machine
 _LONGEST_LIFE = timedelta(hours=24)
 _LONGEST_SUBJECT = 255
 _LATEST = 32_503_680_000  # the year 3000, in seconds since 1970
-_signatures = PyJWS(options={"enforce_minimum_key_length": True})
 Claims = Mapping[str, Any]
 
 
@@ -33,9 +36,9 @@ class UncheckedToken:
         if len(text.encode("utf-8", "surrogatepass")) > LONGEST_TOKEN:
             raise token_refusal(f"it is longer than {LONGEST_TOKEN} bytes")
         try:
-            read = _signatures.decode_complete(text, options={"verify_signature": False})
+            read = _signatures().decode_complete(text, options={"verify_signature": False})
             claims = json.loads(read["payload"])
-        except PyJWTError:
+        except jwt.PyJWTError:
             raise token_refusal("it is none, or demands something that this server does not know") from None
         except (ValueError, RecursionError):
             claims = None
@@ -102,10 +105,15 @@ def token_refusal(why: str) -> Unauthorized:
     return Unauthorized(f"The token was refused: {why}. Get a new one from its issuer.", code="invalid_token")
 
 
-def _is_signed(token: UncheckedToken, key: PyJWK) -> bool:
+@cache
+def _signatures() -> "jwt.PyJWS":
+    return jwt.PyJWS(options={"enforce_minimum_key_length": True})
+
+
+def _is_signed(token: UncheckedToken, key: "jwt.PyJWK") -> bool:
     try:
-        _signatures.decode(token.text, key, algorithms=[token.algorithm])
-    except PyJWTError:
+        _signatures().decode(token.text, key, algorithms=[token.algorithm])
+    except jwt.PyJWTError:
         return False
     return True
 

@@ -8,15 +8,19 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import structlog
-from jwt import PyJWK
-from jwt.exceptions import PyJWKError, PyJWTError
 
 from mnemoir.access.issuers.documents import Document
+from mnemoir.core import first_use
 from mnemoir.core.clock import Clock
 from mnemoir.core.errors import IssuerUnavailable
+
+if TYPE_CHECKING:
+    import jwt
+else:
+    jwt = first_use.module("jwt")
 
 _FRESH = timedelta(hours=1)
 _LASTING = timedelta(hours=24)
@@ -85,7 +89,7 @@ class IssuerKeys:
             f"{abs(self._off.total_seconds()):.0f} s, so tokens are refused. Set the clock."
         )
 
-    async def matching(self, kid: str | None, algorithm: str) -> Sequence[PyJWK]:
+    async def matching(self, kid: str | None, algorithm: str) -> Sequence["jwt.PyJWK"]:
         """The keys of that name for an algorithm, all of them for None. Raises IssuerUnavailable without any keys."""
         await self._be_ready()
         found = self._keys_with_id(kid)
@@ -163,7 +167,7 @@ class IssuerKey:
 
     __slots__ = ("by_algorithm", "kid")
 
-    def __init__(self, kid: str | None, by_algorithm: Mapping[str, PyJWK]) -> None:
+    def __init__(self, kid: str | None, by_algorithm: Mapping[str, "jwt.PyJWK"]) -> None:
         self.kid = kid
         self.by_algorithm = by_algorithm
 
@@ -184,7 +188,7 @@ def _key(said: object, algorithms: Collection[str]) -> IssuerKey | None:
     kind = (str(said.get("kty")), None if curve is None else str(curve))
     fitting = [name for name in _FITTING.get(kind, ()) if name in algorithms and said.get("alg", name) == name]
     try:
-        by_algorithm = {name: PyJWK(said, name) for name in fitting}
-    except (PyJWTError, PyJWKError, ValueError, TypeError):
+        by_algorithm = {name: jwt.PyJWK(said, name) for name in fitting}
+    except (jwt.PyJWTError, jwt.PyJWKError, ValueError, TypeError):
         return None
     return IssuerKey(kid if isinstance(kid, str) else None, by_algorithm) if by_algorithm else None

@@ -8,31 +8,27 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import structlog
-from webauthn import (
-    generate_authentication_options,
-    generate_registration_options,
-    options_to_json,
-    verify_authentication_response,
-    verify_registration_response,
-)
-from webauthn.helpers import base64url_to_bytes, generate_challenge
-from webauthn.helpers.structs import (
-    AuthenticatorSelectionCriteria,
-    PublicKeyCredentialDescriptor,
-    ResidentKeyRequirement,
-    UserVerificationRequirement,
-)
 
 from mnemoir.access.access_file import AccessFile
+from mnemoir.core import first_use
 from mnemoir.core.api_keys import label_text
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.errors import InvalidRequest, NotFound, places_of
 from mnemoir.core.users import Passkey, User, new_id, new_token
 from mnemoir.storage.sql.access.passkeys import SqlPasskeys
 from mnemoir.storage.sql.access.users import NewPasskey
+
+if TYPE_CHECKING:
+    import webauthn
+    from webauthn import helpers
+    from webauthn.helpers import structs
+else:
+    webauthn = first_use.module("webauthn")
+    helpers = first_use.module("webauthn.helpers")
+    structs = first_use.module("webauthn.helpers.structs")
 
 _log = structlog.get_logger(__name__)
 _ANSWERED_WITHIN = timedelta(minutes=5)
@@ -59,10 +55,10 @@ class Passkeys:
     def ask_to_sign_in(self, site: Site) -> tuple[str, Mapping[str, Any]]:
         """The id of a new challenge, and the options for a browser to sign it by any passkey that it has."""
         asked, challenge = self._new_challenge(_SIGN_IN)
-        options = generate_authentication_options(
-            rp_id=site.host, challenge=challenge, user_verification=UserVerificationRequirement.REQUIRED
+        options = webauthn.generate_authentication_options(
+            rp_id=site.host, challenge=challenge, user_verification=structs.UserVerificationRequirement.REQUIRED
         )
-        return asked, json.loads(options_to_json(options))
+        return asked, json.loads(webauthn.options_to_json(options))
 
     def signed_in(self, site: Site, challenge_id: str, credential: Mapping[str, Any]) -> str | None:
         """The id of the user whose passkey signed that challenge; None for anything else."""
@@ -71,7 +67,7 @@ class Passkeys:
         if challenge is None or known is None:
             return None
         try:
-            verified = verify_authentication_response(
+            verified = webauthn.verify_authentication_response(
                 credential=dict(credential),
                 expected_challenge=challenge,
                 expected_rp_id=site.host,
@@ -94,18 +90,19 @@ class Passkeys:
         """
         asked, challenge = self._new_challenge(purpose)
         had = () if user is None else self._rows.of_user(user.id)
-        options = generate_registration_options(
+        options = webauthn.generate_registration_options(
             rp_id=site.host,
             rp_name="Mnemoir",
             user_name=name,
             user_id=handle.encode(),
             challenge=challenge,
-            exclude_credentials=[PublicKeyCredentialDescriptor(id=one.credential) for one in had],
-            authenticator_selection=AuthenticatorSelectionCriteria(
-                resident_key=ResidentKeyRequirement.REQUIRED, user_verification=UserVerificationRequirement.REQUIRED
+            exclude_credentials=[structs.PublicKeyCredentialDescriptor(id=one.credential) for one in had],
+            authenticator_selection=structs.AuthenticatorSelectionCriteria(
+                resident_key=structs.ResidentKeyRequirement.REQUIRED,
+                user_verification=structs.UserVerificationRequirement.REQUIRED,
             ),
         )
-        return asked, json.loads(options_to_json(options))
+        return asked, json.loads(webauthn.options_to_json(options))
 
     def verify_new_passkey(
         self, site: Site, purpose: str, challenge_id: str, credential: Mapping[str, Any], label: str
@@ -116,7 +113,7 @@ class Passkeys:
         if challenge is None:
             raise _passkey_refusal("it answers a question that was not asked, or has expired")
         try:
-            made = verify_registration_response(
+            made = webauthn.verify_registration_response(
                 credential=dict(credential),
                 expected_challenge=challenge,
                 expected_rp_id=site.host,
@@ -152,7 +149,7 @@ class Passkeys:
             raise NotFound(f"You have no passkey {passkey_id[:64]!r}.", code="passkey_not_found")
 
     def _new_challenge(self, purpose: str) -> tuple[str, bytes]:
-        asked, challenge, now = new_token(), generate_challenge(), self._clock()
+        asked, challenge, now = new_token(), helpers.generate_challenge(), self._clock()
         until = now + _ANSWERED_WITHIN
         self._rows.ask(asked, challenge, purpose, now=now, until=until, most=_MOST_CHALLENGES)
         return asked, challenge
@@ -162,7 +159,7 @@ class Passkeys:
 
     def _passkey_of(self, credential: Mapping[str, Any]) -> Passkey | None:
         try:
-            sent = base64url_to_bytes(str(credential.get("rawId", "")))
+            sent = helpers.base64url_to_bytes(str(credential.get("rawId", "")))
         except ValueError:
             return None
         return self._rows.of_credential(sent) if self._file.version else None

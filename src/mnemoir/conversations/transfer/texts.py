@@ -15,22 +15,23 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from mnemoir.conversations.transfer.copies import MessageCopy, SessionCopy
+from mnemoir.core import first_use
 from mnemoir.core.conversations import MediaPart, Message, calls_of
 
 # terminal commands: CSI with its parameters, OSC up to its end, two-character sequences
-_COMMANDS = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_MARK = re.compile(r"<(\\*)\|")
+_COMMANDS = first_use.pattern(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
+_CONTROLS = first_use.pattern(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_MARK = first_use.pattern(r"<(\\*)\|")
 _NAMES = {"system": "System", "user": "User", "assistant": "Assistant", "tool": "Tool"}
-_FENCE = re.compile(r"(?P<indent>[ \t]*)(?:(?P<ticks>`{3,})(?P<info>[^`]*)|(?P<tildes>~{3,})(?P<other>.*))")
-_LANGUAGE = re.compile(r"[A-Za-z0-9_+#.-]{1,40}")
-_HEADING = re.compile(r"\A( {0,3})(#{1,6})(?=[ \t]|$)")
-_UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*")
-_TICKS = re.compile(r"`+")
-_PICTURE = re.compile(r"!(?=\[)")
-_LINK = re.compile(r"\](?=\()(?!\((?:https?://|mailto:))")
-_DEFINITION = re.compile(r"\](?=:)")
-_MARKUP = re.compile(r"[&<>\\`*_{}\[\]()#+!|~$^=-]")
+_FENCE = first_use.pattern(r"(?P<indent>[ \t]*)(?:(?P<ticks>`{3,})(?P<info>[^`]*)|(?P<tildes>~{3,})(?P<other>.*))")
+_LANGUAGE = first_use.pattern(r"[A-Za-z0-9_+#.-]{1,40}")
+_HEADING = first_use.pattern(r"\A( {0,3})(#{1,6})(?=[ \t]|$)")
+_UNDERLINE = first_use.pattern(r" {0,3}(?:=+|-+)[ \t]*")
+_TICKS = first_use.pattern(r"`+")
+_PICTURE = first_use.pattern(r"!(?=\[)")
+_LINK = first_use.pattern(r"\](?=\()(?!\((?:https?://|mailto:))")
+_DEFINITION = first_use.pattern(r"\](?=:)")
+_MARKUP = first_use.pattern(r"[&<>\\`*_{}\[\]()#+!|~$^=-]")
 
 
 def plain_text(text: str) -> str:

@@ -13,7 +13,6 @@ import hashlib
 import json
 import math
 import os
-import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
@@ -24,6 +23,7 @@ from typing import Generic, Literal, Protocol, TypeVar, cast
 
 import structlog
 
+from mnemoir.core import first_use
 from mnemoir.core.conversations import MediaPart, Message, calls_of
 from mnemoir.core.errors import SettingsError
 
@@ -48,7 +48,7 @@ _MESSAGE_TOKENS = 4
 _PIECE_CHARACTERS = 8192
 # Characters of about one token each: Hangul Jamo, CJK punctuation, kana, ideographs, Yi, Hangul syllables,
 # compatibility forms, full width forms, pictographs.
-_WIDE = re.compile(
+_WIDE = first_use.pattern(
     "[\u1100-\u11ff\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U0001f000-\U0003ffff]+"
 )
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
+from mnemoir.core import first_use
 from mnemoir.core.accents import without_accents
 from mnemoir.core.memories import Memory
 from mnemoir.core.sentences import is_title, sentence_ends
@@ -40,13 +41,13 @@ from mnemoir.privacy.placeholders import PLACEHOLDER
 from mnemoir.privacy.secrets import secret_spans
 from mnemoir.search.links.name_keys import Mode, key_of_name, pack_names
 
-_WORD = re.compile(r"\w+(?:['’-]\w+)*['’]?")
-_ADDRESS = re.compile(r"\S{1,64}@\S+|\bwww\.\S+|\b\w{1,12}://\S+")
-_ELISION = re.compile(r"^(?:[cdjlmnst]|qu|all|dall|dell|nell|sull|un)['’](?=\w)", re.IGNORECASE)
-_POSSESSIVE = re.compile(r"['’]s?$", re.IGNORECASE)
-_CONTRACTION = re.compile(r"(?<=\w)['’](?:m|ve|ll|d|re|t)$", re.IGNORECASE)
-_OPENS = re.compile(r"(?:[\"“„«‘(\[{:•*¿¡]|(?<!\w)')\s*$")  # before a word that may have a capital for it
-_ODD = re.compile(r"\d[^\W\d]|[^\W\d]\d|[\w.-]{14}|:\s*\S|\bis\b|\d{4}")  # what a secret has
+_WORD = first_use.pattern(r"\w+(?:['’-]\w+)*['’]?")
+_ADDRESS = first_use.pattern(r"\S{1,64}@\S+|\bwww\.\S+|\b\w{1,12}://\S+")
+_ELISION = first_use.pattern(r"^(?:[cdjlmnst]|qu|all|dall|dell|nell|sull|un)['’](?=\w)", re.IGNORECASE)
+_POSSESSIVE = first_use.pattern(r"['’]s?$", re.IGNORECASE)
+_CONTRACTION = first_use.pattern(r"(?<=\w)['’](?:m|ve|ll|d|re|t)$", re.IGNORECASE)
+_OPENS = first_use.pattern(r"(?:[\"“„«‘(\[{:•*¿¡]|(?<!\w)')\s*$")  # before a word that may have a capital for it
+_ODD = first_use.pattern(r"\d[^\W\d]|[^\W\d]\d|[\w.-]{14}|:\s*\S|\bis\b|\d{4}")  # what a secret has
 _PERSON = "\0"  # before a person's word, as no name has it
 _MOST_READ, _MOST_WORDS = 4000, 400  # characters and words: what is longer is hardly a statement
 _MOST_NAMES = 48

@@ -12,13 +12,13 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import asynccontextmanager, closing, suppress
 from email.utils import parsedate_to_datetime
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import aiohttp
 import orjson
-import stamina
 from yarl import URL
 
+from mnemoir.core import first_use
 from mnemoir.core.clock import utc_now
 from mnemoir.core.errors import (
     ProviderError,
@@ -33,6 +33,11 @@ from mnemoir.providers.llm.encodings import Inflater
 from mnemoir.providers.llm.endpoint import DEFAULT_TRIES, Endpoint
 from mnemoir.providers.llm.waiting import Waits
 from mnemoir.wire import upstream
+
+if TYPE_CHECKING:
+    import stamina
+else:
+    stamina = first_use.module("stamina")
 
 T = TypeVar("T")
 

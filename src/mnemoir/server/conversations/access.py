@@ -17,7 +17,8 @@ from mnemoir.core.errors import InvalidRequest, MnemoirError, StorageDamaged
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.server.door.routing import register_names
 from mnemoir.server.door.scopes import default_user, owner, project_in
-from mnemoir.server.rest import ProjectHere, Site, SiteHere
+from mnemoir.server.rest import ProjectHere, SiteHere
+from mnemoir.server.site import Site
 
 CONVERSATIONS = "/api/conversations"
 ONE = "/{id:conversation}"

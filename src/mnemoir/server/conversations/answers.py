@@ -20,7 +20,7 @@ from mnemoir.core.conversations import (
 )
 from mnemoir.core.text import beginning
 from mnemoir.ports.log import Log
-from mnemoir.server.rest import JsonObject
+from mnemoir.server.answer import JsonObject
 
 _PREVIEW = 80  # characters
 _PREVIEW_AMONG = 8  # messages

@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.core.errors import NotFound
+from mnemoir.server.answer import Answer
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.conversations.files import (
     INERT,
@@ -19,9 +20,9 @@ from mnemoir.server.conversations.files import (
     attachments_page,
     message_before,
 )
-from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.rest_routes import RouteAsSent
 from mnemoir.server.door.says import says
-from mnemoir.server.rest import Answer, Cursor, Routes, SiteHere
+from mnemoir.server.rest import Cursor, Routes, SiteHere
 
 router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
 

@@ -11,7 +11,7 @@ from mnemoir.core.conversations import ROOT, Message, SessionMetadata, checked_s
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.messages import OpaquePart
 from mnemoir.core.scope import entity_name
-from mnemoir.server.rest import LARGEST_ID, Body, OtherUser, UserId
+from mnemoir.server.body import LARGEST_ID, Body, OtherUser, UserId
 from mnemoir.wire import openai_messages
 
 Json = dict[str, Any]

@@ -10,11 +10,13 @@ from pydantic import BeforeValidator
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.branches import Branch, in_tree_order
 from mnemoir.core.conversations import Role
+from mnemoir.server.answer import Answer, JsonObject
+from mnemoir.server.body import whole_number
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
-from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.rest_routes import RouteAsSent
 from mnemoir.server.door.says import says
-from mnemoir.server.rest import Answer, Cursor, JsonObject, Routes, SiteHere, whole_number
+from mnemoir.server.rest import Cursor, Routes, SiteHere
 
 router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
 

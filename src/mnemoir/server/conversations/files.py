@@ -13,10 +13,12 @@ from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import NotFound
 from mnemoir.ports.project_settings import ProjectFile
+from mnemoir.server.answer import Answer, JsonObject
+from mnemoir.server.body import LARGEST_ID, whole_number
 from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, open_conversations
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.door.says import says
-from mnemoir.server.rest import LARGEST_ID, Answer, Cursor, JsonObject, Routes, SiteHere, whole_number
+from mnemoir.server.rest import Cursor, Routes, SiteHere
 
 _FILES = "/api/files"
 

@@ -16,13 +16,16 @@ from starlette.types import Receive, Scope, Send
 
 from mnemoir.core.errors import NotFound
 from mnemoir.core.scope import Scope as Owner
+from mnemoir.server.answer import Answer, Done, Json, JsonObject
+from mnemoir.server.body import offset_number
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.door.request import visit_of
-from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.rest_routes import RouteAsSent
 from mnemoir.server.door.says import says
 from mnemoir.server.door.under_way import Departure, Headers, Outflow
 from mnemoir.server.live_answers import LiveAnswer
-from mnemoir.server.rest import Answer, Done, Json, JsonObject, Routes, Site, SiteHere, offset_number
+from mnemoir.server.rest import Routes, SiteHere
+from mnemoir.server.site import Site
 from mnemoir.wire.openai_shapes import ChatCompletionChunk
 from mnemoir.wire.openai_stream import HEARTBEAT
 

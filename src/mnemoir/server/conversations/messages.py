@@ -19,23 +19,15 @@ from mnemoir.core.errors import Conflict, InvalidRequest
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.ports.log import Log
+from mnemoir.server.answer import Answer, JsonObject
+from mnemoir.server.body import LARGEST_ID, idempotency_key, whole_number
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding, room_for
 from mnemoir.server.conversations.answers import MessageAnswer, message_json
 from mnemoir.server.conversations.bodies import MessagesBody, PinBody, read_messages
 from mnemoir.server.conversations.pages import Page, following_page, newest_page, page_around, tree_page
-from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.rest_routes import RouteAsSent
 from mnemoir.server.door.says import says
-from mnemoir.server.rest import (
-    LARGEST_ID,
-    Answer,
-    BodyOf,
-    Cursor,
-    JsonObject,
-    Routes,
-    SiteHere,
-    idempotency_key,
-    whole_number,
-)
+from mnemoir.server.rest import BodyOf, Cursor, Routes, SiteHere
 
 router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
 

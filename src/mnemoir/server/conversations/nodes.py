@@ -19,10 +19,11 @@ from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import to_text
 from mnemoir.core.conversations import Message
 from mnemoir.core.errors import NotFound
+from mnemoir.server.answer import Answer, Done, JsonObject
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
-from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.rest_routes import RouteAsSent
 from mnemoir.server.door.says import says
-from mnemoir.server.rest import Answer, Done, JsonObject, Routes, SiteHere
+from mnemoir.server.rest import Routes, SiteHere
 from mnemoir.workflows.history_store import COUNTER
 
 router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from mnemoir.core.conversations import ROOT, MessageNotFoundError, StoredMessage
 from mnemoir.ports.log import Log
+from mnemoir.server.body import LARGEST_ID
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
-from mnemoir.server.rest import LARGEST_ID
 
 _OLDER, _NEWER, _TREE = "thread", "newer", "tree"
 _AT_ONCE = 64  # messages, because each may have megabytes

@@ -11,11 +11,12 @@ from fastapi import Depends, Request
 
 from mnemoir.conversations.nodes.cleanup import CORRUPT_COPIES_KEPT_DAYS, Report, cleanup_node_memory
 from mnemoir.conversations.users import OwnConversations
+from mnemoir.server.answer import Answer, Done
 from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, open_conversations, owner_in_body
 from mnemoir.server.conversations.bodies import CleanupBody, PruneBody
-from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.rest_routes import RouteAsSent
 from mnemoir.server.door.says import says
-from mnemoir.server.rest import Answer, BodyOf, Done, Routes, SiteHere
+from mnemoir.server.rest import BodyOf, Routes, SiteHere
 
 router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
 

@@ -21,6 +21,8 @@ from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.conversations import ROOT, Message, MessageNotFoundError, SessionExistsError
 from mnemoir.core.errors import Conflict, InvalidRequest
 from mnemoir.core.keyed_lock import KeyedLock
+from mnemoir.server.answer import Answer, Done, JsonObject
+from mnemoir.server.body import whole_number
 from mnemoir.server.conversations.access import (
     CONVERSATIONS,
     ONE,
@@ -42,10 +44,10 @@ from mnemoir.server.conversations.bodies import (
 )
 from mnemoir.server.conversations.titles import Place, page_by_name, place_of
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
-from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.rest_routes import RouteAsSent
 from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import bound_user
-from mnemoir.server.rest import Answer, BodyOf, Cursor, Done, JsonObject, Routes, SiteHere, whole_number
+from mnemoir.server.rest import BodyOf, Cursor, Routes, SiteHere
 
 router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
 

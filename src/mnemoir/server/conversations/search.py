@@ -16,11 +16,14 @@ from mnemoir.core.clock import from_text
 from mnemoir.core.conversations import ROOT, Role, StoredMessage
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.ports.log import Log
+from mnemoir.server.answer import Answer, JsonObject
+from mnemoir.server.body import Question, whole_number
 from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, lacking, missing, open_conversations
 from mnemoir.server.conversations.answers import MessageAnswer, first_words, message_json
-from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.rest_routes import RouteAsSent
 from mnemoir.server.door.says import says
-from mnemoir.server.rest import Answer, JsonObject, Question, Routes, Site, SiteHere, whole_number
+from mnemoir.server.rest import Routes, SiteHere
+from mnemoir.server.site import Site
 
 router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
 

@@ -25,6 +25,7 @@ from mnemoir.conversations.transfer import (
 )
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.scope import Scope as Owner
+from mnemoir.server.answer import Answer, Done
 from mnemoir.server.conversations.access import (
     CONVERSATIONS,
     ONE,
@@ -36,9 +37,10 @@ from mnemoir.server.conversations.access import (
     room_for,
 )
 from mnemoir.server.door.request import read_body
-from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.rest_routes import RouteAsSent
 from mnemoir.server.door.says import says
-from mnemoir.server.rest import Answer, Done, Routes, Site, SiteHere
+from mnemoir.server.rest import Routes, SiteHere
+from mnemoir.server.site import Site
 
 router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
 

@@ -17,11 +17,12 @@ from mnemoir.conversations.windows.window_parts import PartState, WindowPart, Wi
 from mnemoir.core.clock import to_text
 from mnemoir.core.conversations import Role, Summary
 from mnemoir.core.text import estimate_tokens
+from mnemoir.server.answer import Answer, JsonObject
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.conversations.answers import SentMessage, sent_json
-from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.rest_routes import RouteAsSent
 from mnemoir.server.door.says import says
-from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
+from mnemoir.server.rest import Routes, SiteHere
 
 router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
 

@@ -12,7 +12,7 @@ from mnemoir.core.discussions import (
     SourceMessage,
 )
 from mnemoir.memory.discussions.transfer import DiscussionCopy
-from mnemoir.server.rest import Done, Json, JsonObject
+from mnemoir.server.answer import Done, Json, JsonObject
 
 _FORMAT, _VERSION = "mnemoir-discussion", 1
 

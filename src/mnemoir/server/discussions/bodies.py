@@ -9,9 +9,9 @@ from mnemoir.core.discussion_id import without_tags
 from mnemoir.core.discussions import DIGEST_CHARACTERS, ChunkSource, RollingSummary, SourceMessage
 from mnemoir.core.messages import Message, text_message
 from mnemoir.memory.discussions.transfer import ChunkRecords, DiscussionCopy, RecordCopy, SummaryCopy
+from mnemoir.server.body import Body
 from mnemoir.server.door.errors import Invalid
 from mnemoir.server.memories.bodies import MessageBody
-from mnemoir.server.rest import Body
 
 _MOST_SUMMARIES = 20_000
 _MOST_MESSAGES = 100_000

@@ -23,6 +23,8 @@ from mnemoir.core.scope import Scope as Owner
 from mnemoir.memory.discussions.reading import RecordSearch, find_records
 from mnemoir.memory.discussions.transfer import copy_of, put_copy
 from mnemoir.memory.discussions.writing import Kind, forget_chunk
+from mnemoir.server.answer import Answer, tolerant_json
+from mnemoir.server.body import Question, whole_number
 from mnemoir.server.discussions.answers import (
     DiscussionImported,
     DiscussionMemories,
@@ -42,22 +44,12 @@ from mnemoir.server.discussions.bodies import DiscussionBody, RebuildBody
 from mnemoir.server.door.access import client_keys, principal_of
 from mnemoir.server.door.budgets import check_budgets
 from mnemoir.server.door.request import visit_of
-from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.rest_routes import RouteAsSent
 from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import default_user, owner
 from mnemoir.server.door.under_way import Departure, Headers, Outflow
-from mnemoir.server.rest import (
-    Answer,
-    BodyOf,
-    Cursor,
-    ProjectHere,
-    Question,
-    Routes,
-    Site,
-    SiteHere,
-    tolerant_json,
-    whole_number,
-)
+from mnemoir.server.rest import BodyOf, Cursor, ProjectHere, Routes, SiteHere
+from mnemoir.server.site import Site
 from mnemoir.storage.sql.holds import LegalHold
 from mnemoir.workflows.rebuilding import RebuildProgress
 

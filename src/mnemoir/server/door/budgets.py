@@ -11,7 +11,7 @@ from starlette.types import Scope
 from mnemoir.chats.quotas import OF_A_TURN, BothLimits, Quotas
 from mnemoir.chats.recording import Recorded
 from mnemoir.core.clock import utc_now
-from mnemoir.core.errors import QuotaExceeded
+from mnemoir.core.errors import QuotaExceeded, StorageUnavailable
 from mnemoir.core.messages import TextPart
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.core.usage import OF_MEMORY, Stored
@@ -25,7 +25,8 @@ _OF_MESSAGES: Sequence[Stored] = ("messages", "attachment_bytes", "disk_bytes")
 async def within_quotas(scope: Scope, quotas: Quotas, caller: Caller, room: ExitStack, *, needs_room: bool) -> Caller:
     """The caller, who learns and keeps only what there is room for; that of its messages until `room` is closed.
 
-    Raises QuotaExceeded when a budget of tokens is used up, and for a chat that cannot go on without its messages.
+    What cannot be counted now has no room. Raises QuotaExceeded when a budget of tokens is used up; for a chat that
+    cannot go on without its messages this, too, and StorageUnavailable.
     """
     limits = quotas.limits_for(caller.scope)
     if not any(limits):
@@ -33,7 +34,13 @@ async def within_quotas(scope: Scope, quotas: Quotas, caller: Caller, room: Exit
     check_budgets(scope, quotas, caller.scope, limits)
     of_memory: Sequence[Stored] = OF_MEMORY if caller.learns else ()
     wanted = (*of_memory, *(_OF_MESSAGES if caller.may_be_kept else ()))
-    used_up = await quotas.used_up(caller.scope, wanted, limits, room)
+    try:
+        used_up = await quotas.used_up(caller.scope, wanted, limits, room)
+    except StorageUnavailable:  # whether there is room is not known
+        if needs_room:
+            raise
+        limited = [what for what in wanted if any(what in each for each in limits)]
+        return replace(caller, used_up=limited, is_uncounted=True)
     if needs_room:
         await quotas.check(caller.scope, *(what for what in used_up if what in _OF_MESSAGES), more=OF_A_TURN)
     return replace(caller, used_up=used_up) if used_up else caller
@@ -72,6 +79,7 @@ def degraded_by(recorded: Recorded, *, has_no_memory: bool) -> bytes:
 
     It is b"" where nothing is lacking.
     """
-    causes = [f"quota-{what}" for what in recorded.caller.used_up]
-    causes += ["storage"] if recorded.is_lost else []
+    caller = recorded.caller
+    causes = [] if caller.is_uncounted else [f"quota-{what}" for what in caller.used_up]
+    causes += ["storage"] if recorded.is_lost or caller.is_uncounted else []
     return ", ".join([*causes, *(["memory"] if has_no_memory else [])]).encode()

@@ -15,15 +15,15 @@ from asyncio.events import TimerHandle
 from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from itertools import pairwise
 from time import perf_counter
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import structlog
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
+from mnemoir.core import first_use
 from mnemoir.core.errors import InvalidRequest, MnemoirError, Overloaded, TooLarge, places_of
 from mnemoir.core.events import Usage
 from mnemoir.core.ids import new_request_id
@@ -31,6 +31,11 @@ from mnemoir.server.door.crowd import Crowd, note_connection
 from mnemoir.server.door.errors import error_body, failure, internal_error, stopping
 from mnemoir.server.door.lingering import LingeringTransport
 from mnemoir.server.door.request import ASSETS, ClientLeft, Visit, begin_visit, route_of
+
+if TYPE_CHECKING:
+    import prometheus_client
+else:
+    prometheus_client = first_use.module("prometheus_client")
 
 _log = structlog.get_logger(__name__)
 MOST_HEAD_BYTES = 64 * 1024
@@ -259,16 +264,20 @@ class Metrics:
     """The server's metrics. Labels hold routes, methods and statuses; never a project, a user or a text."""
 
     def __init__(self) -> None:
-        self._registry = CollectorRegistry()
-        self._requests = Counter(
+        self._registry = prometheus_client.CollectorRegistry()
+        self._requests = prometheus_client.Counter(
             "mnemoir_requests", "Requests answered", ["method", "route", "status"], registry=self._registry
         )
-        self._seconds = Histogram(
+        self._seconds = prometheus_client.Histogram(
             "mnemoir_request_seconds", "Time to the end of the answer", ["route"], registry=self._registry
         )
-        self._memories = Counter("mnemoir_memory_operations", "Memory routes", ["operation"], registry=self._registry)
-        self._tokens = Counter("mnemoir_model_tokens", "Tokens of models", ["use", "kind"], registry=self._registry)
-        self._chats = Gauge("mnemoir_active_chats", "Chats being answered", registry=self._registry)
+        self._memories = prometheus_client.Counter(
+            "mnemoir_memory_operations", "Memory routes", ["operation"], registry=self._registry
+        )
+        self._tokens = prometheus_client.Counter(
+            "mnemoir_model_tokens", "Tokens of models", ["use", "kind"], registry=self._registry
+        )
+        self._chats = prometheus_client.Gauge("mnemoir_active_chats", "Chats being answered", registry=self._registry)
 
     def request(self, method: str, route: str, status: int, took_s: float) -> None:
         """Count one finished request."""
@@ -292,12 +301,14 @@ class Metrics:
 
     def watch_redis(self, is_up: Callable[[], bool]) -> None:
         """Tell whether the Redis that servers share answers."""
-        up = Gauge("mnemoir_redis_up", "Whether the Redis that servers share answers", registry=self._registry)
+        up = prometheus_client.Gauge(
+            "mnemoir_redis_up", "Whether the Redis that servers share answers", registry=self._registry
+        )
         up.set_function(is_up)
 
     def text(self) -> bytes:
         """All metrics, in Prometheus' text format."""
-        return generate_latest(self._registry)
+        return prometheus_client.generate_latest(self._registry)
 
 
 def server_of(scope: Scope) -> ASGIApp:

@@ -8,7 +8,7 @@ import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
@@ -72,13 +72,15 @@ def route_of(scope: Scope) -> str:
 
 def header(scope: Scope, name: bytes) -> str | None:
     """The first header of that (lower case) name, trimmed; None when there is none."""
-    headers = scope.get(_HEADERS) or _first_headers(scope)  # a chat reads ten of them
-    value = headers.get(name)
+    value = first_headers(scope).get(name)
     return None if value is None else str(value.decode("latin-1").strip())
 
 
-def _first_headers(scope: Scope) -> dict[bytes, bytes]:
-    found = scope[_HEADERS] = dict(reversed(scope["headers"]))
+def first_headers(scope: Scope) -> Mapping[bytes, bytes]:
+    """The first header of each (lower case) name, as it was sent. A chat reads ten of them."""
+    found: Mapping[bytes, bytes] | None = scope.get(_HEADERS)
+    if found is None:
+        found = scope[_HEADERS] = dict(reversed(scope["headers"]))
     return found
 
 
@@ -87,7 +89,7 @@ def one_header(scope: Scope, *names: bytes) -> str | None:
 
     Raises InvalidRequest where they differ: readers differ in which one counts.
     """
-    if (scope.get(_HEADERS) or _first_headers(scope)).keys().isdisjoint(names):
+    if first_headers(scope).keys().isdisjoint(names):
         return None
     sent = {value.strip(): name for name, value in scope["headers"] if name in names}
     if len(sent) > 1:

@@ -26,7 +26,7 @@ from mnemoir.server.door.conditions import KnownMembers, check_conditions, check
 from mnemoir.server.door.errors import MethodNotAllowed, failure
 from mnemoir.server.door.options import ServerOptions
 from mnemoir.server.door.request import note_route, route_of
-from mnemoir.server.door.says import DirectRoute, RestRoute
+from mnemoir.server.door.says import DirectRoute
 from mnemoir.server.door.scopes import acted_in, projects_of
 from mnemoir.server.door.table import Found, Table, note_found
 from mnemoir.server.door.turns import Turns
@@ -212,12 +212,6 @@ class _HeadAlone:
         """End the answer where the application did not."""
         if self._has_head.is_set() and not self._has_ended:
             await self.send({"type": "http.response.body"})
-
-
-class RouteAsSent(RestRoute):
-    """A route that matches the path as it was sent, and decodes the names in it."""
-
-    is_as_sent = True
 
 
 def register_names(key: str, *taken: str) -> None:

@@ -5,12 +5,10 @@ by the value of the route that was found (`table.py`), and nothing else tells fr
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypedDict, TypeVar, Unpack, get_args, get_origin
+from typing import Any, Literal, TypedDict, TypeVar, Unpack
 
-from fastapi.dependencies.models import Dependant
-from fastapi.routing import APIRoute
 from starlette.routing import Route
 
 from mnemoir.core.errors import Forbidden, MnemoirError
@@ -31,7 +29,7 @@ _NEEDED: Mapping[Right, str] = {
     "server": "operator, or admin of a key that is bound to no project and no user",
 }
 _CHANGING = ("DELETE", "PATCH", "PUT")
-_SAYS, _PROJECTS = "__says__", "__projects__"
+_SAYS, PROJECTS = "__says__", "__projects__"
 Marked = TypeVar("Marked", bound=Callable[..., Any])
 
 
@@ -100,27 +98,33 @@ class More(TypedDict, total=False):
     lists: tuple[str, ...]
 
 
-class RestRoute(APIRoute):
-    """A route of the REST application. `is_as_sent` tells whether it matches the path as sent, else as decoded."""
+class DeclaredRoute(Route):
+    """A route that says what it is. `is_as_sent` tells whether it matches the path as sent, else as decoded."""
 
     says: Says
     is_as_sent = False
 
+    def complete(self, said: Says) -> Says:
+        """What its endpoint said, with what else is known of the route. Raises TypeError where that is too little."""
+        raise NotImplementedError
 
-class PlainRoute(Route):
+
+class PlainRoute(DeclaredRoute):
     """A route without a signature that FastAPI could read."""
 
-    says: Says
-    is_as_sent = False
+    def complete(self, said: Says) -> Says:
+        """What its endpoint said. Raises TypeError where it names no query parameters."""
+        if said.query is None:
+            raise TypeError(
+                f"{name_of(self)} has no signature to read. Say which query parameters it knows, or query=()."
+            )
+        return said
 
 
 class DirectRoute(PlainRoute):
     """A plain route outside the layers of the REST application; its endpoint makes the application that answers."""
 
     __hash__ = object.__hash__
-
-
-DeclaredRoute = RestRoute | PlainRoute
 
 
 def says(right: Right, **more: Unpack[More]) -> Callable[[Marked], Marked]:
@@ -138,7 +142,7 @@ def takes_project(projects: Projects) -> Callable[[Marked], Marked]:
     """Mark a dependency that takes the project from the request itself, by `scopes.py`, not by its signature."""
 
     def mark(dependency: Marked) -> Marked:
-        setattr(dependency, _PROJECTS, projects)
+        setattr(dependency, PROJECTS, projects)
         return dependency
 
     return mark
@@ -152,8 +156,7 @@ def declare(route: DeclaredRoute) -> None:
     path parameter that it has not.
     """
     said, names_act = getattr(route.endpoint, _SAYS, (None, False))
-    methods = set(route.methods or ()) - {"HEAD"}
-    name = f"{' and '.join(sorted(methods))} {route.path}"
+    methods, name = _methods_of(route), name_of(route)
     if said is None:
         raise TypeError(
             f"{name} says nothing. Put @says(…), with the right it takes, below the decorator of its route."
@@ -166,13 +169,18 @@ def declare(route: DeclaredRoute) -> None:
     sets_something = methods != {"GET"} and said.right not in ("read", "write") and not said.asks
     changes = sets_something or not methods.isdisjoint(_CHANGING)
     said = replace(said, exact=said.is_own and (said.exact or changes))
-    if isinstance(route, APIRoute):
-        said = replace(_with_query(said, route.dependant), members=tuple(_members_of(route.dependant)))
-    elif said.query is None:
-        raise TypeError(f"{name} has no signature to read. Say which query parameters it knows, or query=().")
-    route.says = said
+    route.says = route.complete(said)
     # Starlette's patterns end in `$`, which matches before a final line feed, too
     route.path_regex = re.compile(rf"{route.path_regex.pattern.removesuffix('$')}\Z")
+
+
+def name_of(route: Route) -> str:
+    """The methods and the path of a route, for errors."""
+    return f"{' and '.join(sorted(_methods_of(route)))} {route.path}"
+
+
+def _methods_of(route: Route) -> set[str]:
+    return set(route.methods or ()) - {"HEAD"}
 
 
 def has_right(principal: Principal, right: Right) -> bool:
@@ -194,45 +202,3 @@ def refusal_of(principal: Principal, right: Right) -> MnemoirError | None:
         return None
     own = ", ".join(principal.roles)
     return Forbidden(f"The role of this key is {own}; this takes {_NEEDED.get(right, right)}. Use a key that may.")
-
-
-def _with_query(said: Says, dependant: Dependant) -> Says:
-    """What a route says, with the query parameters of its signature where it names none."""
-    if said.query is not None:
-        return said
-    known = dict(_query_of(dependant))
-    return replace(
-        said,
-        query=tuple(known),
-        lists=said.lists or tuple(name for name, is_list in known.items() if is_list),
-        projects=next(_projects_of(dependant), said.projects),
-    )
-
-
-def _query_of(dependant: Dependant) -> Iterator[tuple[str, bool]]:
-    """Each query parameter that an endpoint and its dependencies read, and whether it is a list of values."""
-    for parameter in dependant.query_params:
-        yield parameter.alias, _is_list(parameter.field_info.annotation)
-    if hasattr(dependant.call, _PROJECTS):
-        yield "project", False
-    for dependency in dependant.dependencies:
-        yield from _query_of(dependency)
-
-
-def _members_of(dependant: Dependant) -> Iterator[str]:
-    """Each member of a body that an endpoint's dependencies read."""
-    yield from getattr(dependant.call, "members", ())
-    for dependency in dependant.dependencies:
-        yield from _members_of(dependency)
-
-
-def _projects_of(dependant: Dependant) -> Iterator[Projects]:
-    """The marks of an endpoint's dependencies by `takes_project`, each before those of what it depends on."""
-    if hasattr(dependant.call, _PROJECTS):
-        yield getattr(dependant.call, _PROJECTS)
-    for dependency in dependant.dependencies:
-        yield from _projects_of(dependency)
-
-
-def _is_list(annotation: object) -> bool:
-    return get_origin(annotation) is list or any(map(_is_list, get_args(annotation)))

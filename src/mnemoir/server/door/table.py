@@ -5,11 +5,16 @@ begins and ends with leave a few whose pattern is tried, so no path takes long, 
 routes take a path, the one that was registered first is found.
 
 A slash that came encoded is part of a name and ends none, for all routes alike.
+
+The routes of a section are registered when a path below one of its beginnings is first asked for: most servers are
+never asked for most of them, and importing all costs more than the rest of a start.
 """
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib import import_module
 from typing import Any
 from urllib.parse import unquote
 
@@ -57,13 +62,63 @@ class Found:
         return {"route": self.route, "endpoint": self.route.endpoint, "path_params": self.path_params}
 
 
-class Table:
-    """All routes, in the order of their registration. They do not change."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """Routes of one subject. Each lies below a beginning of `paths`: a first segment, or the first two.
 
-    def __init__(self, routes: Iterable[BaseRoute]) -> None:
+    `module` has them in its `ROUTERS`; a subject with one router may have it as `router`.
+    """
+
+    module: str
+    paths: Sequence[str]
+
+    def routes(self) -> Iterable[BaseRoute]:
+        """The routes in their order; imports the module. Raises TypeError for one that does not say what it is."""
+        module: Any = import_module(self.module)
+        routers = module.ROUTERS if hasattr(module, "ROUTERS") else (module.router,)
+        return [route for router in routers for route in router.routes]
+
+
+class Table:
+    """All routes: those that are given, then those of each section, in the order of their registration."""
+
+    def __init__(self, routes: Iterable[BaseRoute], sections: Sequence[Section] = ()) -> None:
         """Raises TypeError for a route that was not declared."""
-        self.routes = [_declared_route(route) for route in routes]
-        entries = [_Entry(route, number) for number, route in enumerate(self.routes)]
+        self._waiting: dict[str, list[int]] = {}  # sections that were not imported, by beginnings of their paths
+        for number, section in enumerate(sections):
+            for path in section.paths:
+                self._waiting.setdefault(path, []).append(number)
+        self._sections = sections
+        self._entries = _entries_of(routes, 0)
+        self._arrange()
+
+    @cached_property
+    def routes(self) -> Sequence[DeclaredRoute]:
+        """All of them; imports every section."""
+        self._register(range(len(self._sections)))
+        return [entry.route for entry in self._entries]
+
+    def _register_below(self, *paths: str) -> None:
+        """Register the sections that a path may belong to, by its first two segments."""
+        if self._waiting:
+            keys = [_key_of(path.split("/", _MOST_SEGMENTS)) for path in paths]
+            beginnings = {beginning for first, second in keys for beginning in (first, f"{first}/{second}")}
+            self._register({number for beginning in beginnings for number in self._waiting.get(beginning or "", ())})
+
+    def _register(self, numbers: Iterable[int]) -> None:
+        waiting = {number for found in self._waiting.values() for number in found}
+        chosen = waiting.intersection(numbers)
+        if not chosen:
+            return
+        for number in chosen:
+            self._entries += _entries_of(self._sections[number].routes(), number + 1)
+        left = {path: [one for one in found if one not in chosen] for path, found in self._waiting.items()}
+        self._waiting = {path: found for path, found in left.items() if found}
+        self._arrange()
+
+    def _arrange(self) -> None:
+        self._entries.sort(key=lambda entry: entry.number)
+        entries = self._entries
         self._decoded = _Shelves([entry for entry in entries if not entry.route.is_as_sent])
         self._as_sent = _Shelves([entry for entry in entries if entry.route.is_as_sent])
         self._both = _Shelves(entries)
@@ -76,10 +131,14 @@ class Table:
     def find(self, scope: Scope) -> Found:
         """The route of a request, whose path has been made plain, and which asks GET for HEAD."""
         method, path, raw = scope["method"], scope["path"], scope["raw_path"]
+        sent = path
         if b"%" in raw:
             sent = raw.decode("ascii", "replace")
-            return self._search(method, decoded_path(sent), sent)
-        return self._known.get((method, path)) or self._search(method, path, path)
+            path = decoded_path(sent)
+        elif found := self._known.get((method, path)):
+            return found
+        self._register_below(path, sent)
+        return self._search(method, path, sent)
 
     def _search(self, method: str, path: str, sent: str) -> Found:
         """The route of a path, which some match decoded, as `path`, and others as it was sent."""
@@ -111,6 +170,10 @@ def decoded_path(sent: str) -> str:
     return unquote(_ENCODED_SLASH.sub(_SLASH, sent))
 
 
+def _entries_of(routes: Iterable[BaseRoute], section: int) -> list["_Entry"]:
+    return [_Entry(_declared_route(route), (section, number)) for number, route in enumerate(routes)]
+
+
 def _declared_route(route: BaseRoute) -> DeclaredRoute:
     if not isinstance(route, DeclaredRoute) or not hasattr(route, "says"):
         raise TypeError(f"{route} does not say what it is. Register it by `Routes`.")
@@ -135,7 +198,7 @@ class _Entry:
 
     __slots__ = ("ends_open", "fixed", "key", "methods", "number", "route", "shape", "slashes", "tail")
 
-    def __init__(self, route: DeclaredRoute, number: int) -> None:
+    def __init__(self, route: DeclaredRoute, number: tuple[int, int]) -> None:
         self.route = route
         self.number = number
         self.methods = frozenset(route.methods or ()) - {"HEAD", "OPTIONS"}

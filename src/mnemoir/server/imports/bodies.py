@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from mnemoir.server.rest import Body
+from mnemoir.server.body import Body
 
 
 class LearnBody(Body):

@@ -10,10 +10,11 @@ from fastapi import Depends, Header
 
 from mnemoir.chats.imports import ImportStanding, Standing
 from mnemoir.memory.facts.extract.requests import ModelCalls
+from mnemoir.server.answer import Answer, JsonObject
 from mnemoir.server.conversations.access import OwnerHere
 from mnemoir.server.door.says import says
 from mnemoir.server.imports.bodies import LearnBody
-from mnemoir.server.rest import Answer, BodyOf, JsonObject, Routes, SiteHere
+from mnemoir.server.rest import BodyOf, Routes, SiteHere
 from mnemoir.storage.sql.imports import ImportKind
 
 router = Routes(prefix="/api/imports", tags=["imports"])

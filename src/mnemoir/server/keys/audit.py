@@ -9,10 +9,12 @@ from fastapi import Query, Request
 from pydantic import BeforeValidator
 
 from mnemoir.core.audit import AuditEntry
+from mnemoir.server.answer import Answer, JsonObject
+from mnemoir.server.body import whole_number
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.says import says
-from mnemoir.server.rest import Answer, Cursor, JsonObject, Routes, SiteHere, whole_number
+from mnemoir.server.rest import Cursor, Routes, SiteHere
 
 router = Routes(prefix="/api/audit", tags=["keys"])
 

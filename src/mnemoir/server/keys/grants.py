@@ -17,7 +17,7 @@ from mnemoir.core.users import Invitation
 from mnemoir.ports.run_store import RunFilter
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.auditing import note_refusal_told
-from mnemoir.server.rest import Site
+from mnemoir.server.site import Site
 from mnemoir.storage.holdings import ACCESS
 
 _MOST_KEYS = 1000

@@ -7,7 +7,7 @@ from mnemoir.core.api_keys import ApiKey
 from mnemoir.core.clock import to_text
 from mnemoir.core.scope import Role
 from mnemoir.core.usage import Limits
-from mnemoir.server.rest import JsonObject
+from mnemoir.server.answer import JsonObject
 
 
 class KeyTerms(JsonObject):

@@ -18,22 +18,14 @@ from mnemoir.access.api_keys import ApiKeys
 from mnemoir.core.api_keys import ApiKey, Env
 from mnemoir.core.errors import Forbidden, NotFound
 from mnemoir.core.scope import Principal, Role
+from mnemoir.server.answer import Answer, JsonObject
+from mnemoir.server.body import Body, Instant, whole_number
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.says import has_right, says
 from mnemoir.server.keys.grants import Reach, check_end, check_key, is_within, note_refusals
 from mnemoir.server.keys.records import KeyRecord, key_json, limits_json
-from mnemoir.server.rest import (
-    Answer,
-    Body,
-    BodyOf,
-    Cursor,
-    Instant,
-    JsonObject,
-    Routes,
-    Site,
-    SiteHere,
-    whole_number,
-)
+from mnemoir.server.rest import BodyOf, Cursor, Routes, SiteHere
+from mnemoir.server.site import Site
 from mnemoir.upkeep.rekeying import warning_of_rotation
 
 router = Routes(prefix="/api", tags=["keys"])

@@ -6,11 +6,13 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from mnemoir.core.errors import Forbidden
+from mnemoir.server.answer import Answer, JsonObject
+from mnemoir.server.body import Body
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.says import says
 from mnemoir.server.keys.grants import note_refusals
 from mnemoir.server.keys.routes import managing
-from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, SiteHere
+from mnemoir.server.rest import BodyOf, Routes, SiteHere
 
 router = Routes(prefix="/api/tenants", tags=["keys"])
 

@@ -7,12 +7,14 @@ from pydantic import BeforeValidator
 
 from mnemoir.core.ids import ChangeId, PlanId
 from mnemoir.core.memories import LoggedChange
+from mnemoir.server.answer import Answer, JsonObject
+from mnemoir.server.body import whole_number
 from mnemoir.server.cursors import read_cursor, write_cursor
 from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import named_user, only_user, owner
 from mnemoir.server.memories.answers import AppliedChange, Event, applied_json
 from mnemoir.server.memories.lists import UserQuery
-from mnemoir.server.rest import Answer, Cursor, JsonObject, ProjectHere, Routes, SiteHere, whole_number
+from mnemoir.server.rest import Cursor, ProjectHere, Routes, SiteHere
 
 router = Routes(prefix="/api/memories", tags=["memories"])
 

@@ -8,14 +8,8 @@ from mnemoir.core.clock import to_text
 from mnemoir.core.ids import MemoryId, ProposalId, new_memory_id
 from mnemoir.core.memories import Memory, Origin, origin_of_role
 from mnemoir.core.proposals import Proposal
+from mnemoir.server.body import Body, Instant, UserId, name_of, not_blank
 from mnemoir.server.memories.bodies import Day
-from mnemoir.server.rest import (
-    Body,
-    Instant,
-    UserId,
-    name_of,
-    not_blank,
-)
 
 
 class ImportedProposal(Body):

@@ -16,8 +16,6 @@ from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_store import Receipt
 from mnemoir.server.memories.answers import add_json
 
-KIND = "add"
-
 _request = TypeAdapter(AddRequest)
 
 

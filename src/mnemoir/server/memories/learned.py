@@ -19,14 +19,16 @@ from mnemoir.core.memories import ChangedMemory, LoggedChange
 from mnemoir.core.scope import Scope
 from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_store import MemoryStore
+from mnemoir.server.answer import Answer, JsonObject
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.conversations.messages import MessageId
-from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.rest_routes import RouteAsSent
 from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import project_in
 from mnemoir.server.memories.answers import Event, KnownMemory, Proposed, proposed_json
 from mnemoir.server.memories.forget_requests import asks_to_forget
-from mnemoir.server.rest import Answer, JsonObject, Routes, Site, SiteHere
+from mnemoir.server.rest import Routes, SiteHere
+from mnemoir.server.site import Site
 
 router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
 

@@ -17,6 +17,8 @@ from mnemoir.core.memories import HistoryEntry, Kind, Memory, Origin, SourceTurn
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.memory.facts import unknown_memory
 from mnemoir.ports.memory_store import ListCursor, ListFilter, Project
+from mnemoir.server.answer import Answer, JsonObject
+from mnemoir.server.body import offset_number, whole_number
 from mnemoir.server.conversations.access import open_conversations
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.door.says import says
@@ -32,18 +34,10 @@ from mnemoir.server.memories.answers import (
     turn_json,
 )
 from mnemoir.server.memories.bodies import LONGEST_WORDS, MOST_IDS, MOST_LISTED
-from mnemoir.server.memories.narrowing import EVERY_PART, Narrowing, NarrowingHere
-from mnemoir.server.rest import (
-    Answer,
-    Cursor,
-    JsonObject,
-    ProjectHere,
-    Routes,
-    Site,
-    SiteHere,
-    offset_number,
-    whole_number,
-)
+from mnemoir.server.memories.narrowing import EVERY_PART, Narrowing, refuse_conditions
+from mnemoir.server.memories.narrowing_query import NarrowingHere
+from mnemoir.server.rest import Cursor, ProjectHere, Routes, SiteHere
+from mnemoir.server.site import Site
 
 router = Routes(prefix="/api/memories", tags=["memories"])
 
@@ -204,12 +198,6 @@ def instant_of(text: str | None, field: str) -> datetime | None:
     if text is not None and instant is None:
         raise InvalidRequest(f"{field} must be an ISO 8601 time.", code="validation_error", field=field)
     return instant
-
-
-def refuse_conditions(wanted: ListFilter) -> None:
-    """Raise InvalidRequest for a look into the past with any other condition."""
-    if wanted != ListFilter(visible=wanted.visible):
-        raise InvalidRequest("at goes with no other condition.", code="invalid_filter")
 
 
 async def _past(site: Site, scope: Owner, wanted: ListFilter, limit: int, offset: int) -> Answer[ListedMemories]:

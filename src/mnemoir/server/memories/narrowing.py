@@ -6,14 +6,11 @@ each of these members, with the same value or with one of a list of values.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
-
-from fastapi import Depends, Query
+from typing import Any
 
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.memories import Memory, has_members
-from mnemoir.core.scope import entity_name
-from mnemoir.server.door.request import parse_own_json
+from mnemoir.ports.memory_store import ListFilter
 
 Metadata = Mapping[str, Any]
 
@@ -62,27 +59,7 @@ def wanted_metadata(raw: object) -> Metadata:
     return raw
 
 
-async def _part_of(
-    agent_id: Annotated[str | None, Query(description="memories of this agent alone")] = None,
-    app_id: Annotated[str | None, Query(description="memories of this application alone")] = None,
-    run_id: Annotated[str | None, Query(description="memories of this run alone")] = None,
-    metadata: Annotated[
-        str | None,
-        Query(description="a JSON object: memories whose metadata have its members, by value or one of a list"),
-    ] = None,
-) -> Narrowing:
-    named = {"agent_id": agent_id, "app_id": app_id, "run_id": run_id}
-    ids = {field: None if name is None else entity_name(name, field) for field, name in named.items()}
-    return Narrowing(**ids, metadata=None if metadata is None else _metadata_of(metadata))
-
-
-def _metadata_of(text: str) -> Metadata:
-    try:
-        return wanted_metadata(parse_own_json(text.encode("utf-8", "surrogatepass")))
-    except InvalidRequest as exc:
-        if exc.code in (InvalidFilter.code, "repeated_parameter"):
-            raise
-        raise InvalidFilter('metadata must be JSON, as {"topic": "food"}.', field="metadata") from None
-
-
-NarrowingHere = Annotated[Narrowing, Depends(_part_of)]
+def refuse_conditions(wanted: ListFilter) -> None:
+    """Raise InvalidRequest for a look into the past with any other condition."""
+    if wanted != ListFilter(visible=wanted.visible):
+        raise InvalidRequest("at goes with no other condition.", code="invalid_filter")

@@ -13,16 +13,16 @@ from mnemoir.core.errors import Forbidden, NotFound
 from mnemoir.core.ids import JobId
 from mnemoir.core.retention import Retention
 from mnemoir.memory.facts import default_extraction_prompt
-from mnemoir.ports.jobs import Job
+from mnemoir.ports.jobs import ADD_LATER, Job
 from mnemoir.ports.memory_store import OwnerSummary, Project
 from mnemoir.ports.project_settings import PiiAction, Reviewed
+from mnemoir.server.answer import Answer, JsonObject
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import bound_user
 from mnemoir.server.memories.answers import AppliedChange, Proposed, Success
 from mnemoir.server.memories.bodies import PromptBody, SettingsBody
-from mnemoir.server.memories.later import KIND
-from mnemoir.server.rest import Answer, BodyOf, JsonObject, ProjectHere, Routes, SiteHere
+from mnemoir.server.rest import BodyOf, ProjectHere, Routes, SiteHere
 
 router = Routes(tags=["project"])
 
@@ -212,7 +212,7 @@ async def change_settings(
 @says("read")
 async def event(site: SiteHere, project: ProjectHere, event_id: str) -> Answer[JobEvent]:
     job = await site.parts.upkeep.jobs.get(JobId(event_id))
-    if job is None or job.kind != KIND or not _belongs(job, project):
+    if job is None or job.kind != ADD_LATER or not _belongs(job, project):
         raise NotFound(f"There is no event {event_id[:128]!r} here.", code="event_not_found")
     told: JobEvent = {
         "id": job.id,

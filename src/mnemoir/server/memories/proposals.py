@@ -8,13 +8,15 @@ from pydantic import BeforeValidator
 
 from mnemoir.core.ids import ProposalId
 from mnemoir.core.proposals import Proposal
+from mnemoir.server.answer import Answer, JsonObject
+from mnemoir.server.body import whole_number
 from mnemoir.server.cursors import read_cursor, write_cursor
 from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import named_user, only_user, owner
 from mnemoir.server.memories.answers import AppliedChange, Proposed, Success, applied_json, proposed_json
 from mnemoir.server.memories.bodies import ProposalBody, ProposalsBody
 from mnemoir.server.memories.lists import UserQuery
-from mnemoir.server.rest import Answer, BodyOf, Cursor, JsonObject, ProjectHere, Routes, SiteHere, whole_number
+from mnemoir.server.rest import BodyOf, Cursor, ProjectHere, Routes, SiteHere
 
 router = Routes(prefix="/api/memories/proposals", tags=["memories"])
 

@@ -25,6 +25,8 @@ from mnemoir.memory.facts.review.proposal_holding import PROPOSAL
 from mnemoir.memory.foreign import MemoryFormat, Told, read_memories
 from mnemoir.ports.holdings import Exchange
 from mnemoir.ports.memory_store import Project
+from mnemoir.server.answer import Answer, JsonObject
+from mnemoir.server.body import validated_body
 from mnemoir.server.door.errors import Invalid
 from mnemoir.server.door.request import parse_json, read_body
 from mnemoir.server.door.says import says
@@ -40,9 +42,11 @@ from mnemoir.server.memories.answers import (
 )
 from mnemoir.server.memories.import_lines import ImportedMemory, ImportedProposal
 from mnemoir.server.memories.lists import UserQuery
-from mnemoir.server.memories.narrowing import Narrowing, NarrowingHere
+from mnemoir.server.memories.narrowing import Narrowing
+from mnemoir.server.memories.narrowing_query import NarrowingHere
 from mnemoir.server.memories.proposals import exported_json
-from mnemoir.server.rest import Answer, JsonObject, ProjectHere, Routes, Site, SiteHere, validated_body
+from mnemoir.server.rest import ProjectHere, Routes, SiteHere
+from mnemoir.server.site import Site
 
 router = Routes(prefix="/api", tags=["transfer"])
 

@@ -7,8 +7,9 @@ from pydantic import Field, SecretStr
 
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.models.model_setup import WantedModel
+from mnemoir.server.body import Body
 from mnemoir.server.door.changing import check_change
-from mnemoir.server.rest import Body, SiteHere
+from mnemoir.server.rest import SiteHere
 from mnemoir.settings.saved_model import LONGEST_MODEL, SavedEmbedder, SavedProvider
 
 Url = Annotated[str, Field(max_length=2000)]

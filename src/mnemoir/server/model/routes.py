@@ -5,10 +5,11 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from mnemoir.models.model_setup import ModelSetup, ModelsOffered, ModelTest, OllamaFound
+from mnemoir.server.answer import Answer, JsonObject
 from mnemoir.server.door.changing import lock_reason
 from mnemoir.server.door.says import says
 from mnemoir.server.model.bodies import GUARDED, ModelBody, ServerBody, TriedBody
-from mnemoir.server.rest import Answer, BodyOf, JsonObject, Routes, SiteHere
+from mnemoir.server.rest import BodyOf, Routes, SiteHere
 
 router = Routes(prefix="/api/model", tags=["model"])
 

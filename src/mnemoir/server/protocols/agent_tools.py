@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from mnemoir.core.errors import InvalidRequest, MnemoirError, NotFound, NotSupported, RateLimited
+from mnemoir.core.errors import InvalidRequest, MnemoirError, NotSupported, RateLimited
 from mnemoir.core.scope import acting
 from mnemoir.providers.http import call_asgi, own_answer
+from mnemoir.server.answer import tolerant_json
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.clients import ClientKind, agent_kind
 from mnemoir.server.door.entry import server_of
@@ -26,7 +26,7 @@ from mnemoir.server.door.errors import failure
 from mnemoir.server.door.request import MOST_AT_ONCE, header, odd_place, parse_own_json, read_body, visit_of
 from mnemoir.server.door.says import DirectRoute, declare, has_right, says
 from mnemoir.server.door.scopes import named_project, user_of
-from mnemoir.server.rest import Routes, Site, tolerant_json
+from mnemoir.server.site import Site
 
 if TYPE_CHECKING:
     from mnemoir.mcp.owner import Route
@@ -34,13 +34,7 @@ if TYPE_CHECKING:
 PATH = "/mcp"
 # what a tool's request has of the one that called it: who asks, from where, and for which project
 _PASSED = (b"authorization", b"x-api-key", b"api-key", b"x-timezone")
-_NO_SIGN_IN = (
-    "This server lets no program in by OAuth. Make a key by `mnemoir keys create`, and have the program send it "
-    "as the header `Authorization: Bearer <key>`."
-)
 _NOT_INSTALLED = "MCP is not installed on this server. Run there: pip install 'mnemoir[mcp]'"
-
-router = Routes()
 
 
 @says("any", by_cookie=False, by_foreign_pages=False, counts=False, query=("project",))
@@ -50,17 +44,6 @@ def _make(site: Site) -> ASGIApp:
 
 ROUTES = (DirectRoute(PATH, _make, methods=["POST"]),)
 declare(ROUTES[0])
-
-
-@says("open", query=())
-async def _no_sign_in(request: Request) -> Response:
-    raise NotFound(_NO_SIGN_IN)
-
-
-# where clients that got a 401 look for a way to sign in; they give up cleanly where each says that there is none
-for _path in ("/.well-known/{document:path}", f"{PATH}/.well-known/{{document:path}}"):
-    router.add_route(_path, _no_sign_in, ["GET"], include_in_schema=False)
-router.add_route("/register", _no_sign_in, ["POST"], include_in_schema=False)
 
 
 class _Tools:

@@ -8,7 +8,7 @@ from mnemoir.server.chat import ChatRoute, Dialect
 from mnemoir.server.door.says import DirectRoute, declare, says
 from mnemoir.server.protocols import dialects, embeddings
 from mnemoir.server.protocols.embeddings import EmbeddingDialect, EmbeddingRoute
-from mnemoir.server.rest import Site
+from mnemoir.server.site import Site
 
 Made = Callable[[Site], ASGIApp]
 

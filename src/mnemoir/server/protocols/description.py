@@ -1,4 +1,4 @@
-"""The OpenAPI description of OpenAI's and Ollama's routes, which FastAPI does not route and so cannot describe.
+"""The OpenAPI description of the routes that FastAPI does not route and so cannot describe: those of chat clients.
 
 The other members are in the protocols' own documentation. They are forwarded to a model of the same protocol.
 """
@@ -11,6 +11,7 @@ from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from mnemoir.server.door.errors import ErrorAnswer, OpenAIErrorAnswer, RpcErrorAnswer, Surface, surface_of
+from mnemoir.server.health import Health, Unhealthy
 from mnemoir.wire import ollama_shapes as ollama
 from mnemoir.wire import openai_shapes as openai
 
@@ -153,6 +154,9 @@ class Spoken:
     is_chat: bool = False
     is_agents: bool = False
     is_text: bool = False
+    tag: str = "models and chat"
+    id: str | None = None  # of the operation; None: by its method and path
+    unavailable: tuple[str, type] | None = None  # what an answer with status 503 says, and its shape
 
 
 _CHAT = Spoken(
@@ -218,6 +222,13 @@ _SPOKEN: Mapping[tuple[str, str], Spoken] = {
         asked=OllamaPromptBody,
         answered=ollama.OllamaEmbedding,
     ),
+    ("/health", "get"): Spoken(
+        summary="Whether the server and its storage work",
+        answered=Health,
+        tag="operations",
+        id="health_health_get",  # by which generated clients know it
+        unavailable=("The storage does not work", Unhealthy),
+    ),
     ("/", "get"): Spoken(summary="That it runs; the web UI for browsers", is_text=True),
     ("/api/version", "get"): Spoken(
         summary="The version of Ollama's protocol that is spoken", answered=ollama.OllamaVersion
@@ -262,7 +273,8 @@ def answers() -> Iterator[type]:
     yield from (ErrorAnswer, OpenAIErrorAnswer, RpcErrorAnswer)
     for spoken in _SPOKEN.values():
         streamed = spoken.streamed[1] if spoken.streamed else None
-        yield from (shape for shape in (spoken.answered, streamed) if shape is not None)
+        unavailable = spoken.unavailable[1] if spoken.unavailable else None
+        yield from (shape for shape in (spoken.answered, streamed, unavailable) if shape is not None)
 
 
 def operation(path: str, method: str) -> Json:
@@ -275,11 +287,14 @@ def operation(path: str, method: str) -> Json:
     if spoken.is_agents:
         parameters += [_parameter(*told) for told in _AGENT_PARAMETERS]
     described: Json = {
-        "tags": ["models and chat"],
+        "tags": [spoken.tag],
         "summary": spoken.summary,
-        "operationId": f"{method}{path.translate(_PLAIN)}",
+        "operationId": spoken.id or f"{method}{path.translate(_PLAIN)}",
         "responses": {} if spoken is _REFUSED else {"200": _answer(spoken)},
     }
+    if spoken.unavailable is not None:
+        told, shape = spoken.unavailable
+        described["responses"]["503"] = {"description": told, "content": {"application/json": schema_of(shape)}}
     if parameters:
         described["parameters"] = parameters
     if spoken.asked is not None:

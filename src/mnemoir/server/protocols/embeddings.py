@@ -14,7 +14,7 @@ from mnemoir.core.errors import InvalidRequest, MnemoirError
 from mnemoir.server.door.errors import failure
 from mnemoir.server.door.request import read_model_json, visit_of
 from mnemoir.server.door.under_way import Departure
-from mnemoir.server.rest import Site
+from mnemoir.server.site import Site
 from mnemoir.wire import ollama_embed, openai_embeddings
 from mnemoir.wire.forwarding import bounded_names
 from mnemoir.wire.session import without_fields

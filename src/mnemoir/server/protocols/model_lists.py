@@ -15,7 +15,8 @@ from mnemoir.core.errors import InvalidRequest, NotFound, NotSupported
 from mnemoir.models.model_parts import forwarding_of
 from mnemoir.server.door.request import read_json
 from mnemoir.server.door.says import says
-from mnemoir.server.rest import Routes, Site
+from mnemoir.server.rest import Routes
+from mnemoir.server.site import Site
 from mnemoir.wire.model_facts import ModelFacts
 from mnemoir.wire.ollama_shapes import OllamaDetails, OllamaLoadedModels, OllamaShown, OllamaTag, OllamaTags
 from mnemoir.wire.openai_shapes import ModelCard, ModelList

@@ -12,7 +12,7 @@ import orjson
 from mnemoir.core.errors import NotFound
 from mnemoir.core.messages import Message, ModelRequest, Role, text_message
 from mnemoir.core.runs import RunTrace, TracedMessage
-from mnemoir.server.rest import JsonObject
+from mnemoir.server.answer import JsonObject
 from mnemoir.wire import koboldcpp, ollama_chat, ollama_generate, openai_chat, openai_completions, openai_responses
 
 _ROLES = frozenset(get_args(Role))

@@ -15,8 +15,8 @@ from mnemoir.core.scope import Scope
 from mnemoir.ports.jobs import Job, JobQueue
 from mnemoir.ports.memory_store import MemoryStore
 from mnemoir.ports.proposals import ProposalStore
+from mnemoir.server.answer import JsonObject
 from mnemoir.server.door.scopes import project_in
-from mnemoir.server.rest import JsonObject
 
 Event = Literal["ADD", "UPDATE", "DELETE"]
 JobState = Literal["waiting", "running", "done", "failed", "gone"]

@@ -20,14 +20,17 @@ from mnemoir.core.runs import RunStatus, RunTrace
 from mnemoir.core.scope import Principal
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.ports.run_store import NodeMoved, RunFilter, RunSummary
+from mnemoir.server.answer import Answer, Json, JsonObject
+from mnemoir.server.body import whole_number
 from mnemoir.server.door.access import Guard, principal_of
 from mnemoir.server.door.request import visit_of
 from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import note_read
 from mnemoir.server.door.under_way import Departure, Headers, Outflow
-from mnemoir.server.rest import Answer, Cursor, Json, JsonObject, Routes, Site, SiteHere, whole_number
+from mnemoir.server.rest import Cursor, Routes, SiteHere
 from mnemoir.server.runs.commands import RunCommand, node_command, run_command
 from mnemoir.server.runs.memories import RunMemories, RunShort, memories_of, summary_of
+from mnemoir.server.site import Site
 
 router = Routes(prefix="/api/runs", tags=["runs"])
 

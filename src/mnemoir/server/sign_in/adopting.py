@@ -9,10 +9,13 @@ from fastapi import Depends, Query, Request
 from mnemoir.core.errors import Conflict
 from mnemoir.core.scope import entity_name
 from mnemoir.core.users import User
+from mnemoir.server.answer import Answer, JsonObject
+from mnemoir.server.body import Body
 from mnemoir.server.door.says import says
-from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere
+from mnemoir.server.rest import BodyOf, Routes, SiteHere
 from mnemoir.server.sign_in.shapes import Token, kept_out
 from mnemoir.server.sign_in.users import caller_and_user
+from mnemoir.server.site import Site
 from mnemoir.upkeep.adopting import ROWS
 
 router = Routes(prefix="/api", tags=["sign-in"])

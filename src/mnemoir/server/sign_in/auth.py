@@ -13,9 +13,11 @@ from mnemoir.access.keyless_clients import KeylessClient
 from mnemoir.core.errors import Conflict, Forbidden, InvalidRequest
 from mnemoir.core.scope import Role
 from mnemoir.core.users import password
+from mnemoir.server.answer import Answer, JsonObject
+from mnemoir.server.body import Body
 from mnemoir.server.door.says import says
 from mnemoir.server.door.sessions import csrf_in, signed_in_of
-from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, SiteHere
+from mnemoir.server.rest import BodyOf, Routes, SiteHere
 from mnemoir.server.sign_in.passkeys import joining, passkey_site, why_no_passkeys
 from mnemoir.server.sign_in.shapes import (
     Password,

@@ -9,11 +9,14 @@ from starlette.responses import Response
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import InvalidRequest, Unauthorized
 from mnemoir.core.users import User, password
+from mnemoir.server.answer import Answer, JsonObject
+from mnemoir.server.body import Body, TimeZone
 from mnemoir.server.door.says import says
-from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere, TimeZone
+from mnemoir.server.rest import BodyOf, Routes, SiteHere
 from mnemoir.server.sign_in.passkeys import AnswerBody, passkey_site
 from mnemoir.server.sign_in.shapes import Password, Person, kept_out, person_json
 from mnemoir.server.sign_in.ways import confirmed_user, signed_in_user, try_name
+from mnemoir.server.site import Site
 
 router = Routes(prefix="/api/me", tags=["sign-in"])
 

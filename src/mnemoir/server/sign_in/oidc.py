@@ -19,11 +19,14 @@ from starlette.responses import RedirectResponse, Response
 from mnemoir.access.issuers.sign_ins import WITHIN, Vouched
 from mnemoir.core.errors import Conflict, Forbidden, InvalidRequest, MnemoirError
 from mnemoir.core.users import User
+from mnemoir.server.answer import Answer, JsonObject
+from mnemoir.server.body import Body
 from mnemoir.server.door.errors import status_of
 from mnemoir.server.door.says import says
-from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere
+from mnemoir.server.rest import BodyOf, Routes, SiteHere
 from mnemoir.server.sign_in.shapes import SignedInAnswer, Token
 from mnemoir.server.sign_in.ways import Tried, check_join, check_memories, open_invitation, signed_in
+from mnemoir.server.site import Site
 
 router = Routes(tags=["sign-in"])
 

@@ -12,8 +12,10 @@ from mnemoir.access.sign_in.passkeys import Site as PasskeySite
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import InvalidRequest, NotFound
 from mnemoir.core.users import Passkey, user_name
+from mnemoir.server.answer import Answer, JsonObject
+from mnemoir.server.body import Body
 from mnemoir.server.door.says import says
-from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere
+from mnemoir.server.rest import BodyOf, Routes, SiteHere
 from mnemoir.server.sign_in.shapes import (
     SignedInAnswer,
     Token,
@@ -28,6 +30,7 @@ from mnemoir.server.sign_in.ways import (
     signed_in_user,
     wrong_sign_in,
 )
+from mnemoir.server.site import Site
 from mnemoir.settings.addresses import is_loopback
 
 router = Routes(prefix="/api", tags=["sign-in"])

@@ -10,9 +10,11 @@ from pydantic import Field
 from mnemoir.core.clock import to_text
 from mnemoir.core.scope import Role
 from mnemoir.core.users import Grant, User
+from mnemoir.server.answer import Answer, JsonObject
+from mnemoir.server.body import Body
 from mnemoir.server.door.request import header
 from mnemoir.server.door.sessions import csrf_of
-from mnemoir.server.rest import Answer, Body, JsonObject, Site
+from mnemoir.server.site import Site
 
 Shape = TypeVar("Shape")
 Names = Annotated[list[str], Field(min_length=1, max_length=100)]

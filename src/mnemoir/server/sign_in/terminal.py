@@ -5,9 +5,10 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from mnemoir.server.answer import Answer, JsonObject
 from mnemoir.server.door.request import header
 from mnemoir.server.door.says import says
-from mnemoir.server.rest import Answer, BodyOf, JsonObject, Routes, SiteHere
+from mnemoir.server.rest import BodyOf, Routes, SiteHere
 from mnemoir.server.sign_in.shapes import PasswordBody, Person, address_of, kept_out, person_json
 from mnemoir.server.sign_in.ways import check_may_sign_in, of_password
 

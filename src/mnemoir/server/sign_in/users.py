@@ -15,22 +15,15 @@ from mnemoir.chats.memory_users import memory_users as named_in
 from mnemoir.core.errors import Conflict, Forbidden, NotFound
 from mnemoir.core.scope import Principal, Role
 from mnemoir.core.users import Grant, Invitation, User
+from mnemoir.server.answer import Answer, JsonObject
+from mnemoir.server.body import Body, whole_number
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.says import says
 from mnemoir.server.keys.grants import check_end, check_invitation, check_person, invites_only_new, note_refusals
 from mnemoir.server.keys.records import LiveKey, live_key_json
-from mnemoir.server.rest import (
-    Answer,
-    Body,
-    BodyOf,
-    Cursor,
-    JsonObject,
-    Routes,
-    Site,
-    SiteHere,
-    whole_number,
-)
+from mnemoir.server.rest import BodyOf, Cursor, Routes, SiteHere
 from mnemoir.server.sign_in.shapes import Names, is_operator, kept_out, names_json, time_json
+from mnemoir.server.site import Site
 
 router = Routes(prefix="/api", tags=["sign-in"])
 

@@ -9,10 +9,11 @@ from fastapi import Request
 from mnemoir.access.sign_in.sessions import SignedIn
 from mnemoir.core.errors import Conflict, Forbidden, Unauthorized
 from mnemoir.core.users import Invitation, User, comparable_name, password, user_name
+from mnemoir.server.answer import Answer
 from mnemoir.server.door.sessions import signed_in_of
 from mnemoir.server.keys.grants import has_anything, is_empty
-from mnemoir.server.rest import Answer, Site
 from mnemoir.server.sign_in.shapes import address_of, begin_session, person_json, with_cookies
+from mnemoir.server.site import Site
 
 
 async def open_invitation(request: Request, site: Site, token: str | bytes) -> Invitation:

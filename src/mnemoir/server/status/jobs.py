@@ -7,10 +7,11 @@ from fastapi import Request
 from mnemoir.core.errors import NotFound
 from mnemoir.core.ids import JobId
 from mnemoir.ports.jobs import Job
+from mnemoir.server.answer import Answer
 from mnemoir.server.door.access import principal_of
-from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.rest_routes import RouteAsSent
 from mnemoir.server.door.says import says
-from mnemoir.server.rest import Answer, Routes, SiteHere
+from mnemoir.server.rest import Routes, SiteHere
 
 router = Routes(prefix="/api/status/jobs", tags=["operations"], route_class=RouteAsSent)
 

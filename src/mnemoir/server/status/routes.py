@@ -10,9 +10,10 @@ from mnemoir.app.status import Status, status_of
 from mnemoir.chats.stock import Day
 from mnemoir.core.clock import to_text, utc_now
 from mnemoir.models.latencies import MINUTES, Latencies
+from mnemoir.server.answer import Answer
 from mnemoir.server.door.clients import ClientSeen
 from mnemoir.server.door.says import says
-from mnemoir.server.rest import Answer, Routes, SiteHere
+from mnemoir.server.rest import Routes, SiteHere
 
 router = Routes(prefix="/api", tags=["operations"])
 

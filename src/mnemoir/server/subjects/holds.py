@@ -8,11 +8,14 @@ from pydantic import AfterValidator, Field
 from mnemoir.core.clock import now_text
 from mnemoir.core.errors import Forbidden, NotFound
 from mnemoir.core.scope import Principal
+from mnemoir.server.answer import Answer, JsonObject
+from mnemoir.server.body import Body, not_blank
 from mnemoir.server.door.access import principal_of
-from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.rest_routes import RouteAsSent
 from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import tenant_of
-from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere, not_blank
+from mnemoir.server.rest import BodyOf, Routes, SiteHere
+from mnemoir.server.site import Site
 from mnemoir.server.subjects.whose import PersonEverywhere, Tenant, is_for_everybody
 from mnemoir.storage.sql.holds import Hold
 

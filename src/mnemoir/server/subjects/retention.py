@@ -4,8 +4,9 @@ from typing import Annotated
 
 from fastapi import Query
 
+from mnemoir.server.answer import Answer, JsonObject
 from mnemoir.server.door.says import says
-from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
+from mnemoir.server.rest import Routes, SiteHere
 
 router = Routes(prefix="/api/retention", tags=["subjects"])
 

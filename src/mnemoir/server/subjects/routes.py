@@ -7,11 +7,12 @@ from fastapi import Request
 from starlette.responses import Response, StreamingResponse
 
 from mnemoir.access.leaving import left_by
+from mnemoir.server.answer import Answer, JsonObject
 from mnemoir.server.door.access import principal_of
-from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.rest_routes import RouteAsSent
 from mnemoir.server.door.says import says
 from mnemoir.server.keys.records import LiveKey
-from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
+from mnemoir.server.rest import Routes, SiteHere
 from mnemoir.server.sign_in.users import left_json
 from mnemoir.server.subjects.whose import PersonHere
 from mnemoir.upkeep.subjects import pieces_of

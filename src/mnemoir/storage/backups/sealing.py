@@ -14,16 +14,22 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
-
+from mnemoir.core import first_use
 from mnemoir.core.atomic_file import replacing, sync_folder
 from mnemoir.core.errors import InvalidRequest, StorageUnavailable
 from mnemoir.storage.backups.manifest import DATA_FOLDER, ENCRYPTED_VERSION, MANIFEST_FILE, Manifest, read_manifest
 from mnemoir.storage.sqlite.transactions import storage_errors
+
+if TYPE_CHECKING:
+    from cryptography import exceptions
+    from cryptography.hazmat.primitives.ciphers import aead
+    from cryptography.hazmat.primitives.kdf import scrypt
+else:
+    aead = first_use.module("cryptography.hazmat.primitives.ciphers.aead")
+    exceptions = first_use.module("cryptography.exceptions")
+    scrypt = first_use.module("cryptography.hazmat.primitives.kdf.scrypt")
 
 _PIECE = 1 << 20
 _NONCE, _TAG = 12, 16
@@ -60,7 +66,7 @@ class BackupKey:
         """What seals and opens the files of backups with this salt."""
         key = self._secret
         if self.is_passphrase:
-            key = Scrypt(salt=salt, length=_KEY, n=_COST, r=8, p=1).derive(key)
+            key = scrypt.Scrypt(salt=salt, length=_KEY, n=_COST, r=8, p=1).derive(key)
         return _Sealer(hmac.digest(key, b"files" + salt, "sha256"), salt)
 
 
@@ -69,7 +75,7 @@ class _Sealer:
         self.salt = salt
         self.check = hmac.digest(key, b"check", "sha256")
         self._names = hmac.digest(key, b"names", "sha256")
-        self._cipher = AESGCM(hmac.digest(key, b"contents", "sha256"))
+        self._cipher = aead.AESGCM(hmac.digest(key, b"contents", "sha256"))
 
     def name_of(self, path: str) -> str:
         """The name under which a file is stored."""
@@ -96,7 +102,7 @@ class _Sealer:
             try:
                 bound = _associated_data(path, number, is_last=not following)
                 yield self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], bound)
-            except (InvalidTag, ValueError) as exc:
+            except (exceptions.InvalidTag, ValueError) as exc:
                 raise StorageUnavailable(f"{place}: piece {number + 1} is damaged or missing") from exc
             if not following:
                 return

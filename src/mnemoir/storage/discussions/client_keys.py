@@ -10,11 +10,16 @@ import hashlib
 import re
 from base64 import urlsafe_b64encode
 from collections import OrderedDict
+from typing import TYPE_CHECKING
 
-from cryptography.fernet import Fernet, InvalidToken
-
+from mnemoir.core import first_use
 from mnemoir.core.discussions import ClientFolder
 from mnemoir.core.errors import KeyUnavailable
+
+if TYPE_CHECKING:
+    from cryptography import fernet
+else:
+    fernet = first_use.module("cryptography.fernet")
 
 _ROUNDS = 100_000
 _FOLDER_DIGITS = 16
@@ -67,7 +72,7 @@ def fernet_key_of(client_key: str, user: str) -> bytes:
 
 def sealed_content(content: bytes, secret: bytes) -> bytes:
     """The content encrypted as one Fernet token."""
-    return Fernet(secret).encrypt(content)
+    return fernet.Fernet(secret).encrypt(content)
 
 
 def plain_content(content: bytes, secret: bytes | None, name: str) -> bytes:
@@ -84,8 +89,8 @@ def plain_content(content: bytes, secret: bytes | None, name: str) -> bytes:
             "the config user."
         )
     try:
-        return Fernet(secret).decrypt(token)
-    except InvalidToken as exc:
+        return fernet.Fernet(secret).decrypt(token)
+    except fernet.InvalidToken as exc:
         raise KeyUnavailable(
             f"{name} cannot be decrypted: it was encrypted by another key, or for another config user (also one "
             "whose name is spelled differently), or it is damaged. Nothing was changed. Send the key that it was "

@@ -14,13 +14,18 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
+from mnemoir.core import first_use
 from mnemoir.core.errors import KeyUnavailable
 from mnemoir.storage.sql.tables import Owner
+
+if TYPE_CHECKING:
+    from cryptography import exceptions
+    from cryptography.hazmat.primitives.ciphers import aead
+else:
+    aead = first_use.module("cryptography.hazmat.primitives.ciphers.aead")
+    exceptions = first_use.module("cryptography.exceptions")
 
 MARK = "\x01E1:"
 JOINED_MARK = b"\x01E2:"
@@ -38,7 +43,7 @@ class Keys(Protocol):
     def current(self, owner: Owner) -> int:
         """The id of the key for new cells of an owner, which is made if there is none."""
 
-    def cipher(self, key_id: int) -> AESGCM:
+    def cipher(self, key_id: int) -> "aead.AESGCM":
         """The cipher of a key."""
 
     def hash_key(self, key_id: int) -> bytes:
@@ -122,7 +127,7 @@ class Opening:
             if stored.__class__ is bytes and stored[:_HEAD] == head:
                 try:
                     row[index] = decrypt(stored[_HEAD:_BEGIN], stored[_BEGIN:], place + key)
-                except InvalidTag as exc:
+                except exceptions.InvalidTag as exc:
                     raise _cell_error(place + key) from exc
             elif stored and isinstance(stored, str | bytes):
                 row[index] = self.open(place + key, stored)
@@ -137,7 +142,7 @@ class Opening:
             self._use_key_of(stored)
         try:
             raw = self._decrypt(stored[_HEAD:_BEGIN], stored[_BEGIN:], place)
-        except InvalidTag as exc:
+        except exceptions.InvalidTag as exc:
             raise _cell_error(place) from exc
         lengths = _lengths(len(indexes))
         at = lengths.size
@@ -160,7 +165,7 @@ class Opening:
             self._use_key_of(sealed)
         try:
             return self._decrypt(sealed[_HEAD:_BEGIN], sealed[_BEGIN:], place)
-        except InvalidTag as exc:
+        except exceptions.InvalidTag as exc:
             raise _cell_error(place) from exc
 
     def _use_key_of(self, sealed: bytes) -> None:

@@ -10,9 +10,9 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
+from mnemoir.core import first_use
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.errors import KeyDestroyed, KeyUnavailable, StorageUnavailable
 from mnemoir.ports.key_provider import KeyProvider
@@ -20,6 +20,11 @@ from mnemoir.storage.sealing.cells import Keys
 from mnemoir.storage.sql.data_keys import DataKey, SqlDataKeys, new_key_id
 from mnemoir.storage.sql.engine import FileEngine, file_state
 from mnemoir.storage.sql.tables import Owner
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers import aead
+else:
+    aead = first_use.module("cryptography.hazmat.primitives.ciphers.aead")
 
 _HELD_S = 600.0
 _LOOK_S = 1.0
@@ -30,7 +35,7 @@ class _Held:
     __slots__ = ("cipher", "hash_key", "until")
 
     def __init__(self, key: bytes, until: float) -> None:
-        self.cipher = AESGCM(key)
+        self.cipher = aead.AESGCM(key)
         self.hash_key = hmac.digest(key, b"digests", "sha256")
         self.until = until
 
@@ -77,7 +82,7 @@ class KeyRing:
             self._newest[owner] = found
             return found
 
-    def cipher(self, key_id: int) -> AESGCM:
+    def cipher(self, key_id: int) -> "aead.AESGCM":
         """The cipher of a key."""
         return self._of(key_id).cipher
 

@@ -12,11 +12,16 @@ from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
+from mnemoir.core import first_use
 from mnemoir.core.errors import KeyUnavailable, SettingsError
 from mnemoir.ports.key_provider import KeyProvider
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers import aead
+else:
+    aead = first_use.module("cryptography.hazmat.primitives.ciphers.aead")
 
 GROUP = "mnemoir.key_providers"
 _NONCE = 12
@@ -39,11 +44,11 @@ class ListedKeys:
     def wrap(self, key: bytes, context: bytes) -> bytes:
         """nonce (12) ‖ ciphertext ‖ tag (16)."""
         nonce = os.urandom(_NONCE)
-        return nonce + AESGCM(next(iter(self._keys().values()))).encrypt(nonce, key, context)
+        return nonce + aead.AESGCM(next(iter(self._keys().values()))).encrypt(nonce, key, context)
 
     def unwrap(self, kek: str, wrapped: bytes, context: bytes) -> bytes:
         """The key. Raises KeyError for a name that is not among the keys."""
-        return AESGCM(self._keys()[kek]).decrypt(wrapped[:_NONCE], wrapped[_NONCE:], context)
+        return aead.AESGCM(self._keys()[kek]).decrypt(wrapped[:_NONCE], wrapped[_NONCE:], context)
 
     def _keys(self) -> Mapping[str, bytes]:
         keys = [_key(line, self._name) for line in self._read().split()]

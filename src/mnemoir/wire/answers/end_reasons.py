@@ -5,11 +5,11 @@ separators and what stands behind a colon count for nothing, and the table holds
 as `eos_token` or `done`, is an ordinary end.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Literal
 
+from mnemoir.core import first_use
 from mnemoir.core.events import FinishReason
 from mnemoir.wire import upstream
 
@@ -39,9 +39,9 @@ _STEMS: Sequence[tuple[Meaning, str]] = (
     ("tool_calls", "tool|function"),
 )
 """The first row with a stem within the word decides."""
-_ROWS = tuple((meaning, re.compile(stems)) for meaning, stems in _STEMS)
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_SEPARATORS = re.compile(r"[^a-z0-9]+")
+_ROWS = tuple((meaning, first_use.pattern(stems)) for meaning, stems in _STEMS)
+_HUMP = first_use.pattern(r"(?<=[a-z0-9])(?=[A-Z])")
+_SEPARATORS = first_use.pattern(r"[^a-z0-9]+")
 _LONGEST = 200  # characters of a reason that are looked at
 
 

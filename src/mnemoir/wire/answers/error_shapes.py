@@ -41,6 +41,7 @@ _WITHOUT_WORDS = re.compile(
 _DEEPEST = 5  # a list of parts in the content of a message within a part
 _ERROR_CODES = ("error_code", "errorCode")
 _ERROR_WORDS = tuple(name for name in _WORDS if "err" in name or name in ("fault", "exception"))
+_BESIDE = frozenset({*_CODES, *_WORDS, *_ERROR_CODES, "success", "status"})  # nearly no answer has any of them
 _FAILED = frozenset(
     {"error", "errored", "fail", "failed", "failure", "cancelled", "canceled", "aborted", "timeout", "expired"}
 )
@@ -83,7 +84,7 @@ def is_error(value: object) -> bool:
 def raise_error_beside(body: Json) -> None:
     """Raise the error that an object with an answer holds: also one of a code, a status or a `success` of false."""
     raise_error_of(body)
-    if _says_well(body):
+    if _BESIDE.isdisjoint(body) or _says_well(body):
         return
     codes = [body[name] for name in _CODES if body.get(name)]
     has_words = any(_are_words(name, body.get(name)) and not _is_well(body[name]) for name in _WORDS)

@@ -10,11 +10,16 @@ from binascii import a2b_base64
 from collections.abc import Sequence
 from dataclasses import replace
 from io import BytesIO
+from typing import TYPE_CHECKING
 
-import imagesize  # type: ignore[import-untyped]  # it ships no types
-
+from mnemoir.core import first_use
 from mnemoir.core.errors import InvalidRequest, TooLarge
 from mnemoir.core.messages import ImagePart, Message
+
+if TYPE_CHECKING:
+    import imagesize  # type: ignore[import-untyped]  # it ships no types
+else:
+    imagesize = first_use.module("imagesize")
 
 MOST_BYTES = 20 * 1024 * 1024
 LONGEST_SIDE_PX = 16_384

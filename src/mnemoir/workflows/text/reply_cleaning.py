@@ -13,11 +13,11 @@ same way, but text already sent cannot be changed: white space at its end stays,
 beginning if nothing else is to be removed.
 """
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
+from mnemoir.core import first_use
 from mnemoir.core.thinking import ThinkingFilter, ThinkingRule, remove_thinking
 from mnemoir.workflows.config.endpoint import EndpointDefinition
 
@@ -30,8 +30,8 @@ _ASSISTANT = "Assistant:"
 Stage: TypeAlias = Callable[[str, bool], "tuple[str, Sequence[Stage] | None]"]
 _FIRST = r"\s*[^\W\d_][\w'.-]{0,40}"
 _MORE = r" [\w'.-]{1,40}"
-_SPEAKER = re.compile(rf"{_FIRST}(?:{_MORE}){{0,2}}:")
-_MAY_BECOME_SPEAKER = re.compile(rf"\s*|{_FIRST}(?:{_MORE}){{0,2}}|{_FIRST}(?:{_MORE})? ")
+_SPEAKER = first_use.pattern(rf"{_FIRST}(?:{_MORE}){{0,2}}:")
+_MAY_BECOME_SPEAKER = first_use.pattern(rf"\s*|{_FIRST}(?:{_MORE}){{0,2}}|{_FIRST}(?:{_MORE})? ")
 _TAGS_MISSING = "removeThinking is on, but startThinkTag or endThinkTag is empty: thinking stays in the answer."
 
 

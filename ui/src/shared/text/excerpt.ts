@@ -12,7 +12,10 @@ export interface Room {
 /** The part of a text where the words of a query stand first, in bits; its beginning where none does. */
 export function excerptOf(text: string, query: string, { before, length }: Room): Bit[] {
   const flat = text.slice(0, 200_000).replace(/\s+/g, ' ').trim();
-  const words = query.split(/\s+/).filter(word => /[\p{L}\p{N}]/u.test(word));
+  const words = query
+    .split(/\s+/)
+    .map(word => word.replace(/[?!.,;:…]+$/u, ''))
+    .filter(word => /[\p{L}\p{N}]/u.test(word));
   const matches = matcher(words);
   const first = matches ? flat.search(matches) : -1;
   const start = Math.max(0, first - before);

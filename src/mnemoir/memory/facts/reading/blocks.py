@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
+from mnemoir.core import first_use
 from mnemoir.core.accents import aligned_text, without_accents
 from mnemoir.wire.app_prompts import is_task_prompt, question_in
 
-_MEMORY_TAG = re.compile(
+_MEMORY_TAG = first_use.pattern(
     r"<(?P<name>(?:[a-z]{1,20}[_-])?(?:memory|memories|known_facts|user_profile|chat_?history|history|transcript|"
     r"conversation)(?:[_-][a-z]{1,20})?)\b[^<>\n]{0,400}>",
     re.IGNORECASE,
@@ -21,15 +22,15 @@ _MEMORY_TAG = re.compile(
 _BELOW = (
     r"(?:\n[^\S\n]*\S[^\n]*|\n[^\S\n]*(?=\n[^\S\n]*(?:[-*•]|\d+[.)])\s))*"  # to a blank line with no list behind it
 )
-_HEADED = re.compile(  # a line that ends in a colon or goes on behind it, and the lines below it
+_HEADED = first_use.pattern(  # a line that ends in a colon or goes on behind it, and the lines below it
     rf"^(?:[-*#•>]|[^\S\n])*+(?P<heading>[^\n:]{{1,160}}):[^\n]*(?P<lines>{_BELOW})"
     rf"|^#{{1,6}}[^\S\n]+(?P<title>[^\n:]{{1,160}})(?P<below>{_BELOW})",
     re.MULTILINE,
 )
-_BEHIND_LABEL = re.compile(r"[\]*_]*(?:[^\S\n]?:|[^\S\n][-–—]+[^\S\n])")
+_BEHIND_LABEL = first_use.pattern(r"[\]*_]*(?:[^\S\n]?:|[^\S\n][-–—]+[^\S\n])")
 _LONGEST_LABEL = 40  # characters, with the end of the sentence before it
 # a request for a title or a summary, with the chat it is about
-_ABOUT_A_CHAT = re.compile(
+_ABOUT_A_CHAT = first_use.pattern(
     r"(?=[^\n]{0,300}\b(?:title|summar|tags?\b|topic|keyword|follow[- ]?up))"
     r"(?=[^\n]{0,300}\b(?:conversation|chat|dialog|discussion|messages)).{0,2000}?(?:^|[.!?:>\]])\s*(?:user|human)\s*:",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
@@ -59,7 +60,7 @@ def _own_block(block: re.Match[str]) -> str:
 
 @cache
 def _heading(kind: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w)(?:{_table()[kind]})(?!\w)", re.IGNORECASE)
+    return first_use.pattern(rf"(?<!\w)(?:{_table()[kind]})(?!\w)", re.IGNORECASE)
 
 
 @cache
@@ -89,7 +90,7 @@ def _label_before(plain: str, end: int) -> re.Match[str] | None:
 def _label() -> re.Pattern[str]:
     words = rf"(?:(?P<material>{_table()['material']})|(?P<request>{_table()['requests']}))"
     begin = r"(?:^|(?<=[.!?…;,|]\s)|(?<=[.!?…;,|]\s\s))(?:[-*#>\[]|[^\S\n])*"
-    return re.compile(rf"{begin}{words}\Z", re.IGNORECASE | re.MULTILINE)
+    return first_use.pattern(rf"{begin}{words}\Z", re.IGNORECASE | re.MULTILINE)
 
 
 def without_blocks(text: str, tag: re.Pattern[str]) -> str:

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from mnemoir.core import first_use
 from mnemoir.core.sentences import sentences_of
 from mnemoir.memory.facts.reading.blocks import without_blocks, without_prompt_in_parts
 from mnemoir.memory.facts.reading.changes import with_new_states
@@ -17,36 +18,38 @@ from mnemoir.memory.facts.reading.frames import opens_frame, outside_frames, wit
 from mnemoir.memory.facts.reading.repairs import repair
 from mnemoir.memory.facts.reading.speakers import addresses, introduces_next, is_spoken_by_other, own_parts
 
-_GAP = re.compile(r"[^\S\n]+")
-_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
-_QUOTED_LINE = re.compile(r"^[^\S\n]*>.*$", re.MULTILINE)
+_GAP = first_use.pattern(r"[^\S\n]+")
+_CODE = first_use.pattern(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_QUOTED_LINE = first_use.pattern(r"^[^\S\n]*>.*$", re.MULTILINE)
 _QUOTES = (
-    re.compile(r"[\"“„«»](?P<inside>[^\"“”„«»\n]{1,2000})[\"“”«»]"),
-    re.compile(r"(?<!\w)['‘‚‹](?P<inside>(?=[A-ZÀ-Þ¿¡]\S* )(?:[^'‘‚‹›\n]|(?<=\w)'(?=\w)){1,400})['›](?!\w)"),
+    first_use.pattern(r"[\"“„«»](?P<inside>[^\"“”„«»\n]{1,2000})[\"“”«»]"),
+    first_use.pattern(r"(?<!\w)['‘‚‹](?P<inside>(?=[A-ZÀ-Þ¿¡]\S* )(?:[^'‘‚‹›\n]|(?<=\w)'(?=\w)){1,400})['›](?!\w)"),
 )
-_BLANK_LINE = re.compile(r"(?<![:,])\n[^\S\n]*\n")  # behind "Dear Tom," and a heading, a letter goes on
-_SPEECH = re.compile(r"[.!?]$|(?:^|\s)(?:i|i'\w+|ich|je|j'\w+|yo|io|eu|ik)(?:\s|$)", re.IGNORECASE)
-_LINK = re.compile(r"https?://\S+")
-_ASIDE = re.compile(r"(?<!\s)\s*\([^()]*\)")
-_TAG = re.compile(r"<(?P<name>[a-z][\w-]{0,40})(?:\s[^<>\n]{0,400})?>", re.IGNORECASE)
+_BLANK_LINE = first_use.pattern(r"(?<![:,])\n[^\S\n]*\n")  # behind "Dear Tom," and a heading, a letter goes on
+_SPEECH = first_use.pattern(r"[.!?]$|(?:^|\s)(?:i|i'\w+|ich|je|j'\w+|yo|io|eu|ik)(?:\s|$)", re.IGNORECASE)
+_LINK = first_use.pattern(r"https?://\S+")
+_ASIDE = first_use.pattern(r"(?<!\s)\s*\([^()]*\)")
+_TAG = first_use.pattern(r"<(?P<name>[a-z][\w-]{0,40})(?:\s[^<>\n]{0,400})?>", re.IGNORECASE)
 _OWN_BEGINNING = (
     r"(?:ich|wir|je|nous|yo|io|eu|ik|wij|soy|estoy|tengo|vivo|trabajo|odio|amo|me llamo|sono|ho|abito|lavoro|adoro|"
     r"mi chiamo|sou|estou|tenho|moro|trabalho|odeio|gosto|chamo-me)\s|j'\w"
 )
-_CUT = re.compile(  # inside of a sentence, between two that each say something
+_CUT = first_use.pattern(  # inside of a sentence, between two that each say something
     rf";\s*|(?=¿)|\s?:\s+(?={_OWN_BEGINNING})|"
     r"^according to (?:my|the) (?:doctor|gp|nurse|midwife|test|scan|report|results?|\w+(?:ist|ian|geon)),?\s+"
     r"(?=i(?:'m|'ve)?\s)",
     re.IGNORECASE,
 )
-_MAY_CUT = re.compile(r"[;¿:]|^according\s", re.IGNORECASE)
-_PIECE = re.compile(r".{1,1500}(?:,\s|\s|$)|\S+", re.DOTALL)  # of a sentence; the patterns must stay fast on lists
+_MAY_CUT = first_use.pattern(r"[;¿:]|^according\s", re.IGNORECASE)
+_PIECE = first_use.pattern(
+    r".{1,1500}(?:,\s|\s|$)|\S+", re.DOTALL
+)  # of a sentence; the patterns must stay fast on lists
 _BEGIN = r"(?:^|(?<=[.!?]\s))"
 _POLITE = (
     r"(?:(?:hi|hello|hey|please|pls|can you|could you|would you|bitte|kannst du|könntest du|peux-tu|pouvez-vous|"
     r"puedes|podrías|puoi|potresti|podes?|poderia|kun je|kan je|por favor|per favore),?\s+)*"
 )
-_MATERIAL = re.compile(  # what follows the colon is a text to work on
+_MATERIAL = first_use.pattern(  # what follows the colon is a text to work on
     rf"{_BEGIN}{_POLITE}(?!check (?:this|it) out)"
     r"(?:translat|fix|correct(?!ion\s?:)|proofread|rewrit|rephras|paraphras|summari[sz]|improv|edit|check|classif|analy[sz]|"
     r"explain|review|shorten|polish|convert|continue|complete|extract|repeat|read|transcrib|describe|write|reply to|"
@@ -65,15 +68,15 @@ _ROLES = (
     r"user|human|assistant|ai|bot|chatgpt|gpt|claude|gemini|system|system prompt|benutzer|nutzer|assistent|"
     r"utilisateur|assistante|usuario|asistente|utente|assistente|usu[áa]rio|gebruiker"
 )
-_ROLE_LABEL = re.compile(
+_ROLE_LABEL = first_use.pattern(
     rf"{_BEGIN}[ \t>*_#\[(-]*(?:{_ROLES})[\])*_]*\s*(?:\([^)\n]*\))?\s*:", re.IGNORECASE | re.MULTILINE
 )
-_SPEAKER = re.compile(  # a line of a chat between people: "[12:03] Anna: ..."
+_SPEAKER = first_use.pattern(  # a line of a chat between people: "[12:03] Anna: ..."
     r"^(?P<time>\[?\d{1,2}[:.]\d\d(?:[:.]\d\d)?[^\S\n]?(?:[AaPp][Mm])?\]?,?[^\S\n]*-?[^\S\n]*)?"
     r"(?P<who>[A-ZÀ-Þ][\w'.-]*(?: [A-ZÀ-Þ][\w'.-]*)?)[^\S\n]?:[^\S\n](?P<said>.*)$",
     re.MULTILINE,
 )
-_MAIL = re.compile(  # the head of a mail, behind which somebody writes
+_MAIL = first_use.pattern(  # the head of a mail, behind which somebody writes
     r"(?:^[^\S\n]*(?:From|To|Cc|Subject|Date|Sent|Reply-To|Von|An|Betreff|Datum|Gesendet|De|À|Objet|Envoyé|Para|Asunto|"
     r"Fecha|Enviado|Da|A|Oggetto|Data|Inviato|Assunto|Van|Aan|Onderwerp|Verzonden)[^\S\n]?:[^\n]*(?:\n|\Z)){2,}|"
     r"^[^\S\n]*-{2,}[^\S\n]*(?:forwarded|original message|weitergeleitet|ursprüngliche nachricht|message transféré|"
@@ -81,7 +84,7 @@ _MAIL = re.compile(  # the head of a mail, behind which somebody writes
     r"mensagem (?:encaminhada|original)|oorspronkelijk bericht)",
     re.IGNORECASE | re.MULTILINE,
 )
-_FORWARDED = re.compile(  # a mail or message that is passed on
+_FORWARDED = first_use.pattern(  # a mail or message that is passed on
     r"^[^\S\n]*\W{0,3}(?:(?:(?:Fwd|FWD|fwd|Fw|FW|WG|Wg|TR|Tr|RV|Rv|ENC|Enc|DOORST)[^\S\n]?:(?=[^\S\n]*\S))|"
     r"(?i:forwarded(?: message| mail| e-?mail)?|weitergeleitete (?:nachricht|mail|e-mail)|weitergeleitet|"
     r"(?:message|courriel|mail) (?:transféré|transmis)|transféré|(?:mensaje|correo) reenviado|reenviado|"
@@ -90,7 +93,7 @@ _FORWARDED = re.compile(  # a mail or message that is passed on
     r"[^\S\n]?(?::|\n))",
     re.MULTILINE,
 )
-_MAIL_IN_A_LINE = re.compile(
+_MAIL_IN_A_LINE = first_use.pattern(
     r"^[^\S\n]*(?:Subject|Betreff|Objet|Asunto|Oggetto|Assunto|Onderwerp)[^\S\n]?:[^\n]{0,2000}\b(?:regards|sincerely|"
     r"yours|cheers|grü(?:ß|ss)en?|cordialement|salutations|saludos|atentamente|saluti|cumprimentos|atenciosamente|"
     r"groet(?:en|jes)?)\b|"
@@ -98,30 +101,30 @@ _MAIL_IN_A_LINE = re.compile(
     r"dear|hallo|liebe[rs]?|bonjour|chère?|hola|querid[oa]|estimad[oa]|ciao|car[oa]|gentile|olá|prezad[oa]|beste)\b",
     re.IGNORECASE | re.MULTILINE,
 )
-_TEMPLATE = re.compile(
+_TEMPLATE = first_use.pattern(
     r"^#{2,6}[^\S\n]*(?:instructions?|response|human|assistant)[^\S\n]*:", re.IGNORECASE | re.MULTILINE
 )
-_PERSONA = re.compile(
+_PERSONA = first_use.pattern(
     r"\W*(?:system(?: prompt| message)?\W+)?(?:(?:you are|you're|act as|your name is|du bist|sie sind|"
     r"tu es|vous êtes|eres|sei|tu sei|você é|tu és|je bent|jij bent|u bent)\b[^.!?\n]*"
     r"\b(?:assistant|assistent|asistente|assistente|bot|chatbot|ai|ki|ia|model|modell|"
     r"modelo|modello|modèle|agent|agente|expert|character|tutor)\b)",
     re.IGNORECASE,
 )
-_INSTRUCTION = re.compile(
+_INSTRUCTION = first_use.pattern(
     r"(?:^|(?<=[.!?:]\s)|(?<=\n))[-*\d.)\s]*(?:you (?:are|must|should|will|can|have|do|never|always)|"
     r"your (?:task|role|job|goal|name|purpose|answers?)|(?:always|never|do not|don't|only) \w+|"
     r"(?:respond|answer|reply|speak) (?:in|with|only|as|to)|be (?:concise|helpful|polite|friendly|brief)|"
     r"user'?s?\b|the user\b)",
     re.IGNORECASE,
 )
-_EMOTE = re.compile(  # "*draws the sword*" opens a turn of a play; a gesture does not
+_EMOTE = first_use.pattern(  # "*draws the sword*" opens a turn of a play; a gesture does not
     r"^[^\S\n]*\*(?=[a-zà-ÿ])(?![^*\n]*\b(?:sigh|laugh|eye|hand|breath|head|shoulder|cough|nod|wave|smile|throat|"
     r"aug|hand|kopf|luft|yeux|main|tête|ojos|mano|cabeza|occhi|testa|olhos|mão|cabeça|ogen|hoofd|"
     r"i|i'm|my|ich|mein|je|mon|ma|yo|mi|io|mio|mia|eu|meu|minha|ik|mijn)s?\b)[^*\n]*\s[^*\n]*\*(?!\*)",
     re.MULTILINE,
 )
-_SARCASM = re.compile(
+_SARCASM = first_use.pattern(
     r"^(?:oh,? (?:sure|great|yes|yeah|wonderful|fantastic|brilliant|perfect|lovely|joy|good|nice|of course)|"
     r"yeah,? (?:right|sure)|sure,? because|because i (?:just|so)|wow,)\b.*"
     r"\bi (?:\w+ )?(?:love|adore|enjoy|live for)\b"

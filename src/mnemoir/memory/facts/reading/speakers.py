@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
+from mnemoir.core import first_use
 from mnemoir.core.accents import aligned_text, without_accents
 from mnemoir.memory.facts.reading.frames import introduces_quote, opens_frame, takes_itself_back
 from mnemoir.memory.facts.reading.kinds import LANGUAGES, kind_words, languages_of
@@ -26,7 +27,7 @@ from mnemoir.memory.facts.reading.persons import (
     their_words,
 )
 
-_HEADING = re.compile(r"(?P<who>[^:\n]{1,120}):\s*$")
+_HEADING = first_use.pattern(r"(?P<who>[^:\n]{1,120}):\s*$")
 _SOMEBODY = "einer|jemand|someone|somebody|quelqu'un|alguien|qualcuno|alguem|iemand"
 _TO_WHOM = (
     r"(?:-(?:me|nos|te|lhe))?"
@@ -34,14 +35,14 @@ _TO_WHOM = (
     rf"hem|tegen|{_SOMEBODY}|this|these|the following|back|folgendes|ceci|esto|questo|isto|dit|today|yesterday|once|"
     r"always|heute|gestern|hier|ayer|ieri|ontem|gisteren|sempre|siempre|toujours|immer|altijd|oft|souvent))*"
 )
-_NAME = re.compile(r"[A-ZÀ-Þ][a-zà-ÿ][\w'’-]*(?: (?:[A-ZÀ-Þ]\.|[A-ZÀ-Þ][a-zà-ÿ][\w'’-]*)){0,2}")
+_NAME = first_use.pattern(r"[A-ZÀ-Þ][a-zà-ÿ][\w'’-]*(?: (?:[A-ZÀ-Þ]\.|[A-ZÀ-Þ][a-zà-ÿ][\w'’-]*)){0,2}")
 _EDGES = " \t.,:;!?\"'*_()[]-–—…"
 _OPENING = " \t¿¡\"'"
-_COLON = re.compile(r"\s?:(?=\s+\S)")
+_COLON = first_use.pattern(r"\s?:(?=\s+\S)")
 _JOINS = "and|but|so|und|aber|et|mais|pero|y|e|ma|mas|en|maar"
-_BREAK = re.compile(rf"[,;:.!?]|\s[-–—]+\s|\s(?:{_JOINS})\s", re.IGNORECASE)
-_JOIN_AT_END = re.compile(rf"[,;]?\s(?:{_JOINS})\s?$", re.IGNORECASE)
-_WORD = re.compile(r"[^\W\d_][\w'-]*")
+_BREAK = first_use.pattern(rf"[,;:.!?]|\s[-–—]+\s|\s(?:{_JOINS})\s", re.IGNORECASE)
+_JOIN_AT_END = first_use.pattern(rf"[,;]?\s(?:{_JOINS})\s?$", re.IGNORECASE)
+_WORD = first_use.pattern(r"[^\W\d_][\w'-]*")
 _LONGEST_HEADING = 160  # characters before a colon, or of a clause with a verb of saying
 _MOST_REPORTS = 20  # verbs of saying in a sentence that are looked at
 
@@ -191,7 +192,7 @@ def _says(word: str) -> bool:
 @cache
 def _saying_words() -> re.Pattern[str]:
     words = "|".join(kind_words(code, "saying") for code in LANGUAGES)
-    return re.compile(rf"(?:{words})", re.IGNORECASE)
+    return first_use.pattern(rf"(?:{words})", re.IGNORECASE)
 
 
 @lru_cache(maxsize=8192)
@@ -202,7 +203,7 @@ def _tells(word: str) -> bool:
 
 @cache
 def _saying_verb(code: str) -> re.Pattern[str]:
-    return re.compile(rf"(?:{kind_words(code, 'saying')}|{_words('showing', code)})(?!\w)", re.IGNORECASE)
+    return first_use.pattern(rf"(?:{kind_words(code, 'saying')}|{_words('showing', code)})(?!\w)", re.IGNORECASE)
 
 
 @cache
@@ -215,7 +216,7 @@ def _report(code: str) -> re.Pattern[str]:
     any_words = r"(?:[\w'-]+\s+){0,3}?" if code in ("en", "de", "fr", "nl") else ""
     joined = rf",?\s+(?:{_words('that', code)})(?:\s+|(?<='))(?={any_words}{speaks})"
     bare = rf"(?P<bare>\s+(?={speaks}))" if code == "en" else "(?P<bare>(?!))"
-    return re.compile(rf"{who}{told}(?:{joined}|,\s+(?={speaks})|{bare})", re.IGNORECASE)
+    return first_use.pattern(rf"{who}{told}(?:{joined}|,\s+(?={speaks})|{bare})", re.IGNORECASE)
 
 
 @cache
@@ -226,12 +227,12 @@ def _others_text(code: str) -> re.Pattern[str]:
     owner = rf"(?:{name}|(?:my |our )?(?:{kin}))'s" if code == "en" else "(?!)"
     whose = rf"(?:(?:{_words('places', code)})\s+)?(?:{owner}|{their_words(code)})\s+\w+(?:\s+\w+){{0,3}}$"
     behind = r"(?:\w+\s+){1,3}(?:dele|dela|deles|delas)$" if code == "pt" else "(?!)"
-    return re.compile(rf"{whose}|{behind}", re.IGNORECASE)
+    return first_use.pattern(rf"{whose}|{behind}", re.IGNORECASE)
 
 
 @cache
 def _list(kind: str, code: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w)(?:{_words(kind, code)})(?!\w)", re.IGNORECASE)
+    return first_use.pattern(rf"(?<!\w)(?:{_words(kind, code)})(?!\w)", re.IGNORECASE)
 
 
 def _words(kind: str, code: str) -> str:
@@ -248,7 +249,7 @@ def _tail(code: str) -> re.Pattern[str]:
     behind = rf"(?:,\s*|\s)(?:{saying})\s+(?:{person}|{others})(?:\s+\w+)?"
     inverted = rf",\s*(?:{person}|{others})\s+(?:{saying}){_TO_WHOM}"
     perfect = rf",\s*(?:hat|haben|heeft|hebben)\s+(?:{person}|{others})\s+(?:{saying})"
-    return re.compile(rf"(?:{behind}|{inverted}|{perfect})[\s.!?\"']*$", re.IGNORECASE)
+    return first_use.pattern(rf"(?:{behind}|{inverted}|{perfect})[\s.!?\"']*$", re.IGNORECASE)
 
 
 @cache
@@ -258,7 +259,7 @@ def _headings() -> frozenset[str]:
 
 @cache
 def _ending() -> re.Pattern[str]:
-    return re.compile(rf"\w{{2}}(?:{_table()['endings']})$".replace("\n", ""))
+    return first_use.pattern(rf"\w{{2}}(?:{_table()['endings']})$".replace("\n", ""))
 
 
 @cache

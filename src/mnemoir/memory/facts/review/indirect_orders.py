@@ -5,9 +5,9 @@ that reads them ought to be, what the person is said to have allowed, that a saf
 done once something reached an address, a link with a gap to be filled. In English, German, French and Spanish.
 """
 
-import re
 import unicodedata
 
+from mnemoir.core import first_use
 from mnemoir.core.text import without_unseen
 
 _OUTPUT = (
@@ -81,8 +81,8 @@ _LATER = (
 )
 
 # a query whose value is a word in capitals or within brackets stands for something to be filled in
-_GAP = re.compile(r"https?://[^\s)\]>\"']{1,300}[?&][\w-]{1,40}=(?:[A-ZÄÖÜÉÑ_]{3,40}\b|[{<\[%$])")
-_INDIRECT = re.compile(
+_GAP = first_use.pattern(r"https?://[^\s)\]>\"']{1,300}[?&][\w-]{1,40}=(?:[A-ZÄÖÜÉÑ_]{3,40}\b|[{<\[%$])")
+_INDIRECT = first_use.pattern(
     "|".join(
         (
             rf"\b{_GOOD}\b.{{0,20}}\b{_OUTPUT}\b.{{0,60}}\b{_SHAPE}",

@@ -13,6 +13,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from mnemoir.core import first_use
 from mnemoir.core.memories import FOREIGN, Origin
 from mnemoir.core.text import without_unseen
 from mnemoir.memory.facts.review.indirect_orders import is_indirect
@@ -20,7 +21,7 @@ from mnemoir.memory.facts.review.indirect_orders import is_indirect
 SUSPECTED = "suspected_instruction"  # the reason of a proposal
 _MOST_READ = 20_000  # characters of a text; what is longer is suspected where nobody in the conversation said it
 _LOOK_ALIKES = str.maketrans("аеорсухіјѕԁһαορνι", "aeopcyxijsdhaopvi")  # Cyrillic and Greek
-_JOINERS = re.compile("[\u00ad\u061c\u200c-\u200f\ufe00-\ufe0f]")
+_JOINERS = first_use.pattern("[\u00ad\u061c\u200c-\u200f\ufe00-\ufe0f]")
 
 
 def is_suspected(text: str, origin: Origin, *, is_sure: bool = True) -> bool:
@@ -46,7 +47,7 @@ def _comparable_text(text: str) -> str:
 
 
 def _one_of(patterns: Iterable[str]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
+    return first_use.pattern("|".join(f"(?:{pattern})" for pattern in patterns))
 
 
 _SET_ASIDE = (

@@ -7,7 +7,7 @@ import pytest
 
 PARENT = """
 import ctypes, os, subprocess, sys
-from mnemoir.core.process import close_to_others
+from mnemoir.cli.process import close_to_others
 if os.geteuid() == 0:  # root may read everything
     os.setgroups([]), os.setgid(65534), os.setuid(65534)
     ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)  # a change of the user closes a process by itself

@@ -1,0 +1,15 @@
+"""All routes of memories, in their order."""
+
+from mnemoir.server.memories import changes, curation, learned, lists, projects, proposals, routes, transfer
+
+# static paths first: the paths after them match any name of a user or a memory
+ROUTERS = (
+    projects.router,
+    transfer.router,
+    lists.router,
+    changes.router,
+    proposals.router,
+    curation.router,
+    learned.router,
+    routes.router,
+)
