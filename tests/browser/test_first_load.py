@@ -1,8 +1,11 @@
 """What a browser fetches before one can chat."""
 
+import asyncio
+import contextlib
+
 import aiohttp
 import pytest
-from playwright.async_api import Response, expect
+from playwright.async_api import Error, Response, Route, expect
 
 from tests.browser.conftest import OpenWindow
 from tests.browser_kit import Site
@@ -12,6 +15,12 @@ from tests.stages import staged
 MOST = {"script": 300_000, "stylesheet": 42_000, "font": 50_000}
 
 
+async def _let_go(route: Route, when: asyncio.Event) -> None:
+    await when.wait()
+    with contextlib.suppress(Error):  # the page may be gone
+        await route.continue_()
+
+
 @pytest.mark.parametrize("address", staged(["/?conversation=tea", "/"], quick=1))
 async def test_the_chat_needs_few_bytes(site: Site, open_window: OpenWindow, address: str) -> None:
     said = [{"role": "user", "content": "Which tea?"}, {"role": "assistant", "content": "*Green* tea."}]
@@ -19,6 +28,9 @@ async def test_the_chat_needs_few_bytes(site: Site, open_window: OpenWindow, add
         await http.post("/api/conversations", json={"id": "tea", "messages": said})
     window = await open_window(site, alone=True)
     answers: list[Response] = []
+    shown = asyncio.Event()
+    # what draws notices comes half a second later: on a busy machine that is before the page is there
+    await window.page.route("**/noticesShown-*", lambda route: _let_go(route, shown))
     window.page.on("response", lambda answer: answers.append(answer))
     page = await window.go(address)
     await expect(page.get_by_role("textbox", name="Message")).to_be_editable()
@@ -27,6 +39,7 @@ async def test_the_chat_needs_few_bytes(site: Site, open_window: OpenWindow, add
     scripts = [answer for answer in answers if answer.request.resource_type == "script"]
     assert scripts
     assert {answer.headers["content-encoding"] for answer in scripts} == {"gzip"}
+    shown.set()
     for kind, most in MOST.items():
         sizes = [int(one.headers["content-length"]) for one in answers if one.request.resource_type == kind]
         assert 0 < sum(sizes) <= most, (kind, sizes, [a.url for a in answers if a.request.resource_type == kind])

@@ -10,6 +10,7 @@ import { router } from './routes';
 import { AccessGate } from './shell/AccessGate';
 import { Waiting } from './shell/Waiting';
 import { theme, variables } from './theme';
+import { ThemeColour } from './ThemeColour';
 
 const JoinPage = lazy(async () => ({ default: (await import('@/features/signIn/JoinPage')).JoinPage }));
 const isJoining = window.location.pathname.endsWith('/join');
@@ -23,6 +24,7 @@ export function App() {
       cssVariablesResolver={variables}
       getStyleNonce={styleNonce}
     >
+      <ThemeColour />
       <QueryClientProvider client={queries}>
         <ModalsProvider>
           <Notices />

@@ -18,6 +18,7 @@ export const theme = createTheme({
   respectReducedMotion: true,
   focusRing: 'auto',
   components: {
+    Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     // without it a menu has a child that is no item, which screen readers stumble over
     Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false } }),
   },

@@ -59,6 +59,19 @@ test('the sign of memory is as green as the memory API says', () => {
   expect(COLOURS['--indicator']).toEqual(['#4caf50', '#4caf50']);
 });
 
+test('what frames the page has the colour of its shell', () => {
+  const page = readFileSync('index.html', 'utf8');
+  const manifest = readFileSync('public/manifest.webmanifest', 'utf8');
+  const { theme_color, background_color } = JSON.parse(manifest) as Record<string, string>;
+  const named = [...page.matchAll(/name="theme-color" content="([^"]+)" media="\(prefers-color-scheme: (\w+)\)"/g)];
+  const [light, dark] = COLOURS['--surface-shell'] ?? [];
+  expect(named.map(([, colour, scheme]) => [scheme, colour])).toEqual([
+    ['light', light],
+    ['dark', dark],
+  ]);
+  expect([theme_color, background_color]).toEqual([light, light]);
+});
+
 test('there is something that draws', () => {
   expect(drawing.size).toBeGreaterThan(300);
   expect([...drawing.values()].join('')).toContain('var(--type-small)');

@@ -85,7 +85,6 @@ test('what another tab has undone already is undone, and no error', async () => 
 });
 
 test.each<[string, LearnedFrom]>([
-  ['Nothing new to remember.', { ...NOTHING, state: 'nothing' }],
   ['Already known: Is vegetarian', { ...NOTHING, state: 'known', known: [{ id: 'mem_1', memory: 'Is vegetarian' }] }],
   [
     'Waiting for review: Is vegetarian',
@@ -106,13 +105,13 @@ test.each<[string, LearnedFrom]>([
   expect(await screen.findByText(new RegExp(`^${beginning}`))).toHaveTextContent(words);
 });
 
-test('where nothing was to be learned nothing is said', async () => {
+test.each(['none', 'nothing'] as const)('where %s was learned nothing is said', async state => {
   const asked = vi.fn();
   answered();
   server.use(
     http.get(LEARNED, () => {
       asked();
-      return HttpResponse.json(NOTHING);
+      return HttpResponse.json({ ...NOTHING, state });
     }),
   );
   await waitFor(() => expect(asked).toHaveBeenCalled());

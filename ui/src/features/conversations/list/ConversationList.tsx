@@ -64,7 +64,7 @@ interface RowProps {
 const Row = memo(function Row({ conversation, to, isChosen }: RowProps) {
   const { id, title, preview, message_count: count, updated_at: at, tags } = conversation;
   return (
-    <Link to={to} className={classes.entry ?? ''} aria-current={isChosen ? 'page' : undefined}>
+    <Link data-row to={to} className={classes.entry ?? ''} aria-current={isChosen ? 'page' : undefined}>
       <span className={classes.title}>
         <Words limit={200}>{title || preview || id}</Words>
       </span>

@@ -72,7 +72,7 @@ function isLikely(hit: FoundMessage): boolean {
 function Row({ hit, query, to, isChosen }: RowProps) {
   const { conversation_id: id, title, preview, message } = hit;
   return (
-    <Link to={to} className={classes.entry ?? ''} aria-current={isChosen ? 'page' : undefined}>
+    <Link data-row to={to} className={classes.entry ?? ''} aria-current={isChosen ? 'page' : undefined}>
       <span className={classes.preview}>
         <Words limit={120}>{title || preview || id}</Words>
       </span>
