@@ -1,12 +1,13 @@
 /// <reference types="vitest/config" />
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
-import { defineConfig } from 'vite';
+import { defineConfig, type Plugin } from 'vite';
 
 const server = process.env.MNEMOIR_URL ?? 'http://127.0.0.1:6060';
 
 export default defineConfig({
-  plugins: [react()],
+  plugins: [singleIcons(), react()],
   base: './', // below whatever path the server is reached at; index.html has a <base>
   html: { cspNonce: 'MNEMOIR_NONCE' }, // the server puts a new one in its place with each answer
   resolve: { alias: { '@': fileURLToPath(new URL('./src', import.meta.url)) } },
@@ -38,3 +39,26 @@ export default defineConfig({
     isolate: false, // modules are loaded once for all files of a process; setup.ts clears what tests change in them
   },
 });
+
+/** Each icon as a module of its own: the one file that has them all would come with the first page, for all pages. */
+function singleIcons(): Plugin {
+  const all = readFileSync(new URL('./node_modules/react-icons/tb/index.mjs', import.meta.url), 'utf8');
+  const id = /^\0?react-icons\/tb\/(Tb\w+)$/;
+  return {
+    name: 'single-icons',
+    apply: 'build',
+    enforce: 'pre',
+    transform: code =>
+      code.replace(/import \{([^}]*)\} from 'react-icons\/tb';/g, (_, names: string) =>
+        [...names.matchAll(/\w+/g)].map(([name]) => `import { ${name} } from 'react-icons/tb/${name}';`).join(' '),
+      ),
+    resolveId: source => (id.test(source) ? `\0${source}` : undefined),
+    load(module) {
+      const [, name] = id.exec(module) ?? [];
+      if (name === undefined) return undefined;
+      const [icon] = new RegExp(`export function ${name} \\([^]*?\\n\\};`).exec(all) ?? [];
+      if (icon === undefined) throw new Error(`react-icons/tb has no ${name}.`);
+      return `import { GenIcon } from 'react-icons/lib';\n${icon}`;
+    },
+  };
+}

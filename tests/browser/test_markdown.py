@@ -33,6 +33,8 @@ async def test_a_wide_table_scrolls_and_a_formula_is_set(site: Site, open_window
     window = await open_window(site)
     page = await window.go("/?conversation=trains")
     await expect(page.locator("math mfrac")).to_be_visible()
+    await page.evaluate("document.fonts.ready")
+    assert await page.evaluate("document.fonts.check('16px \"STIX Two Math\"')")
     await expect(page.get_by_text("costs $5 to $10.")).to_be_visible()
     for size in (WIDE, NARROW):
         await window.look("light", size)

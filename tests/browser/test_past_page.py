@@ -56,7 +56,7 @@ async def test_a_chat_archive_is_told_imported_learned_from_and_undone(ruled: Si
     await one.get_by_role("button", name="Learn from it").click()
     question = page.get_by_role("status").filter(has_text="Learn from these chats?")
     await expect(question).to_contain_text("3 things that you said")
-    await expect(question).to_contain_text("without a call of a model")
+    await expect(question).to_contain_text("without calling a model")
     await window.has_no_barrier()
     await question.get_by_role("button", name="Learn", exact=True).click()
     await expect(one).to_contain_text("Learned")

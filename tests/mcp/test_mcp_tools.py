@@ -250,6 +250,8 @@ TAKES = "Call the tool again; its arguments are"
         ("search_memories", {"query": "x", "limit": 1000}, "The argument `limit` must be at most 100."),
         ("search_memories", {"query": "x", "limit": 0}, "The argument `limit` must be at least 1."),
         ("search_memories", {"query": "x", "limit": "ten"}, "The argument `limit` must be a whole number."),
+        ("search_memories", {"query": "x", "limit": True}, "The argument `limit` must be a whole number."),
+        ("search_memories", {"query": "x", "limit": 1e30}, "The argument `limit` is too large."),
         ("search_memories", {"query": ""}, "The argument `query` must not be empty."),
         ("search_memories", {"query": "  "}, "The argument `query` must not be blank."),
         ("update_memory", {"memory_id": "mem_1", "text": " "}, "The argument `text` must not be blank."),

@@ -28,11 +28,13 @@ BUILT = {
     "assets/app-1a2b.js": SCRIPT.encode(),
     "assets/style-3c4d.css": b"body{color:red}" * 100,
     "assets/font-5e6f.woff2": bytes(range(256)) * 4,
+    "manifest.webmanifest": b"{}",
     "icon.svg": b"<svg xmlns='http://www.w3.org/2000/svg'/>",
 }
 POLICY = (
     r"default-src 'none'; script-src 'self'; style-src 'self' 'nonce-[A-Za-z0-9_-]{16,}'; img-src 'self' blob:; "
-    r"font-src 'self'; connect-src 'self'; base-uri 'self'; form-action 'none'; frame-ancestors 'none'"
+    r"font-src 'self'; connect-src 'self'; manifest-src 'self'; "
+    r"base-uri 'self'; form-action 'none'; frame-ancestors 'none'"
 )
 
 
@@ -132,6 +134,7 @@ async def test_each_page_has_a_nonce_of_its_own_and_is_kept_by_nobody(site):
         ("assets/style-3c4d.css", "text/css; charset=utf-8"),
         ("assets/font-5e6f.woff2", "font/woff2"),
         ("icon.svg", "image/svg+xml"),
+        ("manifest.webmanifest", "application/manifest+json"),
     ],
 )
 async def test_a_file_comes_as_it_was_built_and_as_what_it_is(site, name, kind):

@@ -56,6 +56,26 @@ async def test_results_end_by_tokens_and_the_limit_of_five_is_nobodys_wish(serve
     assert await found(server, max_tokens=1) == []
 
 
+async def test_what_is_too_long_is_passed_over_and_counted(server: Server) -> None:
+    await remembered(server, ["Is fond of " + "red " * 3000 + "shoes", "Is fond of night trains"])
+    question = {"query": "What is she fond of?", "user_id": "mira"}
+    both = await server.post("/api/memories/search", question)
+    assert (len(both["results"]), "no_room" in both) == (2, False)
+    for bounds in ({"max_tokens": 1200, "max_fact_tokens": 400}, {"max_tokens": 9999, "max_fact_tokens": 9}):
+        some = await server.post("/api/memories/search", {**question, **bounds})
+        assert [hit["memory"] for hit in some["results"]] == ["Is fond of night trains"]
+        assert some["no_room"] == 1
+
+
+async def test_a_chat_is_shown_what_fits_beside_what_is_too_long(open_server: OpenServer, llm: ScriptedLLM) -> None:
+    server = await open_server(asks(llm))
+    await remembered(server, ["Is fond of " + "red " * 3000 + "shoes", "Is fond of night trains"])
+    question = {"messages": [{"role": "user", "content": "What am I fond of?"}], "memoryEnabled": True}
+    await server.post("/v1/chat/completions", {"model": "any", "user": "mira", **question})
+    shown = llm.requests[-1].body["messages"][-1]["content"]
+    assert ("night trains" in shown, "shoes" in shown) == (True, False)
+
+
 async def test_a_saved_limit_bounds_beside_the_tokens(server: Server) -> None:
     await remembered(server)
     assert (await server.ask("PUT", "/api/memories/settings", {"searchLimit": 5})).status == 200

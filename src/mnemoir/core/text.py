@@ -248,10 +248,14 @@ def fenced_lines(text: str) -> list[RecalledLine]:
 
 
 def _bullet(line: RecalledLine) -> str:
-    """The memory as a single line, without newlines, forged marks and invisible characters."""
-    text = _without_marks(without_unseen(" ".join(line.text_with_origin.split())))
+    text = one_line(line.text_with_origin)
     day = line.day.replace("]", "").replace("\n", " ")
     return f"- [{day}] {text}" if day else f"- {text}"
+
+
+def one_line(text: str) -> str:
+    """The text of a memory as a single line, without newlines, forged marks and invisible characters."""
+    return _without_marks(without_unseen(" ".join(text.split())))
 
 
 def _without_marks(text: str) -> str:

@@ -37,10 +37,17 @@ def _not_blank(text: str) -> str:
     return text
 
 
+def _no_truth(given: Any) -> Any:  # JSON
+    if isinstance(given, bool):
+        raise ValueError("must be a whole number")
+    return given
+
+
+_Number = Annotated[int, BeforeValidator(_no_truth)]
 MemoryId = Annotated[str, Field(description="`id` of a memory, as search and list give it", min_length=1)]
-Few = Annotated[int, Field(description="Maximum number of results", ge=1, le=100)]
-Offset = Annotated[int, Field(ge=0)]
-Tokens = Annotated[int, Field(description="About how many tokens the block may have", ge=1, le=20_000)]
+Few = Annotated[_Number, Field(description="Maximum number of results", ge=1, le=100)]
+Offset = Annotated[_Number, Field(ge=0)]
+Tokens = Annotated[_Number, Field(description="About how many tokens the block may have", ge=1, le=20_000)]
 Query = Annotated[str, Field(description="A question or some words", min_length=1), AfterValidator(_not_blank)]
 Words = Annotated[
     str,

@@ -49,7 +49,7 @@ def offer_connectors(tools: PlainServer) -> None:
     async def search(query: Query) -> Results:
         """Find memories of the person that bear on a question, best first, as documents for `fetch`."""
         owner = tools.owner
-        found = [memory_of(one) for one in await owner.search(query, limit=_MOST_FOUND)]
+        found = [memory_of(one) for one in (await owner.search(query, limit=_MOST_FOUND))["results"]]
         return Results(results=[Found(id=one.id, title=_title(one), url=_url(owner, one)) for one in found])
 
     @tools.offer(LIST, READS)

@@ -60,8 +60,7 @@ class Owner:
         page: Mapping[str, Any] = await self.ask(LIST, {"user_id": self.user, **query})
         return page
 
-    async def search(self, query: str, **more: int) -> list[Mapping[str, Any]]:
-        """The memories that bear on a question, best first."""
-        body = {"query": query, "user_id": self.user, **more}
-        found: list[Mapping[str, Any]] = (await self.ask(SEARCH, body=body))["results"]
+    async def search(self, query: str, **more: int) -> Mapping[str, Any]:
+        """What bears on a question: `results`, best first, and how many more had `no_room`, where there are any."""
+        found: Mapping[str, Any] = await self.ask(SEARCH, body={"query": query, "user_id": self.user, **more})
         return found

@@ -47,6 +47,8 @@ _PROBLEMS = {
     "int_type": "must be a whole number",
     "int_parsing": "must be a whole number",
     "int_from_float": "must be a whole number",
+    "int_parsing_size": "is too large",
+    "unexpected_keyword_argument": "is not known here",
     "greater_than_equal": "must be at least {ge}",
     "less_than_equal": "must be at most {le}",
     "dict_type": "must be an object",

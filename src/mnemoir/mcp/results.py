@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from mnemoir.core.errors import NotFound
-from mnemoir.core.text import RecalledLine, estimate_tokens, without_unseen
+from mnemoir.core.text import RecalledLine, estimate_tokens, one_line, without_unseen
 from mnemoir.mcp.owner import Owner
 
 
@@ -21,7 +21,7 @@ class Memory:
     @property
     def text_with_origin(self) -> str:
         """The memory on one line, behind where it comes from unless the person said it."""
-        return " ".join(RecalledLine(text=self.memory, origin=self.origin or "").text_with_origin.split())
+        return one_line(RecalledLine(text=self.memory, origin=self.origin or "").text_with_origin)
 
     @property
     def line(self) -> str:
@@ -77,14 +77,14 @@ def message_of(hit: Mapping[str, Any]) -> MessageText:
 
 
 def lines_within(memories: Iterable[Memory], max_tokens: int) -> list[str]:
-    """The lines of the first memories that have so many tokens together, by estimate."""
+    """The lines that have at most so many tokens together, by estimate; what does not fit is passed over."""
     lines: list[str] = []
     left = max_tokens
     for memory in memories:
-        left -= estimate_tokens(memory.line)
-        if left < 0:
-            break
-        lines.append(memory.line)
+        line = memory.line
+        if (cost := estimate_tokens(line)) <= left:
+            lines.append(line)
+            left -= cost
     return lines
 
 

@@ -64,10 +64,12 @@ class SearchResult:
     question's language), `links` (trouble with these). `stages` has the duration of each stage, or the reason why it
     did not run.
 
-    `linked` are what may take the last places (`search.linked.with_linked_hits`), the best first.
+    `linked` are what may take the last places (`search.linked.with_linked_hits`), the best first. `no_room` counts
+    the hits that were left out since they have too many tokens.
     """
 
     hits: list[Hit]
+    no_room: int = 0
     linked: Sequence[Hit] = ()
     degraded: tuple[str, ...] = ()
     stages: Mapping[str, StageReport] = field(default_factory=dict)

@@ -27,7 +27,7 @@ from mnemoir.core.zones import first_zone
 from mnemoir.server.door.access import client_keys, presented_key, principal_of
 from mnemoir.server.door.budgets import degraded_by, note_stored, within_quotas
 from mnemoir.server.door.errors import failure, internal_error, outward, stopping
-from mnemoir.server.door.request import header, query, read_model_json, visit_of
+from mnemoir.server.door.request import first_headers, header, query, read_model_json, visit_of
 from mnemoir.server.door.scopes import chat_owner, is_temporary
 from mnemoir.server.door.under_way import Departure, Headers, Outflow, Writer
 from mnemoir.server.live_answers import LiveAnswer
@@ -348,7 +348,7 @@ class ChatRoute:
             request_id=visit_of(scope).request_id,
             memory=chat.memory or switched_on,
             client_task=named_task(header(scope, _TASK))
-            or agent_task(chat.request, partial(header, scope))
+            or agent_task(chat.request, first_headers(scope))
             or recognised_task(chat.request.messages),
             is_temporary=is_temporary(scope, body),
             is_raw=chat.request.raw,

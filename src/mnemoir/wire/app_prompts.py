@@ -212,6 +212,11 @@ _NAME = re.compile(r"[a-z_]{1,40}")
 _INSTRUCTIONS = ("system", "developer", "systemMes")
 
 
+def is_unfilled(value: str) -> bool:
+    """Whether a header's value is a placeholder such as `{{USER_ID}}`, which the client did not fill in."""
+    return "{{" in value
+
+
 def named_task(value: str | None) -> str | None:
     """The task that the header `X-Mnemoir-Task` names; None where it names none.
 
@@ -219,7 +224,7 @@ def named_task(value: str | None) -> str | None:
     value that is no valid name.
     """
     name = (value or "").strip()
-    if not name or name.lower() == "none" or "{{" in name:
+    if not name or name.lower() == "none" or is_unfilled(name):
         return None
     if not _NAME.fullmatch(name):
         raise InvalidRequest(

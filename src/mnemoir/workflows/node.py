@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, distribution, entry_points
 from inspect import isclass
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -167,15 +167,17 @@ def installed_nodes() -> LoadResult:
 @cache
 def node_types() -> Types:
     """All usable node types. The others are logged once and do not stop the server."""
-    entries = entry_points(group=GROUP)
-    return _OwnTypes(entries) if all(map(_is_own, entries)) else _logged_types()
+    return _FoundTypes(distribution("mnemoir").entry_points.select(group=GROUP))
 
 
-class _OwnTypes(Mapping[str, type[Node[Any]]]):
-    """The types of an installation that has only those of Mnemoir: a type is imported when its name is looked up."""
+class _FoundTypes(Mapping[str, type[Node[Any]]]):
+    """All types. One of Mnemoir is imported when its name is looked up, since no other package can take that name.
 
-    def __init__(self, entries: Iterable[EntryPoint]) -> None:
-        self._entries = {entry.name.lower(): entry for entry in entries}
+    What other packages have is looked for when a name is none of these, and when all are asked for.
+    """
+
+    def __init__(self, own: Iterable[EntryPoint]) -> None:
+        self._entries = {entry.name.lower(): entry for entry in own}
         self._found: dict[str, type[Node[Any]]] = {}
 
     def __getitem__(self, name: str) -> type[Node[Any]]:

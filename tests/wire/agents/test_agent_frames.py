@@ -182,7 +182,7 @@ OF_SUBAGENTS = [
 @pytest.mark.parametrize("instructions", OF_SUBAGENTS)
 def test_a_sub_agent_is_told_by_its_instructions(instructions):
     messages = [text_message("system", instructions), text_message("user", SAID)]
-    assert agent_task(ModelRequest(messages=messages), lambda name: None) == "subagent"
+    assert agent_task(ModelRequest(messages=messages), {}) == "subagent"
 
 
 def test_a_sub_agent_is_told_by_a_header_and_a_probe_by_its_one_token():
@@ -195,10 +195,10 @@ def test_a_sub_agent_is_told_by_a_header_and_a_probe_by_its_one_token():
         b"x-parent-agent-id",
         b"x-subagent",
     ):
-        assert agent_task(asked, {name: "one"}.get) == "subagent"
-        assert agent_task(asked, {name: "false"}.get) is None
+        assert agent_task(asked, {name: b"one"}) == "subagent"
+        assert agent_task(asked, {name: b"false"}) is None
     probe = ModelRequest(messages=asked.messages, sampling=Sampling(max_tokens=1))
-    assert agent_task(probe, lambda name: None) == "probe"
+    assert agent_task(probe, {}) == "probe"
 
 
 MAIN = f"{BILLING}\nYou are Claude Code, Anthropic's official CLI for Claude.\nYou are an interactive agent."
@@ -223,7 +223,7 @@ MAIN = f"{BILLING}\nYou are Claude Code, Anthropic's official CLI for Claude.\nY
 )
 def test_the_main_agent_is_no_side_task(instructions):
     messages = [text_message("system", instructions), text_message("user", SAID)]
-    assert agent_task(ModelRequest(messages=messages), lambda name: None) is None
+    assert agent_task(ModelRequest(messages=messages), {}) is None
     assert recognised_task(messages) is None
 
 

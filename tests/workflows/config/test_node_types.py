@@ -3,7 +3,8 @@
 from importlib.metadata import EntryPoint
 from typing import ClassVar
 
-from mnemoir.workflows.node import GROUP, ValueNode, load
+from mnemoir.workflows import node
+from mnemoir.workflows.node import GROUP, ValueNode, installed_nodes, load, node_types
 from mnemoir.workflows.nodes.standard import Standard
 
 
@@ -76,3 +77,18 @@ def test_a_name_used_twice_goes_to_the_first_type_and_ours_come_first():
 
 def test_an_entry_that_is_listed_twice_counts_once():
     assert load([STANDARD, STANDARD]).problems == []
+
+
+def test_a_type_of_mnemoir_is_found_without_a_look_at_other_packages(monkeypatch):
+    def refuse(**_: str) -> None:
+        raise AssertionError("all packages were looked through")
+
+    node_types.cache_clear()
+    monkeypatch.setattr(node, "entry_points", refuse)
+    assert node_types()["respond"].kind == "Respond"
+
+
+def test_other_names_of_a_type_and_unknown_ones_are_looked_for_among_all():
+    assert node_types()["keywordsearchperformertool"].kind == "ConversationalKeywordSearchPerformerTool"
+    assert node_types().get("nothing of that name") is None
+    assert dict(node_types()) == dict(installed_nodes().types)

@@ -1,16 +1,16 @@
 import { MantineProvider } from '@mantine/core';
 import { ModalsProvider } from '@mantine/modals';
-import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { RouterProvider } from 'react-router';
 import { newQueryClient } from '@/shared/api/queries';
-import { contrast } from './contrast';
 import { styleNonce } from './nonce';
+import { Notices } from './Notices';
 import { router } from './routes';
 import { AccessGate } from './shell/AccessGate';
 import { Waiting } from './shell/Waiting';
-import { theme } from './theme';
+import { theme, variables } from './theme';
+import { ThemeColour } from './ThemeColour';
 
 const JoinPage = lazy(async () => ({ default: (await import('@/features/signIn/JoinPage')).JoinPage }));
 const isJoining = window.location.pathname.endsWith('/join');
@@ -21,12 +21,13 @@ export function App() {
     <MantineProvider
       theme={theme}
       defaultColorScheme="auto"
-      cssVariablesResolver={contrast}
+      cssVariablesResolver={variables}
       getStyleNonce={styleNonce}
     >
+      <ThemeColour />
       <QueryClientProvider client={queries}>
         <ModalsProvider>
-          <Notifications position="bottom-right" />
+          <Notices />
           {isJoining ? (
             <Suspense fallback={<Waiting />}>
               <JoinPage />

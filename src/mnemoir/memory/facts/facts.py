@@ -15,7 +15,7 @@ from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.events import Reply, Usage
 from mnemoir.core.ids import MemoryId, PlanId
 from mnemoir.core.keyed_lock import KeyedLock
-from mnemoir.core.memories import FOREIGN, Add, HistoryEntry, Hit, Memory, Provenance
+from mnemoir.core.memories import FOREIGN, Add, HistoryEntry, Hit, Memory, Origin, Provenance
 from mnemoir.core.messages import ModelRequest
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import CONTEXT_MESSAGES, content_hash
@@ -53,6 +53,7 @@ from mnemoir.memory.facts.extract.requests import (
 from mnemoir.memory.facts.reading.changes import with_new_states
 from mnemoir.memory.facts.reading.own_name import speaking_as
 from mnemoir.memory.facts.reading.repairs import is_repair
+from mnemoir.memory.facts.review.gate import Gate
 from mnemoir.memory.facts.review.instructions import SUSPECTED, is_suspected
 from mnemoir.memory.facts.review.quarantine import gives_orders, looked_through
 from mnemoir.memory.facts.review.queue import Review
@@ -124,7 +125,7 @@ class Facts:
         self._defaults = defaults
         self._used = used
         self._clock = clock
-        self.curation = Curation(store, indexing, self.personal, self.text_bound)
+        self.curation = Curation(store, indexing, self.personal, self.text_bound, self._suspicion_of)
         self.plans = Plans(store, self._same_user, clock)
         self.undoing = Undoing(store, indexing)
         self._same_request = KeyedLock()
@@ -183,7 +184,7 @@ class Facts:
     ) -> SearchResult:
         """Memories relevant to `text`, best first; with `among`, only those that this filter lists.
 
-        `before` is what was said just before; `within` ends the hits by their tokens. Of facts that say the same in
+        `before` is what was said just before; `within` bounds the hits by their tokens. Of facts that say the same in
         other words the fullest is given, unless `among` names certain ones or asks for those that are hidden.
         """
         text, *before = await self.personal.query(scope, [text, *before])
@@ -200,14 +201,13 @@ class Facts:
         )
         if among and (among.ids is not None or among.hidden != "without"):
             found = await self._recall.search(scope, question, visible)
-            return replace(found, hits=_in_places(found.hits, found.linked, limit, within), linked=())
+            return _in_places(found, limit, within)
         while True:
             found = await self._recall.search(scope, question, visible)
             with speaking_as([scope.user, *stated_names(hit.memory.text for hit in found.hits)]):
                 hits = (await _each_once(found.hits))[:limit]
                 if len(hits) == limit or not len(found.hits) == question.limit < _MOST_WORDINGS:
-                    places = _in_places(hits, found.linked, limit, within, are_once=True)
-                    return replace(found, hits=places, linked=())
+                    return _in_places(replace(found, hits=hits), limit, within, are_once=True)
             question = replace(question, limit=2 * question.limit)  # others take the places of those left out
 
     async def page(self, scope: Scope, *, limit: int, offset: int = 0, at: datetime | None = None) -> list[Memory]:
@@ -311,6 +311,13 @@ class Facts:
     async def _read(self, exchange: Exchange, policy: str, turns: Sequence[Turn], when: Speaking) -> list[Statement]:
         return await extract(exchange, policy, turns, now=self._clock(), settings=self._defaults, when=when)
 
+    async def _suspicion_of(self, scope: Scope, text: str, origin: Origin) -> tuple[bool, Gate]:
+        """Whether a text that was told may be an instruction, as of an add, and the gate of its project."""
+        project, exchange = await self._settings_of(scope), Exchange(self._model(), partial(self._used, scope))
+        (fact,) = await asyncio.to_thread(with_certainty, [Statement(text)], [Turn(role="user", text=text)])
+        (fact,) = await looked_through(exchange, [replace(fact, origin=origin)], self._defaults.quarantine)
+        return fact.is_suspected, self.review.gate(project.review or self._defaults.review)
+
     async def _store_empty_result(self, scope: Scope, request: AddRequest, usage: Usage) -> AddResult:
         if request.receipt is not None:
             await self._store.commit(scope, [], Provenance(reason=NOTHING_FOUND), receipt=request.receipt)
@@ -373,21 +380,18 @@ async def _each_once(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _in_places(
-    hits: Sequence[Hit],
-    linked: Sequence[Hit],
-    limit: int,
-    within: TokenLimits | None,
-    *,
-    are_once: bool = False,
-) -> list[Hit]:
+    found: SearchResult, limit: int, within: TokenLimits | None, *, are_once: bool = False
+) -> SearchResult:
     """The hits that fit, the last places of them for linked ones; with `are_once` not for other words of one."""
-    fitting = list(hits) if within is None else within.cut(hits)
-    if not linked:
-        return fitting
-    limit = limit if len(fitting) == len(hits) else len(fitting)
+    able = [hit for hit in found.hits if within is None or within.can_hold(hit)]
+    fitting = able if within is None else within.cut(able)
+    no_room = len(found.hits) - len(fitting)
+    if not found.linked:
+        return replace(found, hits=fitting, no_room=no_room)
+    limit = limit if len(fitting) == len(able) else len(fitting)
     places = places_of(limit)
     head = fitting[: limit - places]
     seen = {hit.memory.id for hit in head}
-    fresh = (hit for hit in linked if hit.memory.id not in seen and (not are_once or tells_anew(hit, head)))
+    fresh = (hit for hit in found.linked if hit.memory.id not in seen and (not are_once or tells_anew(hit, head)))
     placed = with_linked_hits(fitting, list(islice(fresh, places)), limit)
-    return placed if within is None else within.cut(placed)
+    return replace(found, hits=placed if within is None else within.cut(placed), linked=(), no_room=no_room)

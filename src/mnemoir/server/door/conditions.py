@@ -62,6 +62,8 @@ def check_conditions(scope: Scope, found: Found) -> None:
     """
     _check_bytes(scope, found)
     if not found.says.is_own:
+        if found.says.known_query:
+            _check_query(scope, found.says)
         return
     if found.says.exact:
         _check_escapes(scope)

@@ -8,7 +8,7 @@ import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
@@ -72,22 +72,24 @@ def route_of(scope: Scope) -> str:
 
 def header(scope: Scope, name: bytes) -> str | None:
     """The first header of that (lower case) name, trimmed; None when there is none."""
-    headers = scope.get(_HEADERS) or _first_headers(scope)  # a chat reads ten of them
-    value = headers.get(name)
+    value = first_headers(scope).get(name)
     return None if value is None else str(value.decode("latin-1").strip())
 
 
-def _first_headers(scope: Scope) -> dict[bytes, bytes]:
-    found = scope[_HEADERS] = dict(reversed(scope["headers"]))
+def first_headers(scope: Scope) -> Mapping[bytes, bytes]:
+    """The first header of each (lower case) name, as it was sent. A chat reads ten of them."""
+    found: Mapping[bytes, bytes] | None = scope.get(_HEADERS)
+    if found is None:
+        found = scope[_HEADERS] = dict(reversed(scope["headers"]))
     return found
 
 
 def one_header(scope: Scope, *names: bytes) -> str | None:
-    """The value of the headers of these (lower case) names, trimmed; None when there is none.
+    """The value of the headers of these (lower case) names, trimmed, as `name_in`; None when there is none.
 
     Raises InvalidRequest where they differ: readers differ in which one counts.
     """
-    if (scope.get(_HEADERS) or _first_headers(scope)).keys().isdisjoint(names):
+    if first_headers(scope).keys().isdisjoint(names):
         return None
     sent = {value.strip(): name for name, value in scope["headers"] if name in names}
     if len(sent) > 1:
@@ -95,7 +97,15 @@ def one_header(scope: Scope, *names: bytes) -> str | None:
         raise InvalidRequest(
             f"The headers {named} have {len(sent)} values that differ. Send one.", code="several_headers"
         )
-    return str(next(iter(sent)).decode("latin-1").strip())
+    return name_in(next(iter(sent)))
+
+
+def name_in(value: bytes) -> str:
+    """A name as a header has it, trimmed: UTF-8 where that is valid, so that it is as in a body, else Latin-1."""
+    try:
+        return value.decode().strip()
+    except UnicodeDecodeError:
+        return value.decode("latin-1").strip()
 
 
 def query(scope: Scope, name: str) -> str | None:

@@ -54,6 +54,7 @@ class Says:
     asks: bool = False  # a POST that only asks, and so is not exact whatever its right
     reads_body: bool = False  # an exact route that reads a body in a form of its own, such as lines of a file
     about: str | None = None  # the path parameter that names the user it is about; None: query `user_id` does
+    known_query: bool = False  # whether a route that is not our own refuses other query parameters, too
     query: tuple[str, ...] | None = None  # all known query parameters; None, until it is registered: by the signature
     lists: tuple[str, ...] = ()  # those of them that may come more than once
     members: tuple[str, ...] = ()  # the known members of its body; by its dependencies
@@ -93,6 +94,7 @@ class More(TypedDict, total=False):
     exact: bool
     asks: bool
     reads_body: bool
+    known_query: bool
     about: str
     query: tuple[str, ...]
     lists: tuple[str, ...]

@@ -16,9 +16,10 @@ from mnemoir.core.scope import Scope as Owner
 from mnemoir.ports.memory_store import Project
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.options import ServerOptions
-from mnemoir.server.door.request import header, one_header, query, quoted_name
+from mnemoir.server.door.request import header, name_in, one_header, query, quoted_name
 from mnemoir.server.door.table import found_in
 from mnemoir.wire.agents.tasks import CODEX_AGENT, CODEX_SESSION_HEADER
+from mnemoir.wire.app_prompts import is_unfilled
 from mnemoir.wire.session import asks_to_store, session_name
 
 PROJECT_HEADERS = (b"x-mnemoir-project", b"x-etienne-project")  # the second is that of Etienne's page
@@ -216,10 +217,22 @@ def chat_owner(scope: Scope, body: Mapping[str, Any], named: str | None, options
 def user_of(scope: Scope, options: ServerOptions, named: str | None = None) -> str:
     """The user of a request: its key's, else the one that its body has `named`, the header's, the settings'.
 
-    Raises InvalidRequest where headers name several.
+    Raises InvalidRequest where headers name several, and for a placeholder that was not filled in: all who send it
+    would be one person.
     """
-    sent = (bound_user(), named, one_header(scope, b"x-user-id"))
-    return next((name for name in sent if name is not None and name.strip()), options.default_user)
+    sent = one_header(scope, b"x-user-id")
+    if (
+        known := next((name for name in (bound_user(), named) if name is not None and name.strip()), None)
+    ) is not None:
+        return known
+    if sent and is_unfilled(sent):
+        raise InvalidRequest(
+            f"The header X-User-Id is {quoted_name(sent)}, a placeholder that the client did not fill in. "
+            "Write a name there, or leave the header out.",
+            code="unfilled_placeholder",
+            field="X-User-Id",
+        )
+    return sent or options.default_user
 
 
 def session_id(scope: Scope, body: Mapping[str, Any], options: ServerOptions) -> str | None:
@@ -248,11 +261,6 @@ def is_temporary(scope: Scope, body: Mapping[str, Any]) -> bool:
 
 
 def _values(scope: Scope, name: str) -> Iterator[str]:
-    """All values of a header, decoded as UTF-8 where valid, so that an id is the same in a header as in a body."""
+    """All values of a header."""
     wanted = name.lower().encode("latin-1")
-    for key, value in scope["headers"]:
-        if key == wanted:
-            try:
-                yield value.decode()
-            except UnicodeDecodeError:
-                yield value.decode("latin-1")
+    yield from (name_in(value) for key, value in scope["headers"] if key == wanted)

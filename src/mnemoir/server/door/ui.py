@@ -124,7 +124,8 @@ def content_security(nonce: str) -> str:
     """The Content-Security-Policy of a page: its own files, and style elements with `nonce`."""
     return (
         f"default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; img-src 'self' blob:; "
-        "font-src 'self'; connect-src 'self'; base-uri 'self'; form-action 'none'; frame-ancestors 'none'"
+        "font-src 'self'; connect-src 'self'; manifest-src 'self'; "
+        "base-uri 'self'; form-action 'none'; frame-ancestors 'none'"
     )
 
 

@@ -71,9 +71,14 @@ class Hit(MemoryRecord):
 
 
 class SearchAnswer(JsonObject):
-    """Search hits, best first. `stages` and `signals` come with `explain`."""
+    """Search hits, best first. `stages` and `signals` come with `explain`.
+
+    `no_room` counts the hits that were passed over since they have more tokens than `max_tokens` left; it is left out
+    where there are none.
+    """
 
     results: list[Hit]
+    no_room: NotRequired[int]
     degraded: NotRequired[list[str]]
     stages: NotRequired[dict[str, Any]]
 
@@ -272,6 +277,8 @@ def plan_json(applied: Sequence[Applied]) -> list[AppliedChange]:
 def search_json(result: SearchResult, *, explain: bool) -> SearchAnswer:
     """The hits, best first; `degraded` only when a stage was missing."""
     body: SearchAnswer = {"results": [_hit_json(hit, explain=explain) for hit in result.hits]}
+    if result.no_room:
+        body["no_room"] = result.no_room
     if result.degraded:
         body["degraded"] = list(result.degraded)
     if explain:

@@ -173,11 +173,11 @@ class AddBody(HostedBody):
 class SearchBody(HostedBody):
     """`POST /api/memories/search`. `filters` narrows by agent, app, run or metadata; other conditions are refused.
 
-    With `max_tokens` the results end by tokens (`max_fact_tokens`: those of facts), and a `limit` of 5, the default,
-    bounds only where the project or the settings name a limit. `before` is what was said just before the query: it
-    decides whom "she" means. With `at`, what was current then is found instead of what is now. `kind`, `origin`,
-    `since`, `until`, `source`, `q`, `id` and `hidden` mean what they mean in `GET /api/memories`, and none of them
-    goes with `at`; `by` is the time that `since` and `until` go by.
+    With `max_tokens` the results are bounded by tokens (`max_fact_tokens`: those of facts), and a `limit` of 5, the
+    default, bounds only where the project or the settings name a limit; what does not fit is passed over. `before` is
+    what was said just before the query: it decides whom "she" means. With `at`, what was current then is found
+    instead of what is now. `kind`, `origin`, `since`, `until`, `source`, `q`, `id` and `hidden` mean what they mean
+    in `GET /api/memories`, and none of them goes with `at`; `by` is the time that `since` and `until` go by.
     """
 
     query: Annotated[str, AfterValidator(not_blank)]
@@ -242,12 +242,20 @@ class SearchBody(HostedBody):
 class EditBody(Body):
     """`PATCH /api/memories/{id}`. `updated_at` is the value the editor saw; a changed one is answered 409.
 
-    Sending the memory's own text confirms that it still holds, and renews it.
+    Sending the memory's own text confirms that it still holds, and renews it. With `origin` the text is what a user
+    told a program that passes it on, so it may wait for a review; without, a person wrote it by hand.
     """
 
     memory: Annotated[str, AfterValidator(not_blank)] | None = None
     metadata: dict[str, Any] | None = None
     updated_at: Annotated[str, AfterValidator(_time)] | None = None
+    origin: Literal["user"] | None = None
+
+    @model_validator(mode="after")
+    def _told_text_alone(self) -> "EditBody":
+        if self.origin is not None and (self.memory is None or "metadata" in self.model_fields_set):
+            raise ValueError("origin goes with memory, the text that was told, and not with metadata")
+        return self
 
 
 class RestoreBody(Body):

@@ -1,6 +1,6 @@
 """Manual changes of memories: edit one, restore a deleted one, find duplicates and merge them."""
 
-from typing import Annotated
+from typing import Annotated, NotRequired
 
 from fastapi import Depends
 
@@ -10,7 +10,14 @@ from mnemoir.memory.facts import Edit
 from mnemoir.server.answer import Answer, JsonObject
 from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import named_user, only_user, owner
-from mnemoir.server.memories.answers import AppliedChange, MemoryRecord, applied_json, memory_json
+from mnemoir.server.memories.answers import (
+    AppliedChange,
+    MemoryRecord,
+    Proposed,
+    applied_json,
+    memory_json,
+    proposed_json,
+)
 from mnemoir.server.memories.bodies import EditBody, MergeBody, RestoreBody
 from mnemoir.server.memories.lists import UserQuery
 from mnemoir.server.rest import BodyOf, ProjectHere, Routes, SiteHere
@@ -33,6 +40,12 @@ class Duplicates(JsonObject):
     results: list[DuplicateGroup]
     total: int
     compared: int
+
+
+class EditAnswer(MemoryRecord):
+    """The memory as it is now; `proposed` is there where its new text waits for a review."""
+
+    proposed: NotRequired[list[Proposed]]
 
 
 class MergeAnswer(JsonObject):
@@ -92,9 +105,13 @@ async def edit(
     memory_id: str,
     body: Annotated[EditBody, Depends(BodyOf(EditBody))],
     user: UserQuery = None,
-) -> Answer[MemoryRecord]:
+) -> Answer[EditAnswer]:
     metadata = body.metadata if "metadata" in body.model_fields_set else UNCHANGED
-    wanted = Edit(text=body.memory, metadata=metadata, as_of=body.updated_at)
-    memory = await site.parts.memory.facts.curation.edit(project, MemoryId(memory_id), wanted, only_user(user))
+    wanted = Edit(text=body.memory, metadata=metadata, as_of=body.updated_at, is_told=body.origin == "user")
+    edited = await site.parts.memory.facts.curation.edit(project, MemoryId(memory_id), wanted, only_user(user))
     site.count("edit")
-    return Answer(memory_json(memory))
+    proposed = [proposed_json(one) for one in edited.proposed]
+    answer: EditAnswer = {**memory_json(edited.memory), "proposed": proposed}
+    if not proposed:
+        del answer["proposed"]
+    return Answer(answer)

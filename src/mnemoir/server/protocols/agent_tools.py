@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mnemoir.core.errors import InvalidRequest, MnemoirError, NotSupported, RateLimited
-from mnemoir.core.scope import acting
+from mnemoir.core.scope import acting, project_name
 from mnemoir.providers.http import call_asgi, own_answer
 from mnemoir.server.answer import tolerant_json
 from mnemoir.server.door.access import principal_of
@@ -37,7 +37,7 @@ _PASSED = (b"authorization", b"x-api-key", b"api-key", b"x-timezone")
 _NOT_INSTALLED = "MCP is not installed on this server. Run there: pip install 'mnemoir[mcp]'"
 
 
-@says("any", by_cookie=False, by_foreign_pages=False, counts=False, query=("project",))
+@says("any", by_cookie=False, by_foreign_pages=False, counts=False, known_query=True, query=("project",))
 def _make(site: Site) -> ASGIApp:
     return _Tools(site)
 
@@ -77,7 +77,7 @@ class _Tools:
         owner = exchange.Owner(
             server=own,
             user=user_of(scope, site.options),
-            project=named_project(scope),
+            project=None if (project := named_project(scope)) is None else project_name(project),
             may=own.may,
             page=site.options.public_url or f"{scope['scheme']}://{header(scope, b'host')}{site.options.root_path}",
         )

@@ -6,7 +6,7 @@ those of known agents, and by what the instructions of others say of themselves 
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -23,9 +23,13 @@ _MARKED = re.compile(r"x-anthropic-billing-header:[^\n]*\bcc_is_subagent=true")
 _MOST_OF_INSTRUCTIONS = 1500  # characters in which instructions say whose they are
 
 
-def agent_task(request: ModelRequest, header: Callable[[bytes], str | None]) -> str | None:
-    """The side task of an agent: of a sub-agent, or a probe for a single token; None for another request."""
-    if any((value := header(name)) and value.strip().lower() not in ("false", "0") for name in _headers()):
+def agent_task(request: ModelRequest, headers: Mapping[bytes, bytes]) -> str | None:
+    """The side task of an agent: of a sub-agent, or a probe for a single token; None for another request.
+
+    `headers` have lower case names.
+    """
+    told = [headers[name].strip().lower() for name in _headers().intersection(headers)]
+    if any(value not in (b"", b"false", b"0") for value in told):
         return SUBAGENT
     if request.sampling is not None and request.sampling.max_tokens == 1:
         return "probe"
@@ -49,8 +53,8 @@ def _is_of_subagent(messages: Sequence[Message]) -> bool:
 
 
 @cache
-def _headers() -> Sequence[bytes]:
-    return [name.encode() for name in _table()["headers"].split()]
+def _headers() -> frozenset[bytes]:
+    return frozenset(name.encode() for name in _table()["headers"].split())
 
 
 @cache

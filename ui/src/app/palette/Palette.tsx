@@ -1,19 +1,24 @@
-import { Modal, Text, VisuallyHidden } from '@mantine/core';
+import { Modal, VisuallyHidden } from '@mantine/core';
 import { useState } from 'react';
-import { useNavigate } from 'react-router';
 import { SearchList } from '@/shared/components/SearchList';
 import { Words } from '@/shared/components/Words';
 import { type Entry, useEntries } from './entries';
+import { KeyCaps } from './KeyCaps';
 import classes from './Palette.module.css';
+import type { PaletteDialog } from './PaletteDialogs';
 
-/** One box for pages, chats and memories. Arrows move, Enter opens. */
-export default function Palette({ onClose }: { onClose: () => void }) {
+interface PaletteProps {
+  onClose: () => void;
+  onOpen: (dialog: PaletteDialog | 'shortcuts') => void;
+}
+
+/** One box for what can be done, pages, and what is stored. Arrows move, Enter acts. */
+export default function Palette({ onClose, onOpen }: PaletteProps) {
   const [typed, setTyped] = useState('');
-  const { entries, isSearching } = useEntries(typed);
-  const navigate = useNavigate();
-  const open = (entry: Entry) => {
-    onClose();
-    void navigate(entry.to);
+  const { entries, isSearching } = useEntries(typed, onOpen);
+  const choose = (entry: Entry) => {
+    onClose(); // the focus is back before a dialog opens
+    entry.act();
   };
   return (
     <Modal
@@ -23,19 +28,20 @@ export default function Palette({ onClose }: { onClose: () => void }) {
       padding={0}
       size="lg"
       yOffset="12vh"
-      title={<VisuallyHidden>Go to</VisuallyHidden>}
+      title={<VisuallyHidden>Search, go and do</VisuallyHidden>}
       classNames={{ header: classes.header ?? '' }}
       transitionProps={{ duration: 0 }}
     >
       <SearchList
-        label="Search pages, chats and memories"
+        label="Search actions, pages, chats…"
         listLabel="Results"
         typed={typed}
         onTyped={setTyped}
         items={entries}
         keyOf={entry => entry.key}
+        groupOf={entry => entry.group}
         isSearching={isSearching}
-        onChoose={open}
+        onChoose={choose}
       >
         {entry => (
           <>
@@ -43,9 +49,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
             <span className={classes.name}>
               <Words limit={160}>{entry.name}</Words>
             </span>
-            <Text span size="xs" c="dimmed">
-              {entry.group}
-            </Text>
+            {entry.keys && <KeyCaps keys={entry.keys} />}
           </>
         )}
       </SearchList>

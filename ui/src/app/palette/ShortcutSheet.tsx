@@ -1,61 +1,40 @@
-import { Kbd, Modal, Table } from '@mantine/core';
+import { Checkbox, Modal, Text } from '@mantine/core';
+import { KeyCaps } from './KeyCaps';
+import { PLACES } from './keys';
+import classes from './ShortcutSheet.module.css';
+import { singleKeys } from './singleKeys';
 
-const PLACES: [string, [string[], string][]][] = [
-  [
-    'Everywhere',
-    [
-      [['Ctrl', 'K'], 'Search pages, chats and memories'],
-      [['?'], 'Show these shortcuts'],
-      [['Esc'], 'Close what is open'],
-    ],
-  ],
-  [
-    'Chat',
-    [
-      [['Enter'], 'Send'],
-      [['Shift', 'Enter'], 'New line'],
-      [['Esc'], 'Stop the answer'],
-      [['F2'], 'Rename the conversation in the list'],
-      [['Delete'], 'Delete the conversation in the list'],
-    ],
-  ],
-  [
-    'Memories',
-    [
-      [['↑', '↓'], 'Move through the list'],
-      [['Enter'], 'Open'],
-      [['Space'], 'Select'],
-      [['Delete'], 'Delete'],
-    ],
-  ],
-  ['Editing a text', [[['Ctrl', 'Enter'], 'Save']]],
-];
-
-/** All keys that do something, by the place where they do. */
+/** All shortcuts in two columns where there is room, and the switch for those of single keys. */
 export default function ShortcutSheet({ onClose }: { onClose: () => void }) {
+  const isOn = singleKeys.useOn();
   return (
-    <Modal opened onClose={onClose} title="Keyboard shortcuts" closeButtonProps={{ 'aria-label': 'Close' }}>
-      <Table verticalSpacing={5}>
+    <Modal opened onClose={onClose} title="Keyboard shortcuts" size="xl" closeButtonProps={{ 'aria-label': 'Close' }}>
+      <div className={classes.places}>
         {PLACES.map(([place, shortcuts]) => (
-          <Table.Tbody key={place}>
-            <Table.Tr>
-              <Table.Th colSpan={2}>{place}</Table.Th>
-            </Table.Tr>
-            {shortcuts.map(([keys, effect]) => (
-              <Table.Tr key={effect}>
-                <Table.Td>{effect}</Table.Td>
-                <Table.Td ta="end">
-                  {keys.map(key => (
-                    <Kbd key={key} ml={4}>
-                      {key}
-                    </Kbd>
-                  ))}
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
+          <section key={place} aria-label={place} className={classes.place}>
+            <Text component="h3" size="sm" fw={600} mb={4}>
+              {place}
+            </Text>
+            <dl className={classes.shortcuts}>
+              {shortcuts.map(({ keys, effect }) => (
+                <div key={effect} className={classes.shortcut}>
+                  <dt>{effect}</dt>
+                  <dd>
+                    <KeyCaps keys={keys} />
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </section>
         ))}
-      </Table>
+      </div>
+      <Checkbox
+        mt="md"
+        label="Shortcuts of letters and signs"
+        description="Off, only shortcuts with Ctrl work, and those within a list."
+        checked={isOn}
+        onChange={event => singleKeys.turn(event.currentTarget.checked)}
+      />
     </Modal>
   );
 }

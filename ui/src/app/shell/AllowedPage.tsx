@@ -1,3 +1,4 @@
+import { TbLock } from 'react-icons/tb';
 import { Navigate, Outlet, useLocation } from 'react-router';
 import { EmptyState, NOT_ALLOWED } from '@/shared/components/states';
 import { type Right, useMay } from '@/shared/data/access';
@@ -19,5 +20,5 @@ export function AllowedPage() {
   const right = pages.find(page => page.path === pathname)?.right;
   if (right === undefined || may[right]) return <Outlet />;
   if (pathname === '/' && may.server) return <Navigate to="/status" replace />;
-  return <EmptyState title={NOT_ALLOWED} hint={NEEDED[right]} />;
+  return <EmptyState Icon={TbLock} title={NOT_ALLOWED} hint={NEEDED[right]} />;
 }

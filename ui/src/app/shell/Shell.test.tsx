@@ -1,7 +1,9 @@
-import { screen, waitFor, within } from '@testing-library/react';
+import { act, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { renderAt } from '@/shared/testing/render';
-import { callsAs } from '@/shared/testing/server';
+import { http, HttpResponse } from 'msw';
+import { noteSilence } from '@/shared/api/silence';
+import { callsAs, server } from '@/shared/testing/server';
 import { Shell } from './Shell';
 
 /** The names of the pages in the navigation, once it is as it should be. */
@@ -48,4 +50,15 @@ test('a person has a menu of their name, with their account', async () => {
   await userEvent.click(await screen.findByRole('button', { name: 'Account of Mira' }));
   expect(await screen.findByRole('menuitem', { name: 'My account' })).toHaveAttribute('href', '/account');
   expect(screen.getByRole('menuitem', { name: 'Sign out' })).toBeVisible();
+});
+
+test('a bar tells that the server does not answer, and goes when it does', async () => {
+  let isGone = true;
+  server.use(http.get('*/health', () => (isGone ? HttpResponse.error() : HttpResponse.json({ llm: 'configured' }))));
+  renderAt('/runs', <Shell />);
+  expect(screen.queryByRole('alert')).not.toBeInTheDocument();
+  act(noteSilence);
+  expect(screen.getByRole('alert')).toHaveTextContent(/^The server does not answer/);
+  isGone = false;
+  await waitFor(() => expect(screen.queryByRole('alert')).not.toBeInTheDocument());
 });

@@ -9,6 +9,7 @@ import { PaletteButton } from '../palette/PaletteButton';
 import { AllowedPage } from './AllowedPage';
 import { pages, useListedPages } from './pages';
 import classes from './Shell.module.css';
+import { SilenceBar } from './SilenceBar';
 
 const AccountMenu = lazy(async () => ({ default: (await import('./AccountMenu')).AccountMenu }));
 
@@ -56,6 +57,7 @@ export function Shell() {
           )}
         </Group>
       </header>
+      <SilenceBar />
       {isLoading && <div className={classes.progress} role="status" aria-label="Loading the page" />}
       <main ref={main} className={classes.main} tabIndex={-1} aria-busy={isLoading}>
         <AllowedPage />

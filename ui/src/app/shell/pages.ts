@@ -19,20 +19,22 @@ export interface Page {
   Icon: IconType;
   /** What the caller's key must allow; any key will do where it is left out. */
   right?: Right;
+  /** The key that leads there behind `g`. */
+  goKey?: string;
 }
 
 const ACCOUNT = '/account';
 const PAST = '/past';
 
 export const pages: Page[] = [
-  { path: '/', name: 'Chat', Icon: TbMessage, right: 'read' },
-  { path: '/memories', name: 'Memories', Icon: TbBrain, right: 'read' },
+  { path: '/', name: 'Chat', Icon: TbMessage, right: 'read', goKey: 'c' },
+  { path: '/memories', name: 'Memories', Icon: TbBrain, right: 'read', goKey: 'm' },
   { path: '/conversations', name: 'Conversations', Icon: TbMessages, right: 'read' },
-  { path: '/runs', name: 'Runs', Icon: TbActivity, right: 'read' },
-  { path: '/workflows', name: 'Workflows', Icon: TbGitFork, right: 'admin' },
+  { path: '/runs', name: 'Runs', Icon: TbActivity, right: 'read', goKey: 'r' },
+  { path: '/workflows', name: 'Workflows', Icon: TbGitFork, right: 'admin', goKey: 'w' },
   { path: '/connect', name: 'Connect', Icon: TbPlug },
   { path: '/keys', name: 'People and keys', Icon: TbUsers, right: 'manage' },
-  { path: '/status', name: 'Status', Icon: TbHeartbeat, right: 'server' },
+  { path: '/status', name: 'Status', Icon: TbHeartbeat, right: 'server', goKey: 's' },
   { path: PAST, name: 'Bring your past', Icon: TbHistory, right: 'admin' },
   { path: ACCOUNT, name: 'My account', Icon: TbUserCircle },
 ];

@@ -1,5 +1,6 @@
-import { Code, Group, Stack, Switch, Tabs, Text, Title } from '@mantine/core';
+import { Code, Group, Stack, Switch, Tabs, Text } from '@mantine/core';
 import { serverUrl } from '@/shared/api/client';
+import { Section } from '@/shared/components/Section';
 import { ErrorState, LoadingState } from '@/shared/components/states';
 import { Words } from '@/shared/components/Words';
 import { useAbout } from '@/shared/data/about';
@@ -44,7 +45,7 @@ export function AppsTab() {
         value={chosen.id}
         onChange={id => set('client', id)}
         keepMounted={false}
-        classNames={{ list: classes.list, panel: classes.panel }}
+        classNames={{ list: `${classes.list ?? ''} sideways`, panel: classes.panel }}
       >
         <Tabs.List aria-label="Clients">
           {setups.map(setup => (
@@ -63,14 +64,11 @@ export function AppsTab() {
         ))}
       </Tabs>
       {seesCalls && (
-        <Stack gap="xs">
-          <Title order={2} size="h4">
-            Calls
-          </Title>
+        <Section title="Calls">
           {clients.isPending && <LoadingState label="Loading calls" />}
           {clients.isError && <ErrorState error={clients.error} onRetry={() => void clients.refetch()} />}
           {clients.data && <CallsTable seen={seen} since={clients.data.since} />}
-        </Stack>
+        </Section>
       )}
     </Stack>
   );

@@ -11,7 +11,7 @@ export function ConnectPage() {
   const { params, change } = useAddressParams();
   const part = params.get('part') === 'model' ? 'model' : 'apps';
   return (
-    <PageFrame title="Connect">
+    <PageFrame title="Connect" column>
       <Tabs
         value={part}
         onChange={chosen => change({ part: chosen === 'model' ? chosen : null })}

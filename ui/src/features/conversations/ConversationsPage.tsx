@@ -1,5 +1,5 @@
 import { Anchor, Button } from '@mantine/core';
-import { TbArrowLeft, TbHistory, TbUpload } from 'react-icons/tb';
+import { TbArrowLeft, TbHistory, TbMessages, TbUpload } from 'react-icons/tb';
 import { Link } from 'react-router';
 import { ImportConversations } from '@/shared/components/ImportConversations';
 import { PageFrame } from '@/shared/components/PageFrame';
@@ -31,6 +31,7 @@ export function ConversationsPage() {
             </>
           ) : (
             <EmptyState
+              Icon={TbMessages}
               title="Select a conversation"
               hint="Read its messages and branches, and see what models are shown and what was remembered."
             />

@@ -21,6 +21,8 @@ function memory(id: string, text: string, more: object = {}) {
   };
 }
 
+const CHATS = [{ id: 'boats', title: 'Rowing in June', preview: '' }];
+
 interface Asked {
   method: string;
   address: URL;
@@ -36,6 +38,7 @@ function serveMemories(memories: ReturnType<typeof memory>[]): Asked[] {
   };
   server.use(
     http.get('*/api/projects', () => HttpResponse.json({ results: [] })),
+    http.get('*/api/conversations', () => HttpResponse.json({ results: CHATS, next: null })),
     http.get('*/api/memories/proposals', () => HttpResponse.json({ results: [], total: 0, next: null })),
     http.get('*/api/memories', async ({ request }) => {
       await note(request);
@@ -70,6 +73,21 @@ function serveMemories(memories: ReturnType<typeof memory>[]): Asked[] {
   );
   return asked;
 }
+
+test('the list says where each memory comes from, and its kind and state only where they differ', async () => {
+  serveMemories([
+    memory('a', 'Rows every morning', { origin: 'user', metadata: { session_id: 'boats' } }),
+    memory('b', 'Likes tea', { origin: 'import', updated_at: '2026-03-02T10:00:00.000Z' }),
+    memory('c', 'Said so', { origin: 'api', app_id: 'Kitchen', kind: 'message', state: 'fading' }),
+    memory('d', 'Lives in Graz', { origin: 'user' }),
+  ]);
+  renderAt('/memories', <MemoriesPage />);
+  const row = async (name: RegExp) => screen.findByRole('row', { name });
+  expect(await row(/Rows every morning.*Rowing in June/)).not.toHaveTextContent(/fact|current|edited/i);
+  expect(await row(/Likes tea.*an import/)).toHaveTextContent('edited');
+  expect(await row(/Said so.*Kitchen/)).toHaveTextContent(/message.*Fading/);
+  expect(await row(/Lives in Graz.*a chat/)).not.toHaveTextContent('edited');
+});
 
 test('the address says what is listed', async () => {
   const asked = serveMemories([memory('a', 'Likes tea')]);
@@ -122,12 +140,13 @@ test('a server that fails is told with a way to try again', async () => {
   expect(await screen.findByText('Likes tea')).toBeInTheDocument();
 });
 
-test('a search shows what each stage gave', async () => {
+test('a search shows how well each fits, what each stage gave to that, and the words that match', async () => {
   serveMemories([memory('a', 'Likes tea')]);
-  renderAt('/memories?q=drinks', <MemoriesPage />);
-  const bars = await screen.findByLabelText('Score 0.81');
-  expect(bars).toHaveTextContent('Words1.20');
-  expect(bars).toHaveTextContent('Meaning0.40');
+  renderAt('/memories?q=who+likes+drinks', <MemoriesPage />);
+  expect(await screen.findByText('Score 0.81, Words 1.20, Meaning 0.40')).toBeInTheDocument();
+  await userEvent.hover(screen.getByText('0.81'));
+  expect(await screen.findByText('Similarity of meaning (cosine)')).toBeVisible();
+  expect(within(screen.getByRole('grid')).getByText('Likes', { selector: 'mark' })).toBeVisible();
   expect(screen.getByTitle(/date: no date named/)).toHaveTextContent('1 found, best first');
 });
 
@@ -157,6 +176,7 @@ test('what was found for other words is not said to be found for these', async (
   await userEvent.type(screen.getByRole('searchbox', { name: 'Search memories' }), ' xylophone');
   expect(await screen.findByText('Searching…')).toBeVisible();
   expect(screen.queryByText('1 found, best first')).toBeNull();
+  expect(screen.getByRole('grid').closest('[data-waiting]')).not.toBeNull();
 });
 
 test('what has nothing in common with the question stands below a line', async () => {
@@ -301,7 +321,7 @@ test('the filters go with a search, and the age counts as the list has it', asyn
     '/memories?user=mira&q=drinks&kind=fact&age=7&source=boats&hidden=with&order=updated_desc',
     <MemoriesPage />,
   );
-  await screen.findByLabelText('Score 0.81');
+  await screen.findByText('0.81');
   expect(asked[0]?.body).toMatchObject({
     query: 'drinks',
     user_id: 'mira',

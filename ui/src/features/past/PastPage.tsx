@@ -1,4 +1,5 @@
 import { Stack, Text, Title } from '@mantine/core';
+import { TbFileImport } from 'react-icons/tb';
 import { PageFrame } from '@/shared/components/PageFrame';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { useImports } from '@/shared/data/imports';
@@ -10,8 +11,8 @@ import classes from './PastPage.module.css';
 export function PastPage() {
   const imports = useImports();
   return (
-    <PageFrame title="Bring your past">
-      <Stack gap="lg" className={classes.page ?? ''}>
+    <PageFrame title="Bring your past" column>
+      <Stack gap="lg">
         <Chooser mostBytes={imports.data?.most_bytes} />
         <section aria-labelledby="imports">
           <Title order={2} size="h4" id="imports" mb="xs">
@@ -20,7 +21,11 @@ export function PastPage() {
           {imports.isPending && <LoadingState label="Loading imports" />}
           {imports.isError && <ErrorState error={imports.error} onRetry={() => void imports.refetch()} />}
           {imports.data?.results.length === 0 && (
-            <EmptyState title="Nothing yet" hint="What you import here can be learned from, and taken back." />
+            <EmptyState
+              Icon={TbFileImport}
+              title="Nothing yet"
+              hint="What you import here can be learned from, and taken back."
+            />
           )}
           {imports.data && imports.data.results.length > 0 && (
             <ul className={classes.list} aria-label="Imports">

@@ -1,5 +1,6 @@
-import { Anchor, Button, Group, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Button, Group, Stack, Text } from '@mantine/core';
 import { Link } from 'react-router';
+import { Section } from '@/shared/components/Section';
 import { ErrorState, LoadingState } from '@/shared/components/states';
 import { Time } from '@/shared/components/Time';
 import { type KeylessClient, useKeylessClients } from '@/shared/data/keylessClients';
@@ -53,26 +54,25 @@ export function AppsWithoutKey({ hint, onMake }: AppsWithoutKeyProps) {
   const clients = useKeylessClients();
   if (onMake && !clients.data?.length) return null;
   return (
-    <Stack gap="xs" component="section" aria-label="Apps that will need a key">
-      <Title order={2} size="h4">
-        {onMake ? 'Apps that need a key now' : 'Apps that will need a key'}
-      </Title>
-      {clients.isPending && <LoadingState label="Loading the apps" />}
-      {clients.isError && <ErrorState error={clients.error} onRetry={() => void clients.refetch()} />}
-      {clients.data?.length === 0 && (
-        <Text size="sm" c="dimmed">
-          No app has called within the last 7 days.
-        </Text>
-      )}
-      {clients.data?.map(each => (
-        <App key={each.name} app={each} onMake={onMake} />
-      ))}
-      {hint && Boolean(clients.data?.length) && (
-        <Text size="sm" c="dimmed">
-          {hint}
-        </Text>
-      )}
-    </Stack>
+    <Section title={onMake ? 'Apps that need a key now' : 'Apps that will need a key'}>
+      <Stack gap="xs">
+        {clients.isPending && <LoadingState label="Loading the apps" />}
+        {clients.isError && <ErrorState error={clients.error} onRetry={() => void clients.refetch()} />}
+        {clients.data?.length === 0 && (
+          <Text size="sm" c="dimmed">
+            No app has called within the last 7 days.
+          </Text>
+        )}
+        {clients.data?.map(each => (
+          <App key={each.name} app={each} onMake={onMake} />
+        ))}
+        {hint && Boolean(clients.data?.length) && (
+          <Text size="sm" c="dimmed">
+            {hint}
+          </Text>
+        )}
+      </Stack>
+    </Section>
   );
 }
 

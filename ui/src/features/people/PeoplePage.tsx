@@ -44,7 +44,7 @@ export function PeoplePage() {
   const chosen = parts.find(({ id }) => id === params.get('part')) ?? USERS;
   if (needsKey === undefined) return <LoadingState />;
   return (
-    <PageFrame title="People and keys">
+    <PageFrame title="People and keys" column>
       <Tabs
         value={chosen.id}
         onChange={id => change({ part: id === USERS.id ? null : id, action: null, actor: null, day: null })}

@@ -165,8 +165,8 @@ test('two runs of which one is gone say so', async () => {
 test('where there is no run yet, the page leads to what makes one', async () => {
   serve([]);
   renderAt('/runs', <RunsPage />);
-  expect(await screen.findByRole('link', { name: 'the chat' })).toHaveAttribute('href', '/');
-  expect(screen.getByRole('link', { name: 'connect an app' })).toHaveAttribute('href', '/connect');
+  expect(await screen.findByRole('link', { name: 'Go to chat' })).toHaveAttribute('href', '/');
+  expect(screen.getByRole('link', { name: 'Connect an app' })).toHaveAttribute('href', '/connect');
 });
 
 test('a run that happens while the list is on its way is not lost', async () => {

@@ -1,6 +1,6 @@
 import { Button, Group } from '@mantine/core';
 import { useState } from 'react';
-import { TbArrowLeft, TbColumns2 } from 'react-icons/tb';
+import { TbArrowLeft, TbColumns2, TbPlayerPlay } from 'react-icons/tb';
 import { Link } from 'react-router';
 import { EmptyState } from '@/shared/components/states';
 import { PageFrame } from '@/shared/components/PageFrame';
@@ -82,6 +82,7 @@ export function RunsPage() {
           )}
           {!isNarrowed && (
             <EmptyState
+              Icon={TbPlayerPlay}
               title="Select a run"
               hint="See what each node was asked and answered, how long it took and which memories it used. Tick two runs to compare them."
             />

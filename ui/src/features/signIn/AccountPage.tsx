@@ -1,7 +1,9 @@
-import { Button, SimpleGrid, Stack, Text, Title } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Button, Stack } from '@mantine/core';
+import { TbUserQuestion } from 'react-icons/tb';
+import { Link } from 'react-router';
 import { confirm } from '@/shared/components/confirm';
 import { PageFrame } from '@/shared/components/PageFrame';
+import { Section } from '@/shared/components/Section';
 import { EmptyState, ErrorState } from '@/shared/components/states';
 import { useAuth, useMe } from '@/shared/data/access';
 import { type AskAgain, useNewRecoveryCodes } from '@/shared/data/account';
@@ -19,56 +21,43 @@ export function AccountPage() {
   const auth = useAuth().data;
   const again = () => askAgain(auth?.ways);
   return (
-    <PageFrame title="My account">
+    <PageFrame title="My account" column>
       {me.signed_in ? (
-        <Stack gap="xl">
-          <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl" verticalSpacing="xl">
-            <Section title="Password">
-              <PasswordForm name={me.name ?? ''} askAgain={again} />
-            </Section>
-            <Section
-              title="Passkeys"
-              hint="Sign in with the screen lock of a phone or computer, or with a security key."
-            >
-              <Passkeys unavailable={auth?.ways.passkey.reason ?? null} askAgain={again} />
-            </Section>
-            <Section title="Recovery codes" hint="For when you have neither your password nor a passkey.">
-              <NewCodes askAgain={again} />
-            </Section>
-            <Section title="Time zone" hint="For days such as “tomorrow”, in other apps too.">
-              <TimeZone />
-            </Section>
-            <Section title="Sessions" hint="The browsers you are signed in with.">
-              <Sessions />
-            </Section>
-          </SimpleGrid>
+        <Stack gap="md">
+          <Section title="Password">
+            <PasswordForm name={me.name ?? ''} askAgain={again} />
+          </Section>
+          <Section
+            title="Passkeys"
+            hint="Sign in with the screen lock of a phone or computer, or with a security key."
+          >
+            <Passkeys unavailable={auth?.ways.passkey.reason ?? null} askAgain={again} />
+          </Section>
+          <Section title="Recovery codes" hint="For when you have neither your password nor a passkey.">
+            <NewCodes askAgain={again} />
+          </Section>
+          <Section title="Time zone" hint="For days such as “tomorrow”, in other apps too.">
+            <TimeZone />
+          </Section>
+          <Section title="Sessions" hint="The browsers you are signed in with.">
+            <Sessions />
+          </Section>
           <Section title="Use" hint="What is stored for you, and what your chats used. Days and months are in UTC.">
             <OwnUse me={me} />
           </Section>
         </Stack>
       ) : (
         <EmptyState
+          Icon={TbUserQuestion}
           title="Not signed in"
           hint="Accounts belong to people who sign in. You use these pages with a key, or without one."
-        />
+        >
+          <Button size="xs" variant="default" component={Link} to="/keys">
+            People and keys
+          </Button>
+        </EmptyState>
       )}
     </PageFrame>
-  );
-}
-
-function Section({ title, hint, children }: { title: string; hint?: string; children: ReactNode }) {
-  return (
-    <Stack gap="xs" component="section" aria-label={title}>
-      <Title order={2} size="h4">
-        {title}
-      </Title>
-      {hint && (
-        <Text size="sm" c="dimmed">
-          {hint}
-        </Text>
-      )}
-      {children}
-    </Stack>
   );
 }
 

@@ -1,4 +1,5 @@
 import { Button, Group, Stack, Text, Title } from '@mantine/core';
+import { TbUserQuestion } from 'react-icons/tb';
 import { useEffect, useState } from 'react';
 import { serverUrl } from '@/shared/api/client';
 import { ApiError } from '@/shared/api/errors';
@@ -70,7 +71,7 @@ function Refused({ error, onRetry }: { error: unknown; onRetry: () => void }) {
 /** In place of an invitation. Whoever used theirs comes here by opening it again, or by loading the page anew. */
 function NoInvitation({ title, hint }: { title: string; hint: string }) {
   return (
-    <EmptyState title={title} hint={hint}>
+    <EmptyState Icon={TbUserQuestion} title={title} hint={hint}>
       <Text size="sm">
         If you have joined already, go on to Mnemoir. Your recovery codes are not shown again: make new ones in{' '}
         <em>My account</em>.

@@ -3,7 +3,7 @@ import { Time } from '@/shared/components/Time';
 import type { Status } from '@/shared/data/status';
 import { FailedJobs, jobName } from './FailedJobs';
 import { percent, plural } from './format';
-import { Section } from './Section';
+import { Section } from '@/shared/components/Section';
 
 type Work = Status['work'];
 

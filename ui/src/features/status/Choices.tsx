@@ -3,7 +3,7 @@ import { Words } from '@/shared/components/Words';
 import type { Status } from '@/shared/data/status';
 import { Facts } from './Facts';
 import { plural } from './format';
-import { Section } from './Section';
+import { Section } from '@/shared/components/Section';
 
 /** The settings that decide what is remembered and kept. */
 export function Choices({ choices }: { choices: Status['choices'] }) {

@@ -3,10 +3,10 @@ import { Time } from '@/shared/components/Time';
 import type { Status } from '@/shared/data/status';
 
 import { bytes } from '@/shared/text/bytes';
-import { Section } from './Section';
+import { Section } from '@/shared/components/Section';
 import classes from './Status.module.css';
 
-const COLOURS = ['pine.7', 'blue.6', 'orange.7', 'grape.6', 'cyan.7', 'gray.6'];
+const HUES = 6;
 
 /** What each part of the stored data takes. */
 export function DiskUse({ room }: { room: Status['room'] }) {
@@ -25,7 +25,7 @@ export function DiskUse({ room }: { room: Status['room'] }) {
               <Progress.Section
                 key={share.name}
                 value={(share.size_bytes / Math.max(1, whole)) * 100}
-                color={COLOURS[at % COLOURS.length] ?? 'gray'}
+                color={hue(at)}
                 withAria={false}
               />
             ))}
@@ -33,7 +33,7 @@ export function DiskUse({ room }: { room: Status['room'] }) {
           <ul className={classes.shares}>
             {shares.map((share, at) => (
               <li key={share.name}>
-                <Swatch colour={COLOURS[at % COLOURS.length] ?? 'gray'} />
+                <span className={classes.swatch} style={{ background: hue(at) }} aria-hidden />
                 <span>{share.name}</span>
                 <span>{bytes(share.size_bytes)}</span>
               </li>
@@ -50,13 +50,6 @@ export function DiskUse({ room }: { room: Status['room'] }) {
   );
 }
 
-function Swatch({ colour }: { colour: string }) {
-  const [name, shade] = colour.split('.');
-  return (
-    <span
-      className={classes.swatch}
-      style={{ background: `var(--mantine-color-${name ?? 'gray'}-${shade ?? '6'})` }}
-      aria-hidden
-    />
-  );
+function hue(at: number): string {
+  return `var(--hue-${at % HUES})`;
 }

@@ -6,7 +6,7 @@ import type { Endpoint, Status } from '@/shared/data/status';
 import { useAddressParams } from '@/shared/hooks/useAddressParams';
 import classes from './Endpoints.module.css';
 import { plural } from './format';
-import { Section } from './Section';
+import { Section } from '@/shared/components/Section';
 import { StateBadge } from './StateBadge';
 
 const FEW = 8;

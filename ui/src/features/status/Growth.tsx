@@ -6,7 +6,7 @@ import { useAddressParams } from '@/shared/hooks/useAddressParams';
 import { counted } from './format';
 import { type Series, SERIES, total } from './growth';
 import { GrowthTable } from './GrowthTable';
-import { Section } from './Section';
+import { Section } from '@/shared/components/Section';
 import classes from './Status.module.css';
 
 const GrowthChart = lazy(() => import('./GrowthChart'));

@@ -5,7 +5,7 @@ import type { Health, Status } from '@/shared/data/status';
 import { bytes } from '@/shared/text/bytes';
 import { Facts } from './Facts';
 import { lasting } from './format';
-import { Section } from './Section';
+import { Section } from '@/shared/components/Section';
 import { StateBadge } from './StateBadge';
 
 const PROVIDERS: Record<string, string> = {

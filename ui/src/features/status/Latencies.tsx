@@ -5,7 +5,7 @@ import { type LatencyStep, type Span, type Status, useLatencies } from '@/shared
 import { useAddressParams } from '@/shared/hooks/useAddressParams';
 import { milliseconds, plural } from './format';
 import { LatencyTable } from './LatencyTable';
-import { Section } from './Section';
+import { Section } from '@/shared/components/Section';
 import classes from './Status.module.css';
 
 const LatencyChart = lazy(() => import('./LatencyChart'));

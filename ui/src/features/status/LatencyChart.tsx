@@ -18,12 +18,12 @@ export default function LatencyChart({ steps }: { steps: LatencyStep[] }) {
           {
             name: 'median',
             label: 'Median',
-            color: 'light-dark(var(--mantine-color-pine-7), var(--mantine-color-pine-4))',
+            color: 'var(--accent)',
           },
           {
             name: 'most',
             label: 'p95',
-            color: 'light-dark(var(--mantine-color-orange-8), var(--mantine-color-orange-4))',
+            color: 'var(--second)',
             strokeDasharray: '5 4',
           },
         ]}

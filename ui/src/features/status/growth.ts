@@ -8,8 +8,8 @@ export interface Series {
   parts: readonly { member: Counted; name: string; color: string }[];
 }
 
-const FIRST = 'light-dark(var(--mantine-color-pine-7), var(--mantine-color-pine-4))';
-const SECOND = 'light-dark(var(--mantine-color-orange-8), var(--mantine-color-orange-4))';
+const FIRST = 'var(--accent)';
+const SECOND = 'var(--second)';
 
 export const SERIES: readonly Series[] = [
   { title: 'Memories a day', parts: [{ member: 'memories', name: 'Memories', color: FIRST }] },

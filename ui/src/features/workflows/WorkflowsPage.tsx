@@ -1,7 +1,7 @@
 import { Button, Drawer } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
-import { TbFilePlus, TbFolder } from 'react-icons/tb';
+import { TbFilePlus, TbFileUnknown, TbFolder } from 'react-icons/tb';
 import { PageFrame } from '@/shared/components/PageFrame';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { type ConfigOverview, useConfigProblems, useConfigTree, useSaving } from '@/shared/data/workflows';
@@ -119,6 +119,7 @@ function Tree({ tree, filesOpen, onClose }: TreeProps) {
         />
       ) : (
         <EmptyState
+          Icon={TbFileUnknown}
           title="No such file"
           hint={`There is no ${path || 'file'} in the tree. Pick one from the list.`}
         />

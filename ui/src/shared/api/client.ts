@@ -2,6 +2,7 @@ import createClient, { type Middleware } from 'openapi-fetch';
 import { ApiError, unreachable } from './errors';
 import { apiKey, reportMissingKey } from './key';
 import { pathSerializer } from './paths';
+import { noteAnswer, noteSilence } from './silence';
 import type { paths } from './schema';
 import { sessionToken } from './session';
 import { zoneHere } from './zone';
@@ -17,10 +18,11 @@ const authorise: Middleware = {
     return request;
   },
   async onResponse({ request, response }) {
+    noteAnswer();
     await reportRefusal(response, request.headers);
   },
-  onError() {
-    return unreachable();
+  onError({ error }) {
+    return isAbort(error) ? unreachable() : silent();
   },
 };
 
@@ -63,6 +65,13 @@ export const client = createClient<paths>({
 });
 client.use(authorise);
 
+const isAbort = (error: unknown) => error instanceof DOMException && error.name === 'AbortError';
+
+function silent(): ApiError {
+  noteSilence();
+  return unreachable();
+}
+
 interface Answered<Data> {
   data?: Data;
   error?: unknown;
@@ -95,9 +104,10 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
   try {
     response = await fetch(`${serverUrl}${path}`, { ...init, headers });
   } catch (error) {
-    if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw unreachable();
+    if (isAbort(error)) throw error;
+    throw silent();
   }
+  noteAnswer();
   await reportRefusal(response, headers);
   if (!response.ok) throw problemOf(response, await response.json().catch(() => undefined));
   return response;

@@ -3866,6 +3866,49 @@ export interface components {
             compared: number;
         };
         /**
+         * EditAnswer
+         * @description The memory as it is now; `proposed` is there where its new text waits for a review.
+         */
+        EditAnswer: {
+            /** Id */
+            id: string;
+            /** Memory */
+            memory: string;
+            /** User Id */
+            user_id: string;
+            /** Created At */
+            created_at: string;
+            /** Updated At */
+            updated_at: string;
+            /** Metadata */
+            metadata: {
+                [key: string]: unknown;
+            } | null;
+            /** Agent Id */
+            agent_id?: string;
+            /** App Id */
+            app_id?: string;
+            /** Run Id */
+            run_id?: string;
+            /** Role */
+            role?: string;
+            /** Name */
+            name?: string;
+            /** Expiration Date */
+            expiration_date?: string;
+            /** Valid To */
+            valid_to?: string;
+            /** Replaced By */
+            replaced_by?: string;
+            /**
+             * Origin
+             * @enum {string}
+             */
+            origin?: "user" | "assistant" | "tool" | "document" | "import" | "api" | "person";
+            /** Proposed */
+            proposed?: components["schemas"]["Proposed"][];
+        };
+        /**
          * EmbedderHealth
          * @description The embedding model. `dimension` is None until its first answer; `url` is None for one in this process.
          */
@@ -6444,10 +6487,15 @@ export interface components {
         /**
          * SearchAnswer
          * @description Search hits, best first. `stages` and `signals` come with `explain`.
+         *
+         *     `no_room` counts the hits that were passed over since they have more tokens than `max_tokens` left; it is left out
+         *     where there are none.
          */
         SearchAnswer: {
             /** Results */
             results: components["schemas"]["Hit"][];
+            /** No Room */
+            no_room?: number;
             /** Degraded */
             degraded?: string[];
             /** Stages */
@@ -7952,7 +8000,8 @@ export interface components {
          * EditBody
          * @description `PATCH /api/memories/{id}`. `updated_at` is the value the editor saw; a changed one is answered 409.
          *
-         *     Sending the memory's own text confirms that it still holds, and renews it.
+         *     Sending the memory's own text confirms that it still holds, and renews it. With `origin` the text is what a user
+         *     told a program that passes it on, so it may wait for a review; without, a person wrote it by hand.
          */
         EditBody: {
             /** Memory */
@@ -7963,6 +8012,8 @@ export interface components {
             } | null;
             /** Updated At */
             updated_at?: string | null;
+            /** Origin */
+            origin?: "user" | null;
         };
         /**
          * EmbeddingBody
@@ -8541,11 +8592,11 @@ export interface components {
          * SearchBody
          * @description `POST /api/memories/search`. `filters` narrows by agent, app, run or metadata; other conditions are refused.
          *
-         *     With `max_tokens` the results end by tokens (`max_fact_tokens`: those of facts), and a `limit` of 5, the default,
-         *     bounds only where the project or the settings name a limit. `before` is what was said just before the query: it
-         *     decides whom "she" means. With `at`, what was current then is found instead of what is now. `kind`, `origin`,
-         *     `since`, `until`, `source`, `q`, `id` and `hidden` mean what they mean in `GET /api/memories`, and none of them
-         *     goes with `at`; `by` is the time that `since` and `until` go by.
+         *     With `max_tokens` the results are bounded by tokens (`max_fact_tokens`: those of facts), and a `limit` of 5, the
+         *     default, bounds only where the project or the settings name a limit; what does not fit is passed over. `before` is
+         *     what was said just before the query: it decides whom "she" means. With `at`, what was current then is found
+         *     instead of what is now. `kind`, `origin`, `since`, `until`, `source`, `q`, `id` and `hidden` mean what they mean
+         *     in `GET /api/memories`, and none of them goes with `at`; `by` is the time that `since` and `until` go by.
          */
         SearchBody: {
             /** Org Id */
@@ -11979,7 +12030,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MemoryRecord"];
+                    "application/json": components["schemas"]["EditAnswer"];
                 };
             };
             /** @description An error, with its code */

@@ -23,7 +23,7 @@ export function CodeBlock({ text, language = '', isWrapped = false }: CodeBlockP
       </figcaption>
       {/* a region that scrolls must be reachable by keyboard */}
       <pre
-        className={classes.code}
+        className={`${classes.code ?? ''} sideways`}
         data-wrapped={isWrapped || undefined}
         tabIndex={0}
         aria-label={`Code, ${language || 'text'}`}

@@ -10,13 +10,15 @@ interface PageFrameProps {
   toolbar?: ReactNode;
   /** The body scrolls by itself, or, with `fill`, its parts do. */
   fill?: boolean;
+  /** One column of cards, in the middle: for what is read rather than searched. */
+  column?: boolean;
   children: ReactNode;
 }
 
 /** A page: its title and tools, and a body that has the remaining height. */
-export function PageFrame({ title, actions, toolbar, fill = false, children }: PageFrameProps) {
+export function PageFrame({ title, actions, toolbar, fill = false, column = false, children }: PageFrameProps) {
   return (
-    <div className={classes.frame}>
+    <div className={classes.frame} data-column={column || undefined}>
       <Group className={classes.top} justify="space-between" gap="xs">
         <Title order={1} size="h3">
           {title}

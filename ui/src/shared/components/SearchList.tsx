@@ -13,6 +13,8 @@ interface SearchListProps<Item> {
   /** What fits the words, best first. */
   items: readonly Item[];
   keyOf: (item: Item) => string;
+  /** The heading that an item stands below; items of a group follow each other. */
+  groupOf?: (item: Item) => string;
   /** The item that is marked before anything is typed; -1 for the first. */
   startAt?: number;
   isSearching?: boolean;
@@ -29,6 +31,7 @@ export function SearchList<Item>(props: SearchListProps<Item>) {
     onTyped,
     items,
     keyOf,
+    groupOf,
     startAt = -1,
     isSearching = false,
     onChoose,
@@ -49,6 +52,22 @@ export function SearchList<Item>(props: SearchListProps<Item>) {
     else setMarked((to + items.length) % Math.max(1, items.length));
     event.preventDefault();
   };
+  const option = (item: Item, index: number) => (
+    // the keys are those of the box above, which keeps the focus
+    // eslint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus
+    <div
+      key={keyOf(item)}
+      id={`${id}-${index}`}
+      role="option"
+      aria-selected={index === at}
+      ref={index === at ? intoView : undefined}
+      className={classes.item}
+      onClick={() => choose(item)}
+      onMouseMove={() => setMarked(index)}
+    >
+      {children(item)}
+    </div>
+  );
   return (
     <>
       <TextInput
@@ -73,24 +92,18 @@ export function SearchList<Item>(props: SearchListProps<Item>) {
         }}
         onKeyDown={onKeyDown}
       />
-      <ul id={id} role="listbox" aria-label={listLabel} className={classes.items}>
-        {items.map((item, index) => (
-          // the keys are those of the box above, which keeps the focus
-          // eslint-disable-next-line jsx-a11y/click-events-have-key-events
-          <li
-            key={keyOf(item)}
-            id={`${id}-${index}`}
-            role="option"
-            aria-selected={index === at}
-            ref={index === at ? intoView : undefined}
-            className={classes.item}
-            onClick={() => choose(item)}
-            onMouseMove={() => setMarked(index)}
-          >
-            {children(item)}
-          </li>
-        ))}
-      </ul>
+      <div id={id} role="listbox" aria-label={listLabel} className={classes.items}>
+        {groupOf
+          ? groups(items, groupOf).map(([name, from, members]) => (
+              <div key={name} role="group" aria-label={name}>
+                <div className={classes.group} aria-hidden>
+                  {name}
+                </div>
+                {members.map((item, place) => option(item, from + place))}
+              </div>
+            ))
+          : items.map(option)}
+      </div>
       {items.length === 0 && !isSearching && (
         <Text size="sm" c="dimmed" p="md" role="status">
           Nothing found
@@ -102,4 +115,15 @@ export function SearchList<Item>(props: SearchListProps<Item>) {
 
 function intoView(entry: HTMLElement | null): void {
   entry?.scrollIntoView({ block: 'nearest' });
+}
+
+/** The groups in their order: name, place of the first item, items. */
+function groups<Item>(items: readonly Item[], groupOf: (item: Item) => string): [string, number, Item[]][] {
+  const found: [string, number, Item[]][] = [];
+  items.forEach((item, at) => {
+    const last = found.at(-1);
+    if (last?.[0] === groupOf(item)) last[2].push(item);
+    else found.push([groupOf(item), at, [item]]);
+  });
+  return found;
 }

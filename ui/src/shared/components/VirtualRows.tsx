@@ -1,5 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useEffect, useRef } from 'react';
+import { moveFocus } from './moveFocus';
 import { RowsInSight } from './RowsInSight';
 import classes from './VirtualRows.module.css';
 
@@ -39,12 +40,16 @@ export function VirtualRows<Item>(props: VirtualRowsProps<Item>) {
   }, [isAtEnd, onEndReached]);
 
   return (
+    // keys pressed on its rows
+    // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
     <div
       ref={scroller}
       className={`${classes.scroller ?? ''} ${className ?? ''}`}
       tabIndex={0}
       role="group"
       aria-label={label}
+      data-rows
+      onKeyDown={moveFocus}
     >
       <RowsInSight list={rows} label={label} around={at => ({ 'aria-setsize': total, 'aria-posinset': at + 1 })}>
         {at => {

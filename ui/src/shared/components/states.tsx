@@ -1,19 +1,24 @@
 import { Alert, Button, Center, Loader, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
+import type { IconType } from 'react-icons';
 import { TbAlertCircle, TbLock } from 'react-icons/tb';
 import { ApiError } from '@/shared/api/errors';
+import { EmptyPicture } from './EmptyPicture';
 
 interface EmptyStateProps {
+  /** What is missing, as a sign in the picture above the title. */
+  Icon?: IconType;
   title: string;
   hint?: ReactNode;
   children?: ReactNode;
 }
 
 /** In place of a list without entries: what is missing, and in `children` the next step. */
-export function EmptyState({ title, hint, children }: EmptyStateProps) {
+export function EmptyState({ Icon, title, hint, children }: EmptyStateProps) {
   return (
     <Center mih="12rem" p="xl">
       <Stack align="center" gap="xs" maw="32rem" ta="center">
+        {Icon && <EmptyPicture Icon={Icon} />}
         <Title order={2} size="h4">
           {title}
         </Title>

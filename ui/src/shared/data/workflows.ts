@@ -29,8 +29,8 @@ const keys = {
 };
 
 /** All files and users of the tree that is served. */
-export function useConfigTree(freshness: { staleTime?: number } = {}) {
-  return useQuery({ queryKey: keys.tree, queryFn: () => unwrap(client.GET('/api/workflows')), ...freshness });
+export function useConfigTree(how: { staleTime?: number; enabled?: boolean } = {}) {
+  return useQuery({ queryKey: keys.tree, queryFn: () => unwrap(client.GET('/api/workflows')), ...how });
 }
 
 /** What is wrong with the tree, as the server checks it. */

@@ -2,6 +2,7 @@ import '@testing-library/jest-dom/vitest';
 import { notifications } from '@mantine/notifications';
 import { act, cleanup, configure } from '@testing-library/react';
 import { keepSession } from '../api/session';
+import { noteAnswer } from '../api/silence';
 import { server } from './server';
 
 configure({ asyncUtilTimeout: 60_000 }); // how long `find…` waits: many may run at once on a small machine
@@ -17,6 +18,7 @@ window.ResizeObserver = class {
 // text fields that grow look whether the fonts are there
 Object.defineProperty(document, 'fonts', { configurable: true, value: new EventTarget() });
 Element.prototype.scrollIntoView = () => undefined;
+Element.prototype.checkVisibility = () => true;
 Object.assign(URL, { createObjectURL: () => 'blob:here', revokeObjectURL: () => undefined });
 // rows of virtual lists are laid out by these
 for (const [side, value] of Object.entries({
@@ -36,5 +38,6 @@ afterEach(() => {
   localStorage.clear();
   sessionStorage.clear();
   keepSession(null);
+  noteAnswer();
 });
 afterAll(() => server.close());

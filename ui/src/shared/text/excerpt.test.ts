@@ -10,6 +10,13 @@ describe('the excerpt of a message', () => {
     expect(told('Green tea, and more Tea.', 'tea green')).toBe('[Green] [tea], and more [Tea].');
   });
 
+  it('marks words where they begin, and short ones only whole', () => {
+    expect(told('Which boats row?', 'do boats row?')).toBe('Which [boats] [row]?');
+    expect(told('I eat steak; it is mine', 'eat i')).toBe('[I] [eat] steak; it is mine');
+    expect(told('Spielt Schach und Schachspiele', 'schach')).toBe('Spielt [Schach] und [Schach]spiele');
+    expect(told('私は東京に住む', '東京')).toBe('私は[東京]に住む');
+  });
+
   it('begins near the first match of a long text', () => {
     const found = told(`${'before '.repeat(100)}needle${' after'.repeat(100)}`, 'needle');
     expect(found).toContain('[needle]');

@@ -146,16 +146,18 @@ class TokenLimits:
     tokens: int
     fact_tokens: int | None = None
 
+    def can_hold(self, hit: Hit) -> bool:
+        """True when the hit fits where it is the only one."""
+        return bool(self.cut([hit]))
+
     def cut(self, hits: Sequence[Hit]) -> list[Hit]:
-        """The first hits that fit, in order; facts that go beyond their own limit are left out."""
+        """The hits that fit, in order; one that goes beyond what is left makes room for those behind it."""
         kept: list[Hit] = []
         left, left_for_facts = self.tokens, self.tokens if self.fact_tokens is None else self.fact_tokens
         for hit in hits:
             cost = estimate_tokens(hit.memory.text)
             is_fact = hit.memory.kind == "fact"
-            if cost > left:
-                break
-            if is_fact and cost > left_for_facts:
+            if cost > left or (is_fact and cost > left_for_facts):
                 continue
             kept.append(hit)
             left -= cost

@@ -46,10 +46,14 @@ def is_waiting(fact: str, texts: Sequence[str]) -> bool:
 
 
 class Gate:
-    """The committer of one add. `proposed` and `dropped` say what its last commit did to the queue."""
+    """The committer of one add. `proposed` and `dropped` say what its last commit did to the queue.
+
+    `waiting` are the proposals of all that it did not commit: `proposed`, and those that were there already.
+    """
 
     def __init__(self, store: MemoryStore, queue: ProposalStore, review: Reviewed, clock: Clock) -> None:
         self.proposed: Sequence[Proposal] = ()
+        self.waiting: Sequence[Proposal] = ()
         self.dropped = 0  # older proposals, for want of room
         self._store = store
         self._queue = queue
@@ -72,7 +76,10 @@ class Gate:
             waiting = await self._queue.all(scope)
             outcome = await self._store.preview(scope, changes, degrade=degrade)
             effective = _effective(changes, outcome)
-            self.proposed = self._proposals(effective, waiting, outcome, provenance)
+            made = self._proposals(effective, outcome, provenance)
+            known = {_key(one): one for one in waiting}
+            self.proposed = [one for one in made if _key(one) not in known and not _is_told(one, waiting)]
+            self.waiting = [*self.proposed, *(known[_key(one)] for one in made if _key(one) in known)]
             changes = [one for one in effective if self._passes(one) and not _is_told(one, waiting)]
             queue = replace(queue, proposed=self.proposed)
             self.dropped = max(0, await self._queue.count(scope.owner) + len(self.proposed) - MOST_PROPOSALS)
@@ -86,13 +93,11 @@ class Gate:
     def _proposals(
         self,
         changes: Sequence[Change],
-        waiting: Sequence[Proposal],
         outcome: Sequence[Applied],
         provenance: Provenance,
     ) -> list[Proposal]:
-        now, known = to_text(self._clock()), {_key(one) for one in waiting}
-        made = [_proposal(one, outcome, provenance, now) for one in changes if self._waits(one)]
-        return [one for one in made if _key(one) not in known and not _is_told(one, waiting)]
+        now = to_text(self._clock())
+        return [_proposal(one, outcome, provenance, now) for one in changes if self._waits(one)]
 
     def _waits(self, change: Change) -> bool:
         if change.reason in _HELD or self._review == "off":

@@ -3,7 +3,7 @@
 An edit names the version that the editor saw; if the memory has changed since, nothing is changed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +11,14 @@ from mnemoir.core.clock import from_text
 from mnemoir.core.errors import Conflict, InvalidRequest, NotFound
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import (
+    FOREIGN,
     UNCHANGED,
     Applied,
     Change,
     HistoryEntry,
     IndexEntry,
     Memory,
+    Origin,
     Provenance,
     Remove,
     Restore,
@@ -24,11 +26,14 @@ from mnemoir.core.memories import (
     Update,
     size_of_metadata,
 )
+from mnemoir.core.proposals import Proposal
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.decide.personal import FactPolicy
 from mnemoir.memory.facts.extract.requests import TextBound, unknown_memory
-from mnemoir.ports.memory_store import MemoryStore, Project, StaleChange
+from mnemoir.memory.facts.review.gate import Gate
+from mnemoir.memory.facts.review.instructions import SUSPECTED
+from mnemoir.ports.memory_store import Committer, MemoryStore, Project, StaleChange
 from mnemoir.search.indexing import Indexing, fact_passage
 
 MOST_MERGED = 100
@@ -38,25 +43,54 @@ _UNCHANGED = IndexEntry(terms=b"")  # for an unchanged text: the store keeps its
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """The new text of a memory; None keeps the text. `as_of` is the `updated_at` that the editor saw."""
+    """The new text of a memory; None keeps the text. `as_of` is the `updated_at` that the editor saw.
+
+    One that `is_told` comes from a program that passes on what its user told it, not from a person who edits.
+    """
 
     text: str | None = None
     metadata: Mapping[str, Any] | Unchanged | None = UNCHANGED
     as_of: str | None = None
+    is_told: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edited:
+    """The memory as it is now, and what of the edit waits for a review instead of being made."""
+
+    memory: Memory
+    proposed: Sequence[Proposal] = ()
+
+
+SuspicionOf = Callable[[Scope, str, Origin], Awaitable[tuple[bool, Gate]]]
 
 
 class Curation:
     """Edits, restores and merges memories. Raises NotFound, Conflict and InvalidRequest; nothing is changed then."""
 
-    def __init__(self, store: MemoryStore, indexing: Indexing, personal: FactPolicy, bound: TextBound) -> None:
-        """Texts beyond the bound are refused by MemoryTooLong, but for the one that a memory has."""
+    def __init__(
+        self,
+        store: MemoryStore,
+        indexing: Indexing,
+        personal: FactPolicy,
+        bound: TextBound,
+        suspicion_of: SuspicionOf,
+    ) -> None:
+        """Texts beyond the bound are refused by MemoryTooLong, but for the one that a memory has.
+
+        `suspicion_of` says of a text that was told whether it may be an instruction, and gives its gate.
+        """
+        self._suspicion_of = suspicion_of
         self._store = store
         self._bound = bound
         self._personal = personal
         self._indexing = indexing
 
-    async def edit(self, project: Project, memory_id: MemoryId, edit: Edit, user: str | None = None) -> Memory:
-        """Change the text or metadata of a memory. An unchanged text confirms that it still holds."""
+    async def edit(self, project: Project, memory_id: MemoryId, edit: Edit, user: str | None = None) -> Edited:
+        """Change the text or metadata of a memory. An unchanged text confirms that it still holds.
+
+        A text that was told goes through what an add goes through: it may wait, and is no person's.
+        """
         scope = await self._owner(project, memory_id, user)
         memory = await self._current(scope, memory_id)
         if edit.as_of is not None and from_text(edit.as_of) != from_text(_renewed_at(memory)):
@@ -66,8 +100,10 @@ class Curation:
         if edit.metadata is not UNCHANGED and edit.metadata != memory.metadata:
             self._bound.check_metadata(edit.metadata)
         text = memory.text if edit.text is None else await self._personal.text(scope, edit.text)
+        if edit.is_told and text != memory.text:
+            return await self._take_told(scope, memory, text)
         reason = "confirmed" if text == memory.text else "edit"
-        return await self._rewrite(scope, memory, text, reason=reason, metadata=edit.metadata)
+        return Edited(memory=await self._rewrite(scope, memory, text, reason=reason, metadata=edit.metadata))
 
     async def restore(
         self, project: Project, memory_id: MemoryId, user: str | None = None, to: str | None = None
@@ -122,6 +158,24 @@ class Curation:
         )
         return await self._commit(scope, changes, keep)
 
+    async def _take_told(self, scope: Scope, memory: Memory, text: str) -> Edited:
+        """Give a memory the text, or propose it. What a tool, a document or the assistant said stays theirs."""
+        if memory.kind == "fact":
+            await self._refuse_same_text(scope, text, apart_from=[memory.id])
+        origin: Origin = memory.origin if memory.origin in (*FOREIGN, "assistant") else "user"
+        is_suspected, gate = await self._suspicion_of(scope, text, origin)
+        change = Update(
+            target=memory.id,
+            expected=memory.text,
+            text=text,
+            entry=await self._entry(text),
+            reason=SUSPECTED if is_suspected else "edit",
+            origin=origin,
+            as_of=_renewed_at(memory),
+        )
+        applied = await self._commit(scope, [change], memory.id, gate)
+        return Edited(memory=applied[-1].memory if applied else memory, proposed=gate.waiting)
+
     async def _rewrite(
         self,
         scope: Scope,
@@ -170,10 +224,12 @@ class Curation:
             )
         return (await self._commit(scope, changes, removed.id))[-1].memory
 
-    async def _commit(self, scope: Scope, changes: Sequence[Change], memory_id: MemoryId) -> list[Applied]:
+    async def _commit(
+        self, scope: Scope, changes: Sequence[Change], memory_id: MemoryId, committer: Committer | None = None
+    ) -> list[Applied]:
         changes = await self._personal.changes_with_tags(scope, changes)
         try:
-            return await self._store.commit(scope, changes, _BY_HAND)
+            return await (committer or self._store).commit(scope, changes, _BY_HAND)
         except StaleChange:
             raise _change_conflict(memory_id) from None
 
@@ -196,7 +252,7 @@ class Curation:
         for other in found.values():
             if other.id not in apart_from:
                 raise Conflict(
-                    f"Memory {other.id} says the same already. Merge the two, or choose another text.",
+                    f"Memory {other.id} says the same already. Delete one, merge the two, or choose another text.",
                     code="memory_exists",
                 )
 

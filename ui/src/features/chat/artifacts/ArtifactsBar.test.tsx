@@ -17,7 +17,7 @@ test('the sign of memory is there only while it is on, left of the files', async
     expect(screen.getAllByRole('button').map(button => button.getAttribute('aria-label'))).toEqual([NAME, 'Files']),
   );
   const sign = screen.getByRole('button', { name: NAME }).querySelector('svg');
-  expect([sign?.getAttribute('width'), sign?.style.color]).toEqual(['24', 'rgb(76, 175, 80)']);
+  expect([sign?.getAttribute('width'), sign?.style.color]).toEqual(['24', 'var(--indicator)']);
 });
 
 test('it opens the drawer, which asks for the memories each time', async () => {

@@ -1,4 +1,5 @@
 import { Button, Text } from '@mantine/core';
+import { TbPhoto } from 'react-icons/tb';
 import type { ReactNode } from 'react';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { useConversationFiles, useFiles } from '@/shared/data/files/files';
@@ -20,7 +21,7 @@ export function FileList() {
   const project = all.projectFiles.map(shownProjectFile);
   const elsewhere = all.attachments.filter(file => file.conversation_id !== current).map(shownAttachment);
   if (!here.length && !project.length && !elsewhere.length && !all.hasNextPage)
-    return <EmptyState title="No files yet" hint="Pictures you send in a chat are listed here." />;
+    return <EmptyState Icon={TbPhoto} title="No files yet" hint="Pictures you send in a chat are listed here." />;
   return (
     <>
       {current !== null && (

@@ -33,7 +33,7 @@ export function MemoryIndicator() {
           aria-expanded={opened || isDocked}
           onClick={isDocked ? undock : drawer.open}
         >
-          <BiMemoryCard size={24} color="#4caf50" aria-hidden />
+          <BiMemoryCard size={24} color="var(--indicator)" aria-hidden />
         </UnstyledButton>
       </Tooltip>
       <MemoryDrawer opened={opened && !isDocked} onClose={drawer.close} />

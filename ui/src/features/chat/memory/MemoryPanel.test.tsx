@@ -37,6 +37,13 @@ test('rows stand as delivered; the time of a change only where there was one', a
   expect(screen.getByText('2 memories')).toBeVisible();
 });
 
+test('a memory that was learned just now is seen to arrive', async () => {
+  show({ ...graz, created_at: new Date().toISOString() }, nuts);
+  const [fresh, old] = await screen.findAllByRole('listitem');
+  expect(fresh).toHaveClass('arriving');
+  expect(old).not.toHaveClass('arriving');
+});
+
 test('without any, it says so, and there is nothing to forget', async () => {
   show();
   expect(await screen.findByText('No memories yet')).toBeVisible();

@@ -1,7 +1,7 @@
 import { Center, CloseButton, Loader, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
-import { TbSearch } from 'react-icons/tb';
+import { TbSearch, TbTimelineEvent } from 'react-icons/tb';
 import { EmptyState, ErrorState } from '@/shared/components/states';
 import { useMemories, useMemorySearch } from '@/shared/data/memories/list';
 import { useScope } from '@/shared/data/scope';
@@ -46,6 +46,7 @@ export function MemoryPanel() {
         )}
         {shown.data && !memories.length && (
           <EmptyState
+            Icon={TbTimelineEvent}
             title={isSearching ? 'Nothing found' : 'No memories yet'}
             hint={
               isSearching ? 'No memory matches your search.' : 'What you say about yourself in chats appears here.'

@@ -13,10 +13,12 @@ import { HistoryPopover } from './HistoryPopover';
 import classes from './memory.module.css';
 
 const MOST_SHOWN = 1000; // characters
+const NEW_MS = 20_000; // since it was learned
 
 /** A memory with its times, and what can be done with it. */
 export function MemoryRow({ memory }: { memory: Memory }) {
   const [isEditing, setEditing] = useState(false);
+  const [isNew] = useState(() => Date.now() - Date.parse(memory.created_at) < NEW_MS);
   const row = useRef<HTMLLIElement>(null);
   const scope = useScope();
   const mayWrite = useMay().write;
@@ -29,7 +31,7 @@ export function MemoryRow({ memory }: { memory: Memory }) {
     onError: error => notifyFailure('Could not delete the memory', error),
   });
   return (
-    <li ref={row} className={classes.row}>
+    <li ref={row} className={`${classes.row ?? ''} ${isNew ? 'arriving' : ''}`}>
       <TbTimelineEvent size={20} className={classes.icon} aria-hidden />
       <div className={classes.words}>
         {isEditing ? (

@@ -1,4 +1,4 @@
-import { Mark, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { Link } from 'react-router';
 import { Excerpt } from '@/shared/components/Excerpt';
 import { Time } from '@/shared/components/Time';
@@ -33,7 +33,7 @@ export function FoundMessageRow({ hit, words, onChosen }: FoundMessageRowProps) 
         text={plainWords(wordsOf(message.content))}
         query={words}
         room={EXCERPT}
-        mark={word => <Mark>{word}</Mark>}
+        mark={word => <mark>{word}</mark>}
       />
     </Link>
   );

@@ -3,8 +3,8 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
 import { TbEdit, TbSearch } from 'react-icons/tb';
 import { Link } from 'react-router';
+import { moveFocus } from '@/shared/components/moveFocus';
 import { ConversationList } from './ConversationList';
-import { moveFocus } from './moveFocus';
 import classes from './rail.module.css';
 import { RailMenu } from './RailMenu';
 import { SearchResults } from './SearchResults';
@@ -24,7 +24,7 @@ export function RailContent({ onChosen }: RailContentProps) {
   return (
     // keys pressed on the links within
     // eslint-disable-next-line jsx-a11y/no-static-element-interactions
-    <div className={classes.content} onKeyDown={moveFocus}>
+    <div className={classes.content} data-rows onKeyDown={moveFocus}>
       <div className={classes.top}>
         <Group gap="xs" wrap="nowrap">
           <Button

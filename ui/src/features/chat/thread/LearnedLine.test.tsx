@@ -32,6 +32,15 @@ test('what was learned stands below its answer as soon as it is known', async ()
   expect(screen.getByRole('link', { name: 'Is vegetarian' })).toHaveAttribute('href', '/memories?id=mem_1');
 });
 
+test('what has just been learned is seen to arrive; what was learned before is there', async () => {
+  const is = learned({ memories: [vegetarian], change_id: 'chg_1' });
+  const { unmount } = answered({ ...NOTHING, state: 'running' }, is);
+  expect((await screen.findByText(/^Learned:/)).closest('.arriving')).not.toBeNull();
+  unmount();
+  answered(is);
+  expect((await screen.findByText(/^Learned:/)).closest('.arriving')).toBeNull();
+});
+
 test.each(['none', 'nothing'] as const)(
   'whoever asks to forget something is led to the memories: %s',
   async state => {
@@ -76,7 +85,6 @@ test('what another tab has undone already is undone, and no error', async () => 
 });
 
 test.each<[string, LearnedFrom]>([
-  ['Nothing new to remember.', { ...NOTHING, state: 'nothing' }],
   ['Already known: Is vegetarian', { ...NOTHING, state: 'known', known: [{ id: 'mem_1', memory: 'Is vegetarian' }] }],
   [
     'Waiting for review: Is vegetarian',
@@ -97,13 +105,13 @@ test.each<[string, LearnedFrom]>([
   expect(await screen.findByText(new RegExp(`^${beginning}`))).toHaveTextContent(words);
 });
 
-test('where nothing was to be learned nothing is said', async () => {
+test.each(['none', 'nothing'] as const)('where %s was learned nothing is said', async state => {
   const asked = vi.fn();
   answered();
   server.use(
     http.get(LEARNED, () => {
       asked();
-      return HttpResponse.json(NOTHING);
+      return HttpResponse.json({ ...NOTHING, state });
     }),
   );
   await waitFor(() => expect(asked).toHaveBeenCalled());

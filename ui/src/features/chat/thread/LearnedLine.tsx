@@ -25,11 +25,16 @@ export function LearnedLine({ message, place }: { message: Message; place: Place
   const { data: learned } = useLearned(place, message.id, isInSight && message.uid !== null);
   const [isNew, setNew] = useState(false);
   if (isOpen(learned) && !isNew) setNew(true);
-  if (!learned || (learned.state === 'none' && !learned.asks_to_forget)) return null;
+  if (!learned) return null;
   const { state } = learned;
+  if ((state === 'none' || state === 'nothing') && !learned.asks_to_forget) return null;
   const Icon = state === 'learned' || state === 'known' || isOpen(learned) ? TbBookmark : TbBookmarkOff;
   return (
-    <div className={classes.line} data-state={state} aria-live={isNew ? 'polite' : undefined}>
+    <div
+      className={`${classes.line ?? ''} ${isNew && state === 'learned' ? 'arriving' : ''}`}
+      data-state={state}
+      aria-live={isNew ? 'polite' : undefined}
+    >
       <Icon className={classes.icon} aria-hidden />
       <span>
         {told(learned)}
@@ -63,6 +68,7 @@ function told(learned: LearnedFrom): ReactNode {
     case 'undone':
       return 'Undone: nothing from this message is remembered.';
     case 'none':
+    case 'nothing':
     case 'proposed':
       return null; // said behind it
     case 'known':
@@ -75,8 +81,6 @@ function told(learned: LearnedFrom): ReactNode {
           {known.length > 0 && <Known known={known} />}
         </>
       );
-    default:
-      return 'Nothing new to remember.';
   }
 }
 

@@ -1,6 +1,7 @@
-import { Alert, Button, Stack, Text, Title } from '@mantine/core';
+import { Alert, Button, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { TbRefresh } from 'react-icons/tb';
+import { Section } from '@/shared/components/Section';
 import { ErrorState, LoadingState } from '@/shared/components/states';
 import { Words } from '@/shared/components/Words';
 import { type EmbeddingOverview, type EmbeddingSetup, useEmbeddingModel } from '@/shared/data/embeddingModel';
@@ -12,14 +13,11 @@ import { SetElsewhere } from './SetElsewhere';
 export function EmbeddingModel() {
   const model = useEmbeddingModel();
   return (
-    <Stack gap="xs" component="section" aria-label="Embedding model">
-      <Title order={2} size="h5">
-        Embedding model
-      </Title>
+    <Section title="Embedding model">
       {model.isPending && <LoadingState label="Loading the embedding model" />}
       {model.isError && <ErrorState error={model.error} onRetry={() => void model.refetch()} />}
       {model.data && <Loaded overview={model.data} />}
-    </Stack>
+    </Section>
   );
 }
 

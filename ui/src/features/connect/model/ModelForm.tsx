@@ -1,4 +1,5 @@
-import { Button, Group, Radio, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Group, Radio, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
+import { Section } from '@/shared/components/Section';
 import { useState } from 'react';
 import { Words } from '@/shared/components/Words';
 import {
@@ -50,73 +51,77 @@ export function ModelForm({ setup }: { setup: ModelSetup }) {
     if (first !== undefined && draft.model === '') change({ model: first });
   };
   return (
-    <form
-      onSubmit={event => {
-        event.preventDefault();
-        save.mutate(wanted, { onSuccess: () => change({ key: '' }) });
-      }}
-    >
-      <Stack gap="md">
-        <Title order={2} size="h5">
-          {setup.in_use.url === null ? 'Connect a model' : 'Connect another model'}
-        </Title>
-        <Kinds
-          chosen={draft.kind}
-          only={provider?.value ?? null}
-          onChoose={kind => {
-            change(draftOf(kind, setup));
-            offered.reset();
-          }}
-        />
-        <TextInput
-          label="Address"
-          value={draft.url}
-          onChange={event => change({ url: event.currentTarget.value })}
-          placeholder={draft.kind.provider === 'ollama' ? 'http://127.0.0.1:11434' : 'https://host/v1'}
-          {...lockOf(fixed, urlSetting(draft.kind))}
-        />
-        {draft.kind.takesKey && (
-          <KeyInput
-            value={draft.key}
-            onChange={key => change({ key })}
-            url={draft.url}
-            saved={setup.saved}
-            setBy={fixedKey(fixed, draft.url)?.set_by}
+    <Section title={setup.in_use.url === null ? 'Connect a model' : 'Connect another model'}>
+      <form
+        onSubmit={event => {
+          event.preventDefault();
+          save.mutate(wanted, { onSuccess: () => change({ key: '' }) });
+        }}
+      >
+        <Stack gap="md">
+          <Kinds
+            chosen={draft.kind}
+            only={provider?.value ?? null}
+            onChoose={kind => {
+              change(draftOf(kind, setup));
+              offered.reset();
+            }}
           />
-        )}
-        <ModelName
-          value={draft.model}
-          onChange={model => change({ model })}
-          names={names}
-          offered={offered}
-          onList={draft.url.trim() === '' ? null : () => offered.mutate(serverOf(draft), { onSuccess: takeFirst })}
-          lock={lockOf(fixed, 'llm.model')}
-        />
-        <Group gap="xs">
-          <Button variant="default" disabled={!isWhole} loading={test.isPending} onClick={() => test.mutate(wanted)}>
-            Test
-          </Button>
-          <Button type="submit" disabled={!isWhole} loading={save.isPending}>
-            Save
-          </Button>
-        </Group>
-        <TestResult test={test}>
-          {found => (
-            <>
-              <Words limit={200}>{found.model}</Words> answered in {lasting(found.latency_ms)}.
-            </>
+          <TextInput
+            label="Address"
+            value={draft.url}
+            onChange={event => change({ url: event.currentTarget.value })}
+            placeholder={draft.kind.provider === 'ollama' ? 'http://127.0.0.1:11434' : 'https://host/v1'}
+            {...lockOf(fixed, urlSetting(draft.kind))}
+          />
+          {draft.kind.takesKey && (
+            <KeyInput
+              value={draft.key}
+              onChange={key => change({ key })}
+              url={draft.url}
+              saved={setup.saved}
+              setBy={fixedKey(fixed, draft.url)?.set_by}
+            />
           )}
-        </TestResult>
-        {save.isError && (
-          <Text size="sm" c="red" role="alert">
-            {save.error.message}
+          <ModelName
+            value={draft.model}
+            onChange={model => change({ model })}
+            names={names}
+            offered={offered}
+            onList={draft.url.trim() === '' ? null : () => offered.mutate(serverOf(draft), { onSuccess: takeFirst })}
+            lock={lockOf(fixed, 'llm.model')}
+          />
+          <Group gap="xs">
+            <Button
+              variant="default"
+              disabled={!isWhole}
+              loading={test.isPending}
+              onClick={() => test.mutate(wanted)}
+            >
+              Test
+            </Button>
+            <Button type="submit" disabled={!isWhole} loading={save.isPending}>
+              Save
+            </Button>
+          </Group>
+          <TestResult test={test}>
+            {found => (
+              <>
+                <Words limit={200}>{found.model}</Words> answered in {lasting(found.latency_ms)}.
+              </>
+            )}
+          </TestResult>
+          {save.isError && (
+            <Text size="sm" c="red" role="alert">
+              {save.error.message}
+            </Text>
+          )}
+          <Text size="sm" c="dimmed">
+            Takes effect immediately. Answers in progress finish on the previous model.
           </Text>
-        )}
-        <Text size="sm" c="dimmed">
-          Takes effect immediately. Answers in progress finish on the previous model.
-        </Text>
-      </Stack>
-    </form>
+        </Stack>
+      </form>
+    </Section>
   );
 }
 

@@ -1,7 +1,8 @@
-import { Alert, Anchor, Button, Code, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Alert, Anchor, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { TbBolt, TbLock } from 'react-icons/tb';
 import { confirm } from '@/shared/components/confirm';
 import { notifyFailure } from '@/shared/components/notify';
+import { Section } from '@/shared/components/Section';
 import { ErrorState, LoadingState } from '@/shared/components/states';
 import { Words } from '@/shared/components/Words';
 import {
@@ -28,22 +29,20 @@ export function ModelTab() {
 
 function Loaded({ overview: { setup, locked } }: { overview: ModelOverview }) {
   return (
-    <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="3rem" verticalSpacing="lg">
-      <Stack gap="lg" maw="46rem">
-        <InUse model={setup.in_use} />
-        <LaterOllama setup={setup} locked={locked} />
-        {setup.serves_tree && <TreeNote />}
-        {locked && (
-          <Alert variant="default" icon={<TbLock aria-hidden />} title="Read-only">
-            <Text size="sm">{locked}</Text>
-          </Alert>
-        )}
-        {!locked && <ModelForm key={formKey(setup)} setup={setup} />}
-        {!locked && setup.saved && <Forget setup={setup} />}
-        <SetElsewhere fixed={setup.fixed} />
-      </Stack>
+    <Stack gap="md">
+      <InUse model={setup.in_use} />
+      <LaterOllama setup={setup} locked={locked} />
+      {setup.serves_tree && <TreeNote />}
+      {locked && (
+        <Alert variant="default" icon={<TbLock aria-hidden />} title="Read-only">
+          <Text size="sm">{locked}</Text>
+        </Alert>
+      )}
+      {!locked && <ModelForm key={formKey(setup)} setup={setup} />}
+      {!locked && setup.saved && <Forget setup={setup} />}
+      <SetElsewhere fixed={setup.fixed} />
       <EmbeddingModel />
-    </SimpleGrid>
+    </Stack>
   );
 }
 
@@ -98,10 +97,7 @@ function Forget({ setup }: { setup: ModelSetup }) {
       forget.mutate(undefined, { onError: error => notifyFailure('Could not disconnect the model', error) });
   };
   return (
-    <Stack gap="xs" align="flex-start">
-      <Title order={2} size="h5">
-        Saved model
-      </Title>
+    <Section title="Saved model">
       <Text size="sm">
         <Words limit={200}>{saved.model}</Words> at <Words limit={200}>{saved.url}</Words>,{' '}
         {saved.has_key ? 'with a key' : 'without a key'}
@@ -110,6 +106,6 @@ function Forget({ setup }: { setup: ModelSetup }) {
           Disconnect model
         </Anchor>
       </Text>
-    </Stack>
+    </Section>
   );
 }

@@ -1,4 +1,5 @@
 import { Tabs } from '@mantine/core';
+import { TbMessageOff } from 'react-icons/tb';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { useConversation } from '@/shared/data/conversations/conversation';
 import { useAddress } from '../address';
@@ -15,7 +16,11 @@ export function Detail({ id }: { id: string }) {
   const { data: conversation, error, refetch } = useConversation(id);
   if (conversation === null) {
     return (
-      <EmptyState title="Conversation not found" hint="It was deleted, or it belongs to another user or project." />
+      <EmptyState
+        Icon={TbMessageOff}
+        title="Conversation not found"
+        hint="It was deleted, or it belongs to another user or project."
+      />
     );
   }
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;

@@ -1,4 +1,5 @@
 import { SegmentedControl, Text, Title } from '@mantine/core';
+import { TbLock, TbNotes } from 'react-icons/tb';
 import { useState } from 'react';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { Time } from '@/shared/components/Time';
@@ -15,6 +16,7 @@ export function DiscussionTab({ id }: { id: string }) {
   if (isOfAKey(error))
     return (
       <EmptyState
+        Icon={TbLock}
         title="Only the client’s key opens this"
         hint="The memory of this conversation is encrypted with the key of the app that had it, which the server does not keep. To see it, use that key: in the app, on the command line, or to sign in to this page."
       />
@@ -24,6 +26,7 @@ export function DiscussionTab({ id }: { id: string }) {
   if (!data) {
     return (
       <EmptyState
+        Icon={TbNotes}
         title="No discussion memory yet"
         hint="Workflows with a discussion memory node keep summaries and records of long discussions here."
       />

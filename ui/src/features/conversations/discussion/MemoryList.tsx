@@ -1,3 +1,4 @@
+import { TbFileText } from 'react-icons/tb';
 import { useCallback, useMemo } from 'react';
 import { confirm } from '@/shared/components/confirm';
 import { notifyFailure } from '@/shared/components/notify';
@@ -30,7 +31,7 @@ export function MemoryList({ id, kind }: { id: string; kind: Kind }) {
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (isPending) return <LoadingState label="Loading memories" />;
   if (all.length === 0)
-    return <EmptyState title={kind === 'records' ? 'No records yet' : 'No chunk summaries yet'} />;
+    return <EmptyState Icon={TbFileText} title={kind === 'records' ? 'No records yet' : 'No chunk summaries yet'} />;
   return (
     <div className={classes.memories}>
       <VirtualRows

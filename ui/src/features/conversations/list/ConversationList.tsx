@@ -1,4 +1,5 @@
 import { Badge, Button, Group, Text } from '@mantine/core';
+import { TbMessages } from 'react-icons/tb';
 import { memo, useCallback, useMemo } from 'react';
 import { Link } from 'react-router';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
@@ -23,6 +24,7 @@ export function ConversationList() {
   if (all.length === 0) {
     return (
       <EmptyState
+        Icon={TbMessages}
         title="No conversations yet"
         hint="Your chats appear here. Chats of ChatGPT and Open WebUI can be imported."
       >
@@ -62,7 +64,7 @@ interface RowProps {
 const Row = memo(function Row({ conversation, to, isChosen }: RowProps) {
   const { id, title, preview, message_count: count, updated_at: at, tags } = conversation;
   return (
-    <Link to={to} className={classes.entry ?? ''} aria-current={isChosen ? 'page' : undefined}>
+    <Link data-row to={to} className={classes.entry ?? ''} aria-current={isChosen ? 'page' : undefined}>
       <span className={classes.title}>
         <Words limit={200}>{title || preview || id}</Words>
       </span>

@@ -1,4 +1,5 @@
 import { Text } from '@mantine/core';
+import { TbSearch } from 'react-icons/tb';
 import { Link } from 'react-router';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { Excerpt } from '@/shared/components/Excerpt';
@@ -22,7 +23,7 @@ export function FoundList() {
   if (isPending) return <LoadingState label="Searching" />;
   const found = data.results;
   if (found.length === 0) {
-    return <EmptyState title="Nothing found" hint="Try other words, or search by meaning as well." />;
+    return <EmptyState Icon={TbSearch} title="Nothing found" hint="Try other words, or search by meaning as well." />;
   }
   return (
     <>
@@ -71,7 +72,7 @@ function isLikely(hit: FoundMessage): boolean {
 function Row({ hit, query, to, isChosen }: RowProps) {
   const { conversation_id: id, title, preview, message } = hit;
   return (
-    <Link to={to} className={classes.entry ?? ''} aria-current={isChosen ? 'page' : undefined}>
+    <Link data-row to={to} className={classes.entry ?? ''} aria-current={isChosen ? 'page' : undefined}>
       <span className={classes.preview}>
         <Words limit={120}>{title || preview || id}</Words>
       </span>
@@ -81,7 +82,7 @@ function Row({ hit, query, to, isChosen }: RowProps) {
           text={plainWords(wordsOf(message.content))}
           query={query}
           room={EXCERPT}
-          mark={word => <mark className={classes.match}>{word}</mark>}
+          mark={word => <mark>{word}</mark>}
         />
       </span>
       <Text span size="xs" c="dimmed">

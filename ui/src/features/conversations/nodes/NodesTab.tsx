@@ -1,6 +1,6 @@
 import { Button, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
-import { TbEraser } from 'react-icons/tb';
+import { TbEraser, TbHierarchy2 } from 'react-icons/tb';
 import { confirm } from '@/shared/components/confirm';
 import { notifyFailure } from '@/shared/components/notify';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
@@ -26,6 +26,7 @@ export function NodesTab({ id }: { id: string }) {
   if (data.results.length === 0) {
     return (
       <EmptyState
+        Icon={TbHierarchy2}
         title="No node memories"
         hint="Workflow nodes with a memory of their own keep what they were asked and answered here."
       />

@@ -60,7 +60,7 @@ export const MessageCard = memo(function MessageCard(props: MessageCardProps) {
         )}
         {message.pinned && <TbPinFilled role="img" aria-label="Pinned" className={classes.pinned} />}
         {message.finish_reason === 'incomplete' && (
-          <Badge variant="outline" color="orange.9" size="sm" className={classes.incomplete}>
+          <Badge variant="outline" color="var(--second)" size="sm" className={classes.incomplete}>
             cut off
           </Badge>
         )}
@@ -68,7 +68,14 @@ export const MessageCard = memo(function MessageCard(props: MessageCardProps) {
         {siblings.length > 1 && <BranchSwitch siblings={siblings} id={message.id} onChoose={onBranch} />}
         <Group gap={2} ml="auto" wrap="nowrap">
           {message.run_id && (
-            <Anchor component={Link} to={`/runs?id=${encodeURIComponent(message.run_id)}`} size="xs" px={4}>
+            <Anchor
+              component={Link}
+              to={`/runs?id=${encodeURIComponent(message.run_id)}`}
+              size="xs"
+              px={4}
+              lh="1.5rem"
+              display="block"
+            >
               Run
             </Anchor>
           )}

@@ -1,7 +1,7 @@
 import { Button, Drawer, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { type ReactNode, useCallback } from 'react';
-import { TbGitFork } from 'react-icons/tb';
+import { TbGitFork, TbMessages } from 'react-icons/tb';
 import { notifyFailure } from '@/shared/components/notify';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { useMay } from '@/shared/data/access';
@@ -39,7 +39,9 @@ export function TranscriptTab({ conversation, above, tellState }: TranscriptTabP
   if (error) return <ErrorState error={error} onRetry={refetch} />;
   if (messages.length === 0) {
     if (!isReady) return <LoadingState label="Loading messages" />;
-    return <EmptyState title="No messages yet" hint="Messages appear here as soon as there are some." />;
+    return (
+      <EmptyState Icon={TbMessages} title="No messages yet" hint="Messages appear here as soon as there are some." />
+    );
   }
   const total = tree.data?.pages[0]?.total ?? 1;
   const branches = (

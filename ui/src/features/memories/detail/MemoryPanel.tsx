@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Group, Stack, Text, Title, Tooltip } from '@mantine/core';
 import { useState } from 'react';
-import { TbPencil, TbRefresh, TbRestore, TbTrash, TbX } from 'react-icons/tb';
+import { TbFileUnknown, TbPencil, TbRefresh, TbRestore, TbTrash, TbX } from 'react-icons/tb';
 import { ApiError } from '@/shared/api/errors';
 import { CopyButton } from '@/shared/components/CopyButton';
 import { MemoryEditor } from '@/shared/components/MemoryEditor';
@@ -45,7 +45,11 @@ export function MemoryPanel({ owner, id, onDelete, onClose }: MemoryPanelProps) 
       )}
       {details.isPending && <LoadingState label="Loading memory" />}
       {details.isError && isGone && (
-        <EmptyState title="Memory not found" hint="It was deleted, or belongs to another user or project." />
+        <EmptyState
+          Icon={TbFileUnknown}
+          title="Memory not found"
+          hint="It was deleted, or belongs to another user or project."
+        />
       )}
       {details.isError && !isGone && <ErrorState error={details.error} onRetry={() => void details.refetch()} />}
       {details.data && (

@@ -1,4 +1,5 @@
 import { Button, Modal, Text } from '@mantine/core';
+import { TbHistory } from 'react-icons/tb';
 import { notifyFailure } from '@/shared/components/notify';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { Time } from '@/shared/components/Time';
@@ -29,7 +30,7 @@ function Log({ owner }: { owner: Scope }) {
   if (log.isPending) return <LoadingState label="Loading changes" />;
   if (log.isError) return <ErrorState error={log.error} onRetry={() => void log.refetch()} />;
   if (log.changes.length === 0)
-    return <EmptyState title="No changes" hint="Nothing has been added, changed or deleted yet." />;
+    return <EmptyState Icon={TbHistory} title="No changes" hint="Nothing has been added, changed or deleted yet." />;
   const takeBack = (id: string) =>
     undo.mutate(id, { onError: error => notifyFailure('Could not undo the change', error) });
   return (

@@ -1,4 +1,5 @@
 import { Modal, Stack, Text } from '@mantine/core';
+import { TbCopyCheck } from 'react-icons/tb';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { useDuplicates } from '@/shared/data/memories/details';
 import type { Scope } from '@/shared/data/scope';
@@ -27,7 +28,11 @@ function Groups({ owner }: { owner: Scope }) {
   const { results, total, compared } = duplicates.data;
   if (total === 0)
     return (
-      <EmptyState title="No duplicates" hint={`${compared.toLocaleString()} facts were compared with each other.`} />
+      <EmptyState
+        Icon={TbCopyCheck}
+        title="No duplicates"
+        hint={`${compared.toLocaleString()} facts were compared with each other.`}
+      />
     );
   return (
     <Stack gap="md">

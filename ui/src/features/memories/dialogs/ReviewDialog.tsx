@@ -1,4 +1,5 @@
 import { Button, Checkbox, Group, Modal, Text } from '@mantine/core';
+import { TbChecks } from 'react-icons/tb';
 import { confirm } from '@/shared/components/confirm';
 import { notifyFailure } from '@/shared/components/notify';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
@@ -30,6 +31,7 @@ function Queue({ owner }: { owner: Scope }) {
   if (queue.proposals.length === 0)
     return (
       <EmptyState
+        Icon={TbChecks}
         title="Nothing to review"
         hint="Anything that may be an instruction to a model waits here; in projects with review, everything that was learned does."
       />

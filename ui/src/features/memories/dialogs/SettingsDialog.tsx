@@ -150,7 +150,7 @@ function SettingsForm({ project, known, onClose }: FormProps) {
         minRows={6}
         maxRows={14}
         maxLength={50_000}
-        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: '0.8125rem' } }}
+        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: 'var(--type-text)' } }}
         value={prompt}
         onChange={event => setPrompt(event.currentTarget.value)}
       />

@@ -10,8 +10,20 @@ interface DecayMeterProps {
   expiresOn?: string | null | undefined;
 }
 
-const COLOURS = { current: 'teal.8', fading: 'orange.8', hidden: 'gray.6', expired: 'gray.6', deleted: 'red.8' };
-const NAMES = { current: 'Current', fading: 'Fading', hidden: 'Hidden', expired: 'Expired', deleted: 'Deleted' };
+const COLOURS = {
+  current: 'var(--accent)',
+  fading: 'var(--second)',
+  hidden: 'var(--part-working)',
+  expired: 'var(--part-working)',
+  deleted: 'var(--mantine-color-error)',
+};
+export const NAMES = {
+  current: 'Current',
+  fading: 'Fading',
+  hidden: 'Hidden',
+  expired: 'Expired',
+  deleted: 'Deleted',
+};
 
 /** How much of its time a memory has left before it is hidden. */
 export function DecayMeter({ state, renewedAt, decaysAt, expiresOn }: DecayMeterProps) {

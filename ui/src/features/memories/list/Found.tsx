@@ -1,4 +1,5 @@
 import { Alert } from '@mantine/core';
+import { TbSearch } from 'react-icons/tb';
 import { useMemo, useState } from 'react';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { useMemorySearch } from '@/shared/data/memories/list';
@@ -25,11 +26,15 @@ export function Found({ place, owner, onOpen, onDelete }: ListParts) {
   if (search.isError) return <ErrorState error={search.error} onRetry={() => void search.refetch()} />;
   if (rows.length === 0)
     return isNarrowed(place) ? (
-      <EmptyState title="Nothing found" hint="No memory matches your search and filters.">
+      <EmptyState Icon={TbSearch} title="Nothing found" hint="No memory matches your search and filters.">
         <ShowAll place={{ user: place.user, project: place.project, q: place.q }}>Search all</ShowAll>
       </EmptyState>
     ) : (
-      <EmptyState title="Nothing found" hint="Try other words, or search by words instead of meaning." />
+      <EmptyState
+        Icon={TbSearch}
+        title="Nothing found"
+        hint="Try other words, or search by words instead of meaning."
+      />
     );
   return (
     <>
@@ -44,6 +49,8 @@ export function Found({ place, owner, onOpen, onDelete }: ListParts) {
         told={search.isPlaceholderData ? 'Searching…' : inWords(rows.length, hits?.filter(isLikely).length ?? 0)}
         hint={stagesInWords(search.data.stages)}
         view="table"
+        query={place.q}
+        isWaiting={search.isPlaceholderData}
         owner={owner}
         openId={place.id}
         onOpen={onOpen}

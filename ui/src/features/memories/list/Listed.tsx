@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core';
+import { TbFilterOff, TbTimelineEvent } from 'react-icons/tb';
 import { useCallback, useMemo, useState } from 'react';
 import { Link } from 'react-router';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
@@ -28,6 +29,8 @@ export function Listed({ place, owner, onOpen, onView, onDelete }: ListParts) {
       total={total}
       told={told}
       view={place.view}
+      query={place.q}
+      isWaiting={list.isPlaceholderData}
       owner={owner}
       openId={place.id}
       onOpen={onOpen}
@@ -41,12 +44,13 @@ export function Listed({ place, owner, onOpen, onView, onDelete }: ListParts) {
 function Nothing({ place }: { place: Place }) {
   if (isNarrowed(place) || place.q)
     return (
-      <EmptyState title="No matches" hint="No memory matches all filters.">
+      <EmptyState Icon={TbFilterOff} title="No matches" hint="No memory matches all filters.">
         <ShowAll place={{ user: place.user, project: place.project }}>Show all</ShowAll>
       </EmptyState>
     );
   return (
     <EmptyState
+      Icon={TbTimelineEvent}
       title="No memories yet"
       hint="Memories come from chats with Long Term Memory on, from the API, or from an import."
     >

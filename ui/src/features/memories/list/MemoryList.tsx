@@ -1,17 +1,21 @@
 import { Checkbox } from '@mantine/core';
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { useChatTitles } from '@/shared/data/conversations/list';
+import type { Scope } from '@/shared/data/scope';
 import virtualRows from '@/shared/components/VirtualRows.module.css';
 import classes from './list.module.css';
 import { MemoryRow } from './MemoryRow';
 import type { Row } from './rows';
-import { mostOf } from './stages';
 import type { Selection } from './useSelection';
 
 interface MemoryListProps {
   rows: Row[];
   total: number;
   view: 'table' | 'timeline';
+  owner: Scope;
+  /** What was looked for. */
+  query: string;
   openId: string;
   selection: Selection;
   onOpen: (id: string) => void;
@@ -27,13 +31,13 @@ const ESTIMATE = 44;
  * Delete deletes. One row can be reached with Tab: the one that was at work last.
  */
 export function MemoryList(props: MemoryListProps) {
-  const { rows, total, view, openId, selection, onOpen, onDelete, onEndReached } = props;
+  const { rows, total, view, owner, query, openId, selection, onOpen, onDelete, onEndReached } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const [activeId, setActiveId] = useState('');
   const wantsFocus = useRef(false);
   const found = rows.findIndex(row => row.memory.id === activeId);
   const active = found < 0 ? 0 : found;
-  const most = useMemo(() => mostOf(rows.flatMap(row => row.hit ?? [])), [rows]);
+  const titles = useChatTitles(owner);
   const isSearch = rows[0]?.hit !== undefined;
 
   const virtual = useVirtualizer({
@@ -145,7 +149,8 @@ export function MemoryList(props: MemoryListProps) {
                 <MemoryRow
                   row={row}
                   view={view}
-                  most={most}
+                  query={query}
+                  titles={titles}
                   isSelected={selection.ids.has(id)}
                   onSelect={() => selection.toggle(id)}
                 />
@@ -159,9 +164,9 @@ export function MemoryList(props: MemoryListProps) {
 }
 
 const COLUMNS = {
-  search: ['Score'],
-  table: ['Kind', 'Learned', 'Changed', 'State'],
-  timeline: ['Kind', 'Changed', 'State'],
+  search: ['From', 'Learned', 'Score'],
+  table: ['From', 'Learned'],
+  timeline: ['From'],
 };
 
 interface HeaderProps {
@@ -192,7 +197,7 @@ function Header({ look, rows, selection }: HeaderProps) {
         Memory
       </div>
       {COLUMNS[look].map(name => (
-        <div key={name} role="columnheader" className={look === 'search' ? classes.scoreCell : classes.column}>
+        <div key={name} role="columnheader" className={name === 'Score' ? classes.scoreCell : classes.column}>
           {name}
         </div>
       ))}

@@ -1,28 +1,30 @@
-import { Badge, Checkbox } from '@mantine/core';
+import { Badge, Checkbox, Tooltip } from '@mantine/core';
 import { TbTimelineEvent } from 'react-icons/tb';
+import { Excerpt } from '@/shared/components/Excerpt';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
-import { ORIGIN_NAMES } from '../detail/reasons';
-import { DecayMeter } from './DecayMeter';
+import { NAMES, sentenceOf } from './DecayMeter';
+import { From } from './From';
 import classes from './list.module.css';
 import type { Row } from './rows';
-import { ScoreBars } from './ScoreBars';
+import { Score } from './Score';
 
 interface MemoryRowProps {
   row: Row;
   view: 'table' | 'timeline';
-  most: Readonly<Record<string, number>>;
+  /** What was looked for, whose words are marked; "" for nothing. */
+  query: string;
+  titles: ReadonlyMap<string, string>;
   isSelected: boolean;
   onSelect: () => void;
 }
 
 const MOST_SHOWN = 400; // characters: the whole is in the panel
+const ROOM = { before: 120, length: MOST_SHOWN };
 
 /** The cells of one memory. */
-export function MemoryRow({ row, view, most, isSelected, onSelect }: MemoryRowProps) {
+export function MemoryRow({ row, view, query, titles, isSelected, onSelect }: MemoryRowProps) {
   const { memory, hit } = row;
-  const isChanged = memory.updated_at !== memory.created_at;
-  const text = memory.memory.length > MOST_SHOWN ? `${memory.memory.slice(0, MOST_SHOWN)}…` : memory.memory;
   return (
     <>
       <div role="gridcell" className={classes.check}>
@@ -32,7 +34,7 @@ export function MemoryRow({ row, view, most, isSelected, onSelect }: MemoryRowPr
           checked={isSelected}
           onChange={onSelect}
           onClick={event => event.stopPropagation()}
-          aria-label={`Select ${text.slice(0, 80)}`}
+          aria-label={`Select ${memory.memory.slice(0, 80)}`}
         />
       </div>
       {view === 'timeline' && (
@@ -43,30 +45,62 @@ export function MemoryRow({ row, view, most, isSelected, onSelect }: MemoryRowPr
       )}
       <div role="gridcell" className={classes.text}>
         <div className={classes.clamp}>
-          <Words>{text}</Words>
+          <Said text={memory.memory} query={query} />
+          <Chips row={row} />
         </div>
         <div className={classes.meta}>
-          {row.kind === 'message' && <span>message</span>}
-          {memory.origin && memory.origin !== 'user' && memory.origin !== 'api' && (
-            <span>{ORIGIN_NAMES[memory.origin].toLowerCase()}</span>
-          )}
-          <Time value={memory.created_at} ago />
-          {isChanged && (
-            <span>
-              changed <Time value={memory.updated_at} ago />
-            </span>
-          )}
-          {row.state && row.state !== 'current' && <span>{row.state}</span>}
+          <From memory={memory} titles={titles} />
+          <Learned memory={memory} />
         </div>
       </div>
-      {hit ? (
-        <div role="gridcell" className={classes.scoreCell}>
-          <ScoreBars hit={hit} most={most} />
+      <div role="gridcell" className={classes.column}>
+        <From memory={memory} titles={titles} />
+      </div>
+      {view === 'table' && (
+        <div role="gridcell" className={classes.column}>
+          <Learned memory={memory} />
         </div>
-      ) : (
-        <Columns row={row} view={view} />
+      )}
+      {hit && (
+        <div role="gridcell" className={classes.scoreCell}>
+          <Score hit={hit} />
+        </div>
       )}
     </>
+  );
+}
+
+function Said({ text, query }: { text: string; query: string }) {
+  if (query) return <Excerpt text={text} query={query} room={ROOM} mark={word => <mark>{word}</mark>} />;
+  return <Words>{text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text}</Words>;
+}
+
+/** What sets it apart from most: facts that are current. */
+function Chips({ row: { memory, kind, state = 'current', decaysAt = null } }: { row: Row }) {
+  return (
+    <>
+      {kind === 'message' && (
+        <Badge size="sm" variant="default" className={classes.chip}>
+          message
+        </Badge>
+      )}
+      {state !== 'current' && (
+        <Tooltip label={sentenceOf(state, decaysAt, memory.expiration_date)}>
+          <Badge size="sm" variant="default" className={classes.chip}>
+            {NAMES[state]}
+          </Badge>
+        </Tooltip>
+      )}
+    </>
+  );
+}
+
+function Learned({ memory: { created_at, updated_at } }: { memory: Row['memory'] }) {
+  return (
+    <span>
+      <Time value={created_at} ago />
+      {updated_at !== created_at && ' · edited'}
+    </span>
   );
 }
 
@@ -75,35 +109,4 @@ const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
 function timeOfDay(time: string): string {
   const date = new Date(time);
   return Number.isNaN(date.getTime()) ? '' : clock.format(date);
-}
-
-function Columns({ row, view }: { row: Row; view: 'table' | 'timeline' }) {
-  const { memory, state, decaysAt = null } = row;
-  return (
-    <>
-      <div role="gridcell" className={classes.column}>
-        <Badge size="sm" variant="default" tt="none" fw={500}>
-          {row.kind}
-        </Badge>
-      </div>
-      {view === 'table' && (
-        <div role="gridcell" className={classes.column}>
-          <Time value={memory.created_at} ago />
-        </div>
-      )}
-      <div role="gridcell" className={classes.column}>
-        {memory.updated_at === memory.created_at ? '' : <Time value={memory.updated_at} ago />}
-      </div>
-      <div role="gridcell" className={classes.column}>
-        {state && (
-          <DecayMeter
-            state={state}
-            renewedAt={memory.updated_at}
-            decaysAt={decaysAt}
-            expiresOn={memory.expiration_date}
-          />
-        )}
-      </div>
-    </>
-  );
 }

@@ -28,6 +28,10 @@ interface ShownProps {
   /** How it was found, for who points at that. */
   hint?: string;
   view: Place['view'];
+  /** What was looked for. */
+  query: string;
+  /** What is shown is of the words before: others are being looked for. */
+  isWaiting: boolean;
   owner: Scope;
   openId: string;
   onOpen: (id: string) => void;
@@ -38,7 +42,7 @@ interface ShownProps {
 }
 
 /** The rows, and above them how many there are or what can be done with those selected. */
-export function Shown({ told, hint, owner, onView, ...list }: ShownProps) {
+export function Shown({ told, hint, owner, isWaiting, onView, ...list }: ShownProps) {
   const present = useMemo(() => list.rows.map(row => row.memory.id), [list.rows]);
   const selection = useSelection(present);
   const mayWrite = useMay().write;
@@ -84,8 +88,8 @@ export function Shown({ told, hint, owner, onView, ...list }: ShownProps) {
         )}
         {onView && <ViewSwitch view={list.view} onChange={onView} />}
       </Group>
-      <div className={classes.around}>
-        <MemoryList {...list} onDelete={remove} selection={selection} />
+      <div className={classes.around} data-waiting={isWaiting || undefined}>
+        <MemoryList {...list} owner={owner} onDelete={remove} selection={selection} />
       </div>
       {shown && <MergeDialog owner={owner} memories={selected} onClose={close} />}
     </>

@@ -1,5 +1,3 @@
-import type { Hit } from '@/shared/data/memories/list';
-
 const NAMES: Record<string, { name: string; hint: string }> = {
   words: { name: 'Words', hint: 'Words shared with the search, rare ones weighted higher' },
   window: { name: 'Context', hint: 'Words shared with the messages just before and after' },
@@ -15,14 +13,6 @@ const NAMES: Record<string, { name: string; hint: string }> = {
 
 export function nameOfStage(stage: string): { name: string; hint: string } {
   return NAMES[stage] ?? { name: stage, hint: `Stage ${stage}` };
-}
-
-/** The largest figure of each stage. */
-export function mostOf(hits: readonly Hit[]): Record<string, number> {
-  const most: Record<string, number> = {};
-  for (const hit of hits)
-    for (const [stage, value] of Object.entries(hit.signals ?? {})) most[stage] = Math.max(most[stage] ?? 0, value);
-  return most;
 }
 
 interface Stage {

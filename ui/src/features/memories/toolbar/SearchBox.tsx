@@ -1,7 +1,8 @@
-import { CloseButton, SegmentedControl, TextInput } from '@mantine/core';
+import { CloseButton, Loader, SegmentedControl, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
 import { TbSearch } from 'react-icons/tb';
+import { useIsSearching } from '@/shared/data/memories/list';
 import type { Place, usePlace } from '../place';
 import classes from './toolbar.module.css';
 
@@ -10,10 +11,11 @@ interface SearchBoxProps {
   go: ReturnType<typeof usePlace>['go'];
 }
 
-const PAUSE_MS = 300;
+const PAUSE_MS = 200;
 
 /** Looks by meaning, as chats do, or for words, as one types. Enter searches at once, Escape goes back to the list. */
 export function SearchBox({ place, go }: SearchBoxProps) {
+  const isSearching = useIsSearching(place);
   const [typed, setTyped] = useState(place.q);
   const [shown, setShown] = useState(place.q);
   const [sent, setSent] = useState(place.q);
@@ -51,7 +53,7 @@ export function SearchBox({ place, go }: SearchBoxProps) {
         type="search"
         aria-label="Search memories"
         placeholder={place.by === 'meaning' ? 'Search by meaning' : 'Search by words'}
-        leftSection={<TbSearch size={14} aria-hidden />}
+        leftSection={isSearching ? <Loader size={14} aria-hidden /> : <TbSearch size={14} aria-hidden />}
         rightSection={typed && <CloseButton size="xs" aria-label="Clear search" onClick={clear} />}
         value={typed}
         maxLength={1000}

@@ -1,4 +1,5 @@
 import { Anchor, Autocomplete, Badge, Button, Group, Stack, Table, Text, TextInput } from '@mantine/core';
+import { TbHistory } from 'react-icons/tb';
 import { useState } from 'react';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { Time } from '@/shared/components/Time';
@@ -133,6 +134,7 @@ function Entries({ filter, isNarrowed, onActor }: EntriesProps) {
   if (!list.entries.length)
     return (
       <EmptyState
+        Icon={TbHistory}
         title={isNarrowed ? 'No matching entries' : 'No entries yet'}
         hint={isNarrowed ? 'No entry matches all filters.' : 'Entries appear once there is a key or a user.'}
       />

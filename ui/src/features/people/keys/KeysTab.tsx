@@ -1,4 +1,5 @@
 import { Anchor, Stack } from '@mantine/core';
+import { TbKey } from 'react-icons/tb';
 import { useState } from 'react';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { useAbout } from '@/shared/data/about';
@@ -38,7 +39,7 @@ function Keys() {
       </TabIntro>
       <AppsWithoutKey onMake={openNew} />
       {list.keys.length === 0 ? (
-        <EmptyState title="No keys yet" hint="Make the first one with New key." />
+        <EmptyState Icon={TbKey} title="No keys yet" hint="Make the first one with New key." />
       ) : (
         <KeyTable
           keys={list.keys}

@@ -1,4 +1,5 @@
 import { Stack, Table, Text, Title } from '@mantine/core';
+import { TbChartBar } from 'react-icons/tb';
 import { Scrolling } from '@/shared/components/Scrolling';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { UseTable } from '@/shared/components/UseTable';
@@ -10,7 +11,13 @@ export function UsageTab() {
   if (usage.isPending) return <LoadingState label="Loading the use" />;
   if (usage.isError) return <ErrorState error={usage.error} onRetry={() => void usage.refetch()} />;
   if (!usage.data?.results.length)
-    return <EmptyState title="No use yet" hint="Use appears here once somebody stores or asks something." />;
+    return (
+      <EmptyState
+        Icon={TbChartBar}
+        title="No use yet"
+        hint="Use appears here once somebody stores or asks something."
+      />
+    );
   return (
     <Stack gap="xl">
       <Stack gap="md">

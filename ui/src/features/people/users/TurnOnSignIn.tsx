@@ -1,7 +1,8 @@
-import { Button, Group, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { serverUrl } from '@/shared/api/client';
 import { ApiError } from '@/shared/api/errors';
+import { Section } from '@/shared/components/Section';
 import { ErrorState } from '@/shared/components/states';
 import { useCheckCode, usePrintCode } from '@/shared/data/signIn';
 import { AppsWithoutKey } from '../AppsWithoutKey';
@@ -10,24 +11,23 @@ import { AppsWithoutKey } from '../AppsWithoutKey';
 export function TurnOnSignIn() {
   const print = usePrintCode();
   return (
-    <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl">
-      <Stack gap="sm" align="flex-start">
-        <Title order={2} size="h4">
-          Nobody signs in now
-        </Title>
-        <Text size="sm">
-          Whoever reaches this server reads and changes everything. With sign-in, each person has memories and
-          conversations of their own, and each app needs a key.
-        </Text>
-        {print.isSuccess ? (
-          <CodeForm />
-        ) : (
-          <Button size="xs" loading={print.isPending} onClick={() => print.mutate()}>
-            Turn on sign-in…
-          </Button>
-        )}
-        {print.isError && <ErrorState error={print.error} title="No code was printed" />}
-      </Stack>
+    <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
+      <Section title="Nobody signs in now">
+        <Stack gap="sm" align="flex-start">
+          <Text size="sm">
+            Whoever reaches this server reads and changes everything. With sign-in, each person has memories and
+            conversations of their own, and each app needs a key.
+          </Text>
+          {print.isSuccess ? (
+            <CodeForm />
+          ) : (
+            <Button size="xs" loading={print.isPending} onClick={() => print.mutate()}>
+              Turn on sign-in…
+            </Button>
+          )}
+          {print.isError && <ErrorState error={print.error} title="No code was printed" />}
+        </Stack>
+      </Section>
       <AppsWithoutKey hint="You make their keys here as soon as you have signed in." />
     </SimpleGrid>
   );

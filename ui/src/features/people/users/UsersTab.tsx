@@ -1,4 +1,5 @@
 import { Anchor, Stack } from '@mantine/core';
+import { TbUsers } from 'react-icons/tb';
 import { useState } from 'react';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { useAbout } from '@/shared/data/about';
@@ -46,7 +47,7 @@ function Users() {
         People sign in to these pages with a password or a passkey, and see only what is theirs. Apps use keys.
       </TabIntro>
       {list.users.length === 0 ? (
-        <EmptyState title="No users yet" hint="Invite the first one: you get a link to send." />
+        <EmptyState Icon={TbUsers} title="No users yet" hint="Invite the first one: you get a link to send." />
       ) : (
         <UserTable
           users={list.users}

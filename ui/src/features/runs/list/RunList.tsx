@@ -1,4 +1,5 @@
-import { Anchor } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
+import { TbFilterOff, TbPlayerPause, TbPlayerPlay } from 'react-icons/tb';
 import { useEffect } from 'react';
 import { Link } from 'react-router';
 import { ApiError } from '@/shared/api/errors';
@@ -59,6 +60,7 @@ export function RunList({ filters, chosen, marked, isFollowing, addressOf, onMar
 function RunsOff() {
   return (
     <EmptyState
+      Icon={TbPlayerPause}
       title="Runs are not recorded"
       hint={
         <>
@@ -71,23 +73,21 @@ function RunsOff() {
 
 function NoRuns({ isNarrowed }: { isNarrowed: boolean }) {
   return isNarrowed ? (
-    <EmptyState title="No matching runs" hint="Clear a filter to see more." />
+    <EmptyState Icon={TbFilterOff} title="No matching runs" hint="Clear a filter to see more." />
   ) : (
     <EmptyState
+      Icon={TbPlayerPlay}
       title="No runs yet"
-      hint={
-        <>
-          Each chat request is recorded as a run. Send a message in{' '}
-          <Anchor component={Link} to="/" inherit underline="always">
-            the chat
-          </Anchor>
-          , or{' '}
-          <Anchor component={Link} to="/connect" inherit underline="always">
-            connect an app
-          </Anchor>
-          .
-        </>
-      }
-    />
+      hint="Each chat request is recorded as a run, from the chat here and from connected apps."
+    >
+      <Group gap="xs">
+        <Button size="xs" variant="default" component={Link} to="/">
+          Go to chat
+        </Button>
+        <Button size="xs" variant="default" component={Link} to="/connect">
+          Connect an app
+        </Button>
+      </Group>
+    </EmptyState>
   );
 }

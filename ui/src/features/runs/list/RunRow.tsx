@@ -23,7 +23,7 @@ export function RunRow({ run, to, isChosen, isMarked, tellsUser, onMark }: RunRo
   const name = run.question || workflow;
   return (
     <div className={classes.row} data-chosen={isChosen || undefined}>
-      <Link className={classes.link} to={to} aria-current={isChosen ? 'true' : undefined}>
+      <Link data-row className={classes.link} to={to} aria-current={isChosen ? 'true' : undefined}>
         <StatusMark status={run.status} />
         <span className={classes.words}>
           <span className={classes.first}>

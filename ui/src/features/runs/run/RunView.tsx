@@ -1,3 +1,4 @@
+import { TbPlayerPlay } from 'react-icons/tb';
 import { useMemo } from 'react';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { useRun } from '@/shared/data/runs/run';
@@ -37,6 +38,7 @@ export function RunView({ id, node, isFollowed, onNode }: RunViewProps) {
         <Waterfall run={run} lines={lines} chosen={chosen?.place ?? null} onChoose={onNode} />
       ) : (
         <EmptyState
+          Icon={TbPlayerPlay}
           title="No nodes ran"
           hint={run.status === 'running' ? 'The run is starting.' : 'It ended before its workflow started.'}
         />

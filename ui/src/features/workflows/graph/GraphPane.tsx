@@ -1,4 +1,5 @@
 import { SegmentedControl } from '@mantine/core';
+import { TbHierarchy2 } from 'react-icons/tb';
 import { lazy, Suspense, useState } from 'react';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { useWorkflowGraph, type WorkflowGraph } from '@/shared/data/workflows';
@@ -44,7 +45,7 @@ export function GraphPane({ path, user, at, asSteps, onPick }: GraphPaneProps) {
         ) : !graph ? (
           <LoadingState label="Loading the workflow" />
         ) : graph.nodes.length === 0 ? (
-          <EmptyState title="No steps" hint="This workflow has no nodes yet." />
+          <EmptyState Icon={TbHierarchy2} title="No steps" hint="This workflow has no nodes yet." />
         ) : form === 'steps' ? (
           <Steps graph={graph} current={currentOf(graph, at)} user={user} onPick={onPick} />
         ) : (

@@ -1,6 +1,6 @@
 import { Anchor, Checkbox, Text } from '@mantine/core';
 import { useState } from 'react';
-import { TbAlertCircleFilled, TbAlertTriangleFilled } from 'react-icons/tb';
+import { TbAlertCircleFilled, TbAlertTriangleFilled, TbChecks } from 'react-icons/tb';
 import { Link } from 'react-router';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { Time } from '@/shared/components/Time';
@@ -33,6 +33,7 @@ export function ProblemList({ file }: { file: string }) {
       </div>
       {shown.length === 0 ? (
         <EmptyState
+          Icon={TbChecks}
           title={onlyHere && found.problems.length ? 'No problems in this file' : 'No problems'}
           hint="Same as “mnemoir check” on the command line."
         />

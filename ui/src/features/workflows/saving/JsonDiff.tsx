@@ -44,10 +44,10 @@ export default function JsonDiff({ label, before, after }: JsonDiffProps) {
 }
 
 const changes = EditorView.theme({
-  '.cm-changedLine': { backgroundColor: 'light-dark(#e6f4ea, #12351f)' },
-  '.cm-deletedChunk': { backgroundColor: 'light-dark(#fdecea, #431a1a)' },
-  '&.cm-merge-b .cm-changedText, .cm-changedText': { background: 'light-dark(#b7e1c3, #1f5c35)' },
-  '.cm-deletedChunk .cm-deletedText': { background: 'light-dark(#f6c1bb, #7a2b2b)' },
+  '.cm-changedLine': { backgroundColor: 'var(--added)' },
+  '.cm-deletedChunk': { backgroundColor: 'var(--removed)' },
+  '&.cm-merge-b .cm-changedText, .cm-changedText': { background: 'var(--added-strong)' },
+  '.cm-deletedChunk .cm-deletedText': { background: 'var(--removed-strong)' },
   '.cm-collapsedLines': {
     background: 'var(--surface-quiet)',
     color: 'var(--mantine-color-dimmed)',

@@ -37,6 +37,7 @@ export function TreePane({ files, problems, current, onPick }: TreePaneProps) {
       <TextInput
         className={classes.filter}
         size="xs"
+        wrapperProps={{ role: 'search', 'aria-label': 'Files' }}
         aria-label="Find a file"
         placeholder="Find a file"
         leftSection={<TbSearch size={14} aria-hidden />}
@@ -65,6 +66,7 @@ function FolderRow({ row, onToggle }: { row: Row; onToggle: () => void }) {
   return (
     <button
       type="button"
+      data-row
       className={classes.row}
       style={{ paddingInlineStart: indent(row) }}
       aria-expanded={row.isOpen}
@@ -85,6 +87,7 @@ function FolderRow({ row, onToggle }: { row: Row; onToggle: () => void }) {
 function FileRow({ row, isCurrent, onPick }: { row: Row; isCurrent: boolean; onPick?: (() => void) | undefined }) {
   return (
     <Link
+      data-row
       to={addressOf(row.path)}
       className={classes.row}
       style={{ paddingInlineStart: indent(row) }}

@@ -1,11 +1,14 @@
 import katex, { type KatexOptions } from 'katex';
 import { createElement, type ReactNode } from 'react';
+import classes from './Formula.module.css';
 
-/** A node of what KaTeX makes: an element of MathML, a piece of text, or a wrapper around others. */
+/** A node of what KaTeX makes: an element of MathML, a piece of text, or a space, or a wrapper around others. */
 interface Drawn {
   type?: string;
   text?: string;
   attributes?: Record<string, string>;
+  /** Of a space, in em; it has no type. */
+  width?: number;
   children?: Drawn[];
 }
 
@@ -37,12 +40,18 @@ interface FormulaProps {
 }
 
 /**
- * A formula of TeX as MathML, which the browser itself sets: no style sheet, no fonts, no inline style, and nothing of
- * what KaTeX makes reaches the page but elements of MathML with known attributes. Loaded with the first formula.
+ * A formula of TeX as MathML, which the browser itself sets: no inline style, and nothing of what KaTeX makes reaches
+ * the page but elements of MathML with known attributes. Loaded with the first formula, as is its font.
  */
 export default function Formula({ tex, isDisplay, fallback }: FormulaProps) {
   const drawn = draw(tex, isDisplay);
-  return drawn ? <span dir="ltr">{shown(drawn, 0)}</span> : fallback;
+  return drawn ? (
+    <span dir="ltr" className={classes.formula}>
+      {shown(drawn, 0)}
+    </span>
+  ) : (
+    fallback
+  );
 }
 
 function draw(tex: string, displayMode: boolean): Drawn | null {
@@ -55,6 +64,8 @@ function draw(tex: string, displayMode: boolean): Drawn | null {
 
 function shown(node: Drawn, key: number): ReactNode {
   if (node.text !== undefined) return node.text;
+  if (node.type === undefined && node.width !== undefined)
+    return createElement('mspace', { key, width: `${node.width}em` });
   const children = (node.children ?? []).map(shown);
   if (!node.type || !/^(math|m[a-z]+|semantics|annotation)$/.test(node.type)) return children;
   const attributes = Object.entries(node.attributes ?? {}).filter(([name]) => ATTRIBUTES.has(name));

@@ -72,6 +72,15 @@ test('a formula that cannot be read is shown as its source', async () => {
   expect(screen.getByText('\\nosuch{')).toBeVisible();
 });
 
+test('the spaces of a formula are kept', async () => {
+  const { container } = renderAt('/', <Markdown>{String.raw`$$\int x\,dx = 2 \qquad \sum n \; \! k$$`}</Markdown>);
+  await waitFor(() => expect(container.querySelector('math')).not.toBeNull());
+  const widths = [...container.querySelectorAll('math mspace')].map(each =>
+    parseFloat(each.getAttribute('width') ?? ''),
+  );
+  expect(widths.map(width => Math.round(width * 100))).toEqual([17, 200, 28, -17]);
+});
+
 test('a formula brings no style and no link', async () => {
   const tex = '$\\href{javascript:alert(1)}{x} \\htmlStyle{color:red}{y} \\boxed{z} \\textcolor{red}{w}$';
   const { container } = renderAt('/', <Markdown>{tex}</Markdown>);

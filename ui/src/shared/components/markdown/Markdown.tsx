@@ -31,7 +31,7 @@ const components: Components = {
       <Code>{children}</Code>
     ),
   table: ({ children }) => (
-    <div className={classes.wide} tabIndex={0} role="region" aria-label="Table">
+    <div className={`${classes.wide ?? ''} sideways`} tabIndex={0} role="region" aria-label="Table">
       <table>{children}</table>
     </div>
   ),
@@ -67,7 +67,7 @@ function TexFormula({ tex, isDisplay }: { tex: string; isDisplay: boolean }) {
   );
   if (!isDisplay) return formula;
   return (
-    <span className={classes.display} tabIndex={0} role="region" aria-label="Formula">
+    <span className={`${classes.display ?? ''} sideways`} tabIndex={0} role="region" aria-label="Formula">
       {formula}
     </span>
   );

@@ -51,6 +51,20 @@ export function useFoundTitles(words: string) {
   });
 }
 
+const NO_TITLES: ReadonlyMap<string, string> = new Map();
+
+/** The titles of the user's newest chats by their ids, or their first words where they have none. */
+export function useChatTitles(scope: Scope): ReadonlyMap<string, string> {
+  const { data = NO_TITLES } = useQuery({
+    queryKey: [...keys.titles(scope), 'newest'],
+    queryFn: async ({ signal }) => {
+      const newest = await page(scope, { limit: PAGE, cursor: '' }, signal);
+      return new Map(newest.results.map(({ id, title, preview }) => [id, title || preview || id]));
+    },
+  });
+  return data;
+}
+
 interface Wanted {
   q?: string;
   limit: number;

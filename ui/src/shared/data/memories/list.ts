@@ -1,4 +1,4 @@
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, useIsFetching, useQuery } from '@tanstack/react-query';
 import { client, unwrap } from '@/shared/api/client';
 import type { components, paths } from '@/shared/api/schema';
 import { useResults } from '../pages';
@@ -125,6 +125,11 @@ export function useMemorySearch(scope: Scope, question: string, conditions: Cond
     placeholderData: keepPreviousData,
     enabled: question !== '',
   });
+}
+
+/** Whether an answer to what was looked for last is still to come. */
+export function useIsSearching(scope: Scope): boolean {
+  return useIsFetching({ queryKey: keys.found(scope) }) > 0;
 }
 
 function explained({ kind, origin, since, source, hidden, order }: Conditions) {

@@ -4,6 +4,7 @@ const whole = ['runs', 'run'] as const;
 export const runKeys = {
   lists,
   list: (filters: object) => [...lists, filters] as const,
+  found: (words: string) => [...lists, 'found', words] as const,
   failed: (conversation: string) => [...lists, 'failed', conversation] as const,
   whole,
   one: (id: string) => [...whole, id] as const,

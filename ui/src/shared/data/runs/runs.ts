@@ -45,6 +45,18 @@ function given({ status, ...texts }: RunFilters) {
   return status ? { status, ...filled } : filled;
 }
 
+const FEW_FOUND = 5;
+
+/** The newest runs whose question has these words. */
+export function useFoundRuns(words: string) {
+  return useQuery({
+    queryKey: keys.found(words),
+    queryFn: async () => (await pageOf({ limit: FEW_FOUND, q: words })).results,
+    placeholderData: keepPreviousData,
+    enabled: words !== '',
+  });
+}
+
 /** The runs of a conversation that failed, newest first. */
 export function useFailedRuns(conversation: string, enabled: boolean) {
   return useQuery({
