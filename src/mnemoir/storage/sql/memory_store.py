@@ -152,11 +152,11 @@ class SqlMemoryStore(SqlMainVectors):
         """Those of these memories that are visible now, in no order."""
         values = _visible_values(visible) | {"ids": as_json(list(memory_ids))}
 
-        def memory_with_wording(row: Any) -> Worded:
+        def wording_of_row(row: Any) -> Worded:
             *columns, since = row
             return Worded(memory_of(columns, scope.user), "" if since is None else str(since))
 
-        return await self._made_rows("current", scope, values, memory_with_wording)
+        return await self._made_rows("current", scope, values, wording_of_row)
 
     async def page(self, scope: Scope, visible: Visible, *, limit: int, offset: int = 0) -> list[Memory]:
         """Newest `created_at` first, unreadable ones last, ties by id descending."""
