@@ -19,6 +19,7 @@ from mnemoir.storage.postgres.transactions import Connection, set_up
 V = TypeVar("V")
 STATEMENT_S = 30  # the database's own limit of a statement
 WAIT_S = 5.0  # for a connection
+LOCK_S = 5  # the database's own limit for a lock that somebody else has
 _ANSWER_S = STATEMENT_S + 2.0  # for an answer from a server that is well
 _LOOK_EACH_S = 3.0  # without an answer
 _INTERVAL_S = 0.1

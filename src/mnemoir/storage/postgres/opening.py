@@ -5,13 +5,16 @@ from importlib.resources import files
 from psycopg import errors
 
 from mnemoir.core.errors import StorageDamaged, StorageUnavailable
-from mnemoir.storage.postgres.connections import STATEMENT_S
+from mnemoir.storage.postgres.connections import LOCK_S, STATEMENT_S
 from mnemoir.storage.postgres.transactions import Connection, PostgresSql, form_of
 from mnemoir.storage.sql.engine import queries
 from mnemoir.storage.sqlite.membership import Belonging, Membership
 
 CONNECTIONS = 8  # of an engine
-SETTINGS = b"SET LOCAL search_path TO mnemoir; SET LOCAL statement_timeout TO '%ds'" % STATEMENT_S
+SETTINGS = (
+    b"SET LOCAL search_path TO mnemoir; SET LOCAL statement_timeout TO '%ds'; SET LOCAL lock_timeout TO '%ds'"
+    % (STATEMENT_S, LOCK_S)
+)
 WRITE = b"BEGIN ISOLATION LEVEL READ COMMITTED; " + SETTINGS
 READ = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; " + SETTINGS
 _IDENTITY = queries("identity")
