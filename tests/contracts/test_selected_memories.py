@@ -48,6 +48,10 @@ CONDITIONS = [
     (replace(EVERYTHING, words="tea row"), []),
     (replace(EVERYTHING, ids=tuple(map(MemoryId, ("mem_b", "mem_d", "mem_x")))), ["Owns a Fähre", "Timeless"]),
     (replace(EVERYTHING, ids=()), []),
+    (
+        replace(EVERYTHING, ids=(MemoryId("\0"), MemoryId("mem_b\0"), MemoryId(r"\u0000"), MemoryId("mem_d"))),
+        ["Timeless"],
+    ),
     (replace(EVERYTHING, since=NOW - timedelta(days=8), until=NOW - timedelta(days=5)), ["I row."]),
     (replace(EVERYTHING, by="updated", since=NOW - timedelta(days=2)), ["Likes tea", "Over"]),
     (ListFilter(visible=SIX_DAYS), ["Owns a Fähre", "Likes tea", "Timeless"]),

@@ -9,6 +9,7 @@ LIST_FILE = "backups.jsonl"  # of the backups that were made
 LOCK_FILES = "WilmerDb.*.sqlite"  # of workflow runs, one for each user of a config tree
 MEMORY_PACKS = f"{CACHE}/memories"
 OWN_DISCUSSIONS = "discussions"  # without a config tree
+POSTGRES = "postgresql"  # no file: what `identity.json` calls the database of memories in PostgreSQL
 PEPPER_FILE = "secrets/pepper"
 KEYS_MADE_FILE = "secrets/keys-were-made"  # there from the first key or person on
 RUNS_FILE = "runs.db"

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 import apsw
 import structlog
 
-from mnemoir.core.errors import SettingsError
+from mnemoir.core.data_directory import DATABASE_FILE, POSTGRES
+from mnemoir.core.errors import SettingsError, StorageDamaged, StorageUnavailable
 from mnemoir.storage.disk_files import prepare_folder
 from mnemoir.storage.locks.rows import LockFile
 from mnemoir.storage.process_lock import ProcessLock
@@ -83,6 +84,9 @@ class Database(Protocol):
     ) -> MainDatabase:
         """The database of memories and jobs, created if missing; with an `identity` it must be that directory's."""
 
+    def loss_of_main(self, path: Path, identity: DirectoryIdentity) -> str:
+        """Why the main database is lost that must be there, as an error message; "" where it is not."""
+
     def open_access(self, path: Path, identity: DirectoryIdentity) -> CountedFile:
         """The database of tenants, keys and people, created if missing; it must be that directory's."""
 
@@ -136,7 +140,15 @@ class SqliteFiles:
         self, path: Path, cells: Cells | None = None, identity: DirectoryIdentity | None = None
     ) -> MainDatabase:
         """See `open_database`."""
+        if identity is not None:
+            identity.refuse_memories_in(POSTGRES)
         return open_database(path, _opening(cells), identity)
+
+    def loss_of_main(self, path: Path, identity: DirectoryIdentity) -> str:
+        """By the file and what it says of itself."""
+        membership = identity.membership(path.name)
+        what = membership.loss_in(path) if membership.is_expected() else None
+        return "" if what is None else membership.loss_error(path, what).message
 
     def open_access(self, path: Path, identity: DirectoryIdentity) -> CountedFile:
         """See `open_access_file`."""
@@ -233,15 +245,31 @@ class PostgresAndFiles(SqliteFiles):
             prepare_folder(path.parent)
             lock = ProcessLock(path.parent)
         try:
-            if identity is not None:
+            if identity is None:
+                engine = open_postgres(self._dsn, None, lock.release, cells)
+            else:
                 identity.ensure()
-            engine = open_postgres(self._dsn, None if identity is None else identity.id, lock.release, cells)
+                identity.refuse_memories_in(DATABASE_FILE)
+                engine = open_postgres(self._dsn, identity.membership(POSTGRES), lock.release, cells)
+                identity.expect(POSTGRES)
         except BaseException:
             lock.release()
             raise
         if engine.warning:
             _log.warning(engine.warning)
         return engine
+
+    def loss_of_main(self, path: Path, identity: DirectoryIdentity) -> str:
+        """By what the database says of itself; nothing is known of one that gives no answer."""
+        membership = identity.membership(POSTGRES)
+        try:
+            if membership.is_expected():
+                _opener()(self._dsn, membership).close()
+        except StorageDamaged as exc:
+            return exc.message
+        except (StorageUnavailable, SettingsError):  # other checks name what is wrong with it
+            pass
+        return ""
 
     def read(self, path: Path, work: Callable[[Sql], T]) -> T:
         """Over connections of its own."""

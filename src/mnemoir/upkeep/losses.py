@@ -14,7 +14,14 @@ from pathlib import Path
 from mnemoir.access.access_file import NO_KEYS_LEFT, AccessFile
 from mnemoir.chats.conversation_folders import folder_of, folders_below, place_of, refuse_link
 from mnemoir.core.atomic_file import sync_folder
-from mnemoir.core.data_directory import ACCESS_FILE, DATABASE_FILE, IDENTITY_FILE, PEPPER_FILE, SESSIONS_FILE
+from mnemoir.core.data_directory import (
+    ACCESS_FILE,
+    DATABASE_FILE,
+    IDENTITY_FILE,
+    PEPPER_FILE,
+    POSTGRES,
+    SESSIONS_FILE,
+)
 from mnemoir.core.discussion_id import is_encoded
 from mnemoir.core.errors import InvalidRequest, NotFound, StorageDamaged, StorageUnavailable
 from mnemoir.core.scope import DEFAULT_TENANT, Scope
@@ -29,7 +36,7 @@ from mnemoir.storage.sql.conversation_marks import ConversationMarks, marked_sco
 from mnemoir.trees.served import folder_of_conversations
 
 _ACT = "files.begin_anew"
-_DATABASES = (DATABASE_FILE, ACCESS_FILE)
+_DATABASES = (DATABASE_FILE, POSTGRES, ACCESS_FILE)
 
 
 def losses_in(settings: Settings) -> Mapping[str, str]:
@@ -39,11 +46,11 @@ def losses_in(settings: Settings) -> Mapping[str, str]:
     """
     identity = DirectoryIdentity(settings.storage.data_dir, settings.memory.conversations_folder)
     try:
-        found = dict(_lost_databases(identity))
+        found = dict(_lost_databases(settings, identity))
         id = identity.id
     except StorageDamaged as exc:
         return {IDENTITY_FILE: exc.message}
-    if id is None or found.keys() & {IDENTITY_FILE, DATABASE_FILE}:
+    if id is None or found.keys() & {IDENTITY_FILE, DATABASE_FILE, POSTGRES}:
         return found
     return found | dict(_lost_conversations(settings, identity))
 
@@ -86,26 +93,32 @@ def expect_contents(data_dir: Path) -> None:
     database, identity = data_dir / DATABASE_FILE, DirectoryIdentity(data_dir)
     if not database.exists() and not identity.path.exists():
         return
-    identity.expect_only([DATABASE_FILE] if database.exists() else [], id=identity.id_in_remains)
+    there = [DATABASE_FILE] if database.exists() else [name for name in identity.expectation if name == POSTGRES]
+    identity.expect_only(there, id=identity.id_in_remains)
     settings = Settings(storage=Storage(data_dir=data_dir))
     AccessFile(settings).close()  # the look at its keys notes that they must be there
     if database.exists():
         asyncio.run(_mark_present(settings, identity))
 
 
-def _lost_databases(identity: DirectoryIdentity) -> Iterator[tuple[str, str]]:
+def _lost_databases(settings: Settings, identity: DirectoryIdentity) -> Iterator[tuple[str, str]]:
     """The lost databases of the directory itself; its identity, where that is missing beside one that has an id."""
     root = identity.path.parent
     if identity.id is None:
         if (found := identity.remains) is not None:
             yield IDENTITY_FILE, lost_identity_error(identity.path, found).message
         return
-    for name in _DATABASES:
-        if identity.is_expected(name):
-            membership = identity.membership(name)
-            what = _loss(root / name, membership) or (_loss_of_keys(root / name) if name == ACCESS_FILE else None)
-            if what is not None:
-                yield name, membership.loss_error(root / name, what).message
+    dsn = settings.storage.dsn
+    main, other = (DATABASE_FILE, POSTGRES) if dsn is None else (POSTGRES, DATABASE_FILE)
+    if other in identity.expectation:
+        yield other, identity.elsewhere_error(other).message
+    if lost := databases(dsn).loss_of_main(root / DATABASE_FILE, identity):
+        yield main, lost
+    if identity.is_expected(ACCESS_FILE):
+        membership, path = identity.membership(ACCESS_FILE), root / ACCESS_FILE
+        what = membership.loss_in(path) or _loss_of_keys(path)
+        if what is not None:
+            yield ACCESS_FILE, membership.loss_error(path, what).message
 
 
 def _lost_conversations(settings: Settings, identity: DirectoryIdentity) -> Iterator[tuple[str, str]]:
@@ -122,20 +135,9 @@ def _lost_conversations(settings: Settings, identity: DirectoryIdentity) -> Iter
     for folder in sorted(expected | {folder for folder, *_ in folders_below(root)}):
         path = folder / SESSIONS_FILE
         membership = replace(identity.membership(identity.name_of(path)), owner=place_of(folder))
-        what = _loss(path, membership) if folder in expected else _owner_there(path, membership)
+        what = membership.loss_in(path) if folder in expected else _owner_there(path, membership)
         if what is not None:
             yield membership.name, membership.loss_error(path, what).message
-
-
-def _loss(path: Path, membership: Membership) -> str | None:
-    """Why a file that must be there is lost; None for one that is there, also for one that is damaged otherwise."""
-    what = loss_of(path)
-    if what is not None:
-        return what
-    try:
-        return membership.difference(embedded.belonging_of(path))
-    except StorageUnavailable:
-        return None  # other checks name what is wrong with it
 
 
 def _loss_of_keys(path: Path) -> str | None:
@@ -168,7 +170,7 @@ def _begin_file(settings: Settings, name: str) -> BegunAnew:
         if lacks_keys:  # a loss of its own, without which nobody can write the act down
             return BegunAnew(path=path, kept_as=kept_as)
     else:
-        kept_as = _keep_apart(path)
+        kept_as = None if name == POSTGRES else _keep_apart(path)
         identity.release(name)
     _note(settings, name)
     return BegunAnew(path=path, kept_as=kept_as)

@@ -117,7 +117,7 @@ async def test_a_slow_statement_of_a_database_that_is_well_is_waited_for(engine)
         def hold(sql):
             sql.hold("a name")
             loop.call_soon_threadsafe(released.set)
-            time.sleep(5)
+            time.sleep(4)
 
         await engine.write(None, hold)
 
@@ -126,6 +126,16 @@ async def test_a_slow_statement_of_a_database_that_is_well_is_waited_for(engine)
     await released.wait()
     await engine.write(None, lambda sql: sql.hold("a name"))
     await holding
+
+
+async def test_a_table_that_somebody_locked_is_an_error_in_time(own_server, engine):
+    store = SqlMemoryStore(engine, SetClock())
+    with psycopg_module().connect(own_server.dsn) as somebody:
+        somebody.execute("LOCK TABLE mnemoir.memories, mnemoir.scopes IN ACCESS EXCLUSIVE MODE")
+        for error, took_s in await ask_often(store):
+            assert isinstance(error, StorageUnavailable)
+            assert took_s < MOST_S
+    assert {error for error, _ in await ask_often(store)} == {None}
 
 
 @pytest.mark.usefixtures("engine")  # which makes the tables

@@ -7,7 +7,7 @@ is given up at once, and a slow statement of one that is well may go on to its o
 
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ from mnemoir.storage.postgres.transactions import Connection, set_up
 V = TypeVar("V")
 STATEMENT_S = 30  # the database's own limit of a statement
 WAIT_S = 5.0  # for a connection
+LOCK_S = 5  # the database's own limit for a lock that somebody else has
 _ANSWER_S = STATEMENT_S + 2.0  # for an answer from a server that is well
 _LOOK_EACH_S = 3.0  # without an answer
 _INTERVAL_S = 0.1
@@ -69,8 +70,10 @@ class _LimitedConnection(psycopg.Connection[tuple[Any, ...]]):
 class Connections:
     """Connections to one database. For use by any thread."""
 
-    def __init__(self, dsn: str) -> None:
+    def __init__(self, dsn: str, refuse_another: Callable[[Connection], None] = lambda _: None) -> None:
+        """`refuse_another` raises for a new connection that leads to another database than the one before."""
         self._dsn = dsn
+        self._refuse_another = refuse_another
         self._own = threading.local()
         self._open: set[Connection] = set()
         self._entry = threading.Lock()
@@ -117,7 +120,7 @@ class Connections:
             raise away[1]
         while True:
             try:
-                connection = _LimitedConnection.connect(self._dsn, autocommit=True, **_PARAMETERS)
+                connection = self._connect()
             except psycopg.OperationalError as exc:
                 self.note_lost(exc)
                 if away is not None or time.monotonic() + _TRY_AGAIN_S >= until:
@@ -125,11 +128,20 @@ class Connections:
                 time.sleep(_TRY_AGAIN_S)
                 continue
             self._away = None
-            connection.owner = self
-            set_up(connection)
             with self._entry:
                 self._open.add(connection)
             return connection
+
+    def _connect(self) -> Connection:
+        connection = _LimitedConnection.connect(self._dsn, autocommit=True, **_PARAMETERS)
+        connection.owner = self
+        set_up(connection)
+        try:
+            self._refuse_another(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     def _drop(self, connection: Connection) -> None:
         with self._entry:

@@ -7,46 +7,31 @@ that meets a deadlock or a conflict is undone and runs again.
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing
 from contextvars import copy_context
-from importlib.resources import files
+from functools import partial
 from typing import TypeVar
 
 import psycopg
 from psycopg import errors
-from psycopg.conninfo import conninfo_to_dict
 
-from mnemoir.core.errors import StorageDamaged, StorageUnavailable
+from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import without_zeros
-from mnemoir.storage.postgres.connections import STATEMENT_S, WAIT_S, Connections, NoAnswer
+from mnemoir.storage.postgres.connections import WAIT_S, Connections, NoAnswer
+from mnemoir.storage.postgres.failures import name_of, storage_errors
+from mnemoir.storage.postgres.opening import CONNECTIONS, READ, SETTINGS, WRITE, prepare, refuse_another
 from mnemoir.storage.postgres.sealed_sql import OpenSql, sealed_opener
 from mnemoir.storage.postgres.transactions import Connection, PostgresSql
 from mnemoir.storage.sealing.cells import Cells
-from mnemoir.storage.sql.engine import Damaged, Engine, Sql, hold_scope, of_scope, queries
+from mnemoir.storage.sql.engine import Engine, Sql, hold_scope, of_scope
+from mnemoir.storage.sqlite.membership import Membership
 
 T = TypeVar("T")
-_IDENTITY = queries("identity")
-_VERSION = "Mnemoir, schema 1"
-_CREATE = b"CREATE SCHEMA mnemoir"
-_COMMENT = b"COMMENT ON SCHEMA mnemoir IS 'Mnemoir, schema 1'"
-_SERVER = """
-    SELECT current_setting('server_version_num')::int / 10000, current_setting('server_encoding'),
-           current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
-           rolname, rolsuper OR rolbypassrls
-      FROM pg_roles WHERE rolname = current_user"""
-_FOUND = """
-    SELECT to_regnamespace(%(schema)s) IS NOT NULL, obj_description(to_regnamespace(%(schema)s), 'pg_namespace')"""
-_CONNECTIONS = 8
 _TRIES = 10  # of work that others were in the way of, or that met a broken connection; more than there are of these
 _IN_THE_WAY = (errors.SerializationFailure, errors.DeadlockDetected)
-_SCHEMA = "mnemoir"
-_OLDEST = 15
-_SETTINGS = b"SET LOCAL search_path TO mnemoir; SET LOCAL statement_timeout TO '%ds'" % STATEMENT_S
-_WRITE = b"BEGIN ISOLATION LEVEL READ COMMITTED; " + _SETTINGS
-_READ = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; " + _SETTINGS
 
 
 class _Lost(psycopg.OperationalError):
@@ -55,26 +40,27 @@ class _Lost(psycopg.OperationalError):
 
 def open_postgres(
     dsn: str,
-    directory: str | None = None,
+    membership: Membership | None = None,
     on_close: Callable[[], None] = lambda: None,
     cells: Cells | None = None,
 ) -> "PostgresEngine":
     """Open the database, whose tables are made in the schema `mnemoir` if they are missing.
 
-    `cells` encrypt what users said; None leaves it plain. With the id of a data `directory` it must be that one's; a
-    new database becomes it. `on_close` is called when the engine is closed, and not when this fails. Raises
-    StorageUnavailable, naming host and database, when it cannot be reached, is older than PostgreSQL 15, has another
-    encoding than UTF-8, lets in too few clients, or was made by another version of Mnemoir; StorageDamaged for one of
-    another data directory. Blocks.
+    `cells` encrypt what users said; None leaves it plain. With a `membership` it must be of that data directory, and
+    be there if it is expected, also on each later connection; a new one becomes it. `on_close` is called when the
+    engine is closed, and not when this fails. Raises StorageUnavailable, naming host and database, when it cannot be
+    reached, is older than PostgreSQL 15, has another encoding than UTF-8, lets in too few clients, or was made by
+    another version of Mnemoir; StorageDamaged for one of another data directory, and for an empty one in the place of
+    one that must be there. Blocks.
     """
-    name = _name_of(dsn)
-    with _storage_errors(name), closing(Connections(dsn)) as connections:
+    name = name_of(dsn)
+    with storage_errors(name), closing(Connections(dsn)) as connections:
         connection = connections.of_thread(time.monotonic())
         with connection.transaction():
-            connection.execute(_SETTINGS)
-            warning = _prepare(name, directory, connection)
+            connection.execute(SETTINGS)
+            warning = prepare(name, membership, connection)
             open_sql = PostgresSql if cells is None else sealed_opener(cells, connection)
-    return PostgresEngine(dsn, warning, on_close, open_sql)
+    return PostgresEngine(dsn, warning, on_close, open_sql, membership)
 
 
 class PostgresEngine:
@@ -89,12 +75,13 @@ class PostgresEngine:
         warning: str = "",
         on_close: Callable[[], None] = lambda: None,
         open_sql: OpenSql = PostgresSql,
+        membership: Membership | None = None,
     ) -> None:
-        self.name = _name_of(dsn)
+        self.name = name_of(dsn)
         self.warning = warning
         self._open_sql = open_sql
-        self._threads = ThreadPoolExecutor(_CONNECTIONS, thread_name_prefix="postgres")
-        self._connections = Connections(dsn)
+        self._threads = ThreadPoolExecutor(CONNECTIONS, thread_name_prefix="postgres")
+        self._connections = Connections(dsn, partial(refuse_another, self.name, membership))
         self._is_closed = False
         self._on_close = on_close
 
@@ -108,11 +95,11 @@ class PostgresEngine:
         def write_within(connection: Connection) -> T:
             return context.copy().run(work, _of_held_scope(self._open_sql(connection), scope))
 
-        return await self._in_thread(_WRITE + _sight_of(scope), write_within)
+        return await self._in_thread(WRITE + _sight_of(scope), write_within)
 
     async def read(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:
         """The result of `work` over one snapshot. Raises StorageUnavailable, or what `work` raises."""
-        begin = _READ + _sight_of(scope)
+        begin = READ + _sight_of(scope)
         return await self._in_thread(begin, lambda opened: work(_of_scope(self._open_sql(opened), scope)))
 
     async def empty_log(self) -> None:
@@ -137,7 +124,7 @@ class PostgresEngine:
     def read_now(self, work: Callable[[Sql], T]) -> T:
         """The result of `work` over one snapshot. Blocks."""
         return self._run(
-            _READ + _sight_of(None), lambda connection: work(self._open_sql(connection)), time.monotonic()
+            READ + _sight_of(None), lambda connection: work(self._open_sql(connection)), time.monotonic()
         )
 
     async def _in_thread(self, begin: bytes, work: Callable[[Connection], T]) -> T:
@@ -151,7 +138,7 @@ class PostgresEngine:
         until = asked_at + WAIT_S
         if time.monotonic() > until:  # all threads wait for the database
             raise StorageUnavailable(f"{self.name} has had no free connection for {WAIT_S:.0f} seconds. Try again.")
-        with _storage_errors(self.name):
+        with storage_errors(self.name):
             for _ in range(_TRIES - 1):
                 try:
                     return self._attempt(begin, work, until)
@@ -216,80 +203,6 @@ def _of_held_scope(sql: Sql, scope: Scope | None) -> Sql:
         sql.hold(f"scope\n{scope.tenant}\n{scope.project}\n{scope.user}")
         within = hold_scope(sql, scope)
     return within
-
-
-def _prepare(name: str, directory: str | None, connection: Connection) -> str:
-    """Refuse what cannot be used, and make what is missing, one process after the other; what is to be warned of."""
-    version, encoding, most, role, sees_all = connection.execute(_SERVER).fetchone() or (0, "", 0, "", False)
-    if version < _OLDEST:
-        raise StorageUnavailable(f"{name} runs on PostgreSQL {version}. Use PostgreSQL {_OLDEST} or newer.")
-    if encoding != "UTF8":
-        raise StorageUnavailable(f"{name} has the encoding {encoding}. Make the database with ENCODING 'UTF8'.")
-    if most < _CONNECTIONS + 1:
-        raise StorageUnavailable(
-            f"{name} lets in {most} clients (max_connections without superuser_reserved_connections), and Mnemoir "
-            f"needs {_CONNECTIONS + 1}: {_CONNECTIONS}, and one to see whether it answers. Raise max_connections."
-        )
-    sql = PostgresSql(connection)
-    sql.hold("schema")
-    (is_there, version_told) = connection.execute(_FOUND, {"schema": _SCHEMA}).fetchone() or (False, None)
-    if not is_there:
-        schema = (files("mnemoir.storage.postgres") / "schema" / "main.sql").read_bytes()
-        connection.execute(_CREATE)
-        connection.execute(schema)
-        connection.execute(_COMMENT)
-    elif version_told != _VERSION:
-        raise StorageUnavailable(
-            f"The schema {_SCHEMA} of {name} was not made by this version of Mnemoir. Give Mnemoir another database, "
-            "or start the version that made it."
-        )
-    if directory is not None:
-        _take(name, directory, sql)
-    return f"Row security is off: the role {role} of {name} is a superuser or has BYPASSRLS." if sees_all else ""
-
-
-def _take(name: str, directory: str, sql: PostgresSql) -> None:
-    """Give the database to a data directory. Raises StorageDamaged for one of another."""
-    stored = sql.value(_IDENTITY["identity"])
-    if stored is None:
-        sql.run(_IDENTITY["put_identity"], directory=directory, owner="")
-    elif stored != directory:
-        raise StorageDamaged(
-            f"{name} belongs to another data directory (storage_damaged), so nothing is opened. Name the directory "
-            "that it belongs to in storage.data_dir, or another database in storage.postgres.dsn."
-        )
-
-
-@contextmanager
-def _storage_errors(name: str) -> Iterator[None]:
-    """Raise StorageUnavailable, naming the database, in place of errors of the driver."""
-    try:
-        yield
-    except psycopg.OperationalError as exc:
-        raise StorageUnavailable(f"{name} cannot be used: {_first_line(exc)}. Check that it runs.") from exc
-    except Damaged as exc:
-        raise StorageDamaged(f"{name} is damaged: {exc}.") from exc
-    except (errors.DataError, errors.IntegrityError) as exc:  # whose words quote values
-        raise StorageUnavailable(f"{name} refused a statement: {type(exc).__name__}.") from exc
-    except psycopg.Error as exc:
-        raise StorageUnavailable(f"{name} refused a statement: {_first_line(exc)}.") from exc
-
-
-def _name_of(dsn: str) -> str:
-    """Host and database, without what is secret. Raises StorageUnavailable for a text that is no DSN."""
-    try:
-        told = conninfo_to_dict(dsn)
-    except psycopg.ProgrammingError as exc:
-        raise StorageUnavailable(
-            "storage.postgres.dsn is no connection string of PostgreSQL. Write it as "
-            "postgresql://USER:PASSWORD@HOST:PORT/DATABASE."
-        ) from exc
-    host = told.get("host") or told.get("hostaddr") or "this machine"
-    return f"The PostgreSQL database {told.get('dbname') or told.get('user') or 'postgres'} on {host}"
-
-
-def _first_line(exc: Exception) -> str:
-    return (str(exc).strip().splitlines() or [type(exc).__name__])[0].rstrip(".")
 
 
 _: type[Engine] = PostgresEngine  # checked, never run

@@ -5,6 +5,8 @@ SQLite, a transaction holds what it decides about: the row of its scope from its
 `hold`.
 """
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -20,6 +22,8 @@ from mnemoir.storage.named_queries import postgres_form
 from mnemoir.storage.sql.engine import Sql, Value
 
 Connection = psycopg.Connection[tuple[Any, ...]]
+_LIST = re.compile(r"%\((\w+)\)s::jsonb")
+_ESCAPED_ZERO = r"\u0000"
 _HOLD = "SELECT pg_advisory_xact_lock(hashtextextended(%(name)s::text, 0))"
 
 
@@ -89,6 +93,9 @@ class PostgresSql:
     def _bindings(self, query: str, values: Mapping[str, Value]) -> dict[str, Value]:
         """The values with the scope."""
         bound = {name: _of_postgres(value) for name, value in values.items()}
+        for name in lists_of(query):
+            if isinstance(listed := bound.get(name), str) and _ESCAPED_ZERO in listed:
+                bound[name] = json.dumps([_of_postgres(value) for value in json.loads(listed)])
         return {"scope_id": self.scope_id, **bound}
 
 
@@ -110,6 +117,12 @@ def set_up(connection: Connection) -> None:
 def form_of(query: str) -> bytes:
     """PostgreSQL's form of a query, by its SQLite text."""
     return postgres_form(query).encode()
+
+
+@lru_cache(maxsize=2048)
+def lists_of(query: str) -> Sequence[str]:
+    """The values of a query, by its SQLite text, that are lists in JSON."""
+    return _LIST.findall(postgres_form(query))
 
 
 def _of_postgres(value: Value) -> Value:

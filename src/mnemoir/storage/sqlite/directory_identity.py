@@ -25,6 +25,7 @@ from mnemoir.core.data_directory import (
     IDENTITY_FILE,
     KEYS_MADE_FILE,
     PEPPER_FILE,
+    POSTGRES,
     SESSIONS_FILE,
     TOMBSTONES_FILE,
 )
@@ -117,6 +118,21 @@ class DirectoryIdentity:
         self._write(lambda known: replace(known, expected=known.expected - {name}))
         if name == ACCESS_FILE:
             self._note_keys(were_made=False)
+
+    def refuse_memories_in(self, name: str) -> None:
+        """Raise StorageDamaged where the memories must be in that database, and so in no other one."""
+        if name in self.expectation:
+            raise self.elsewhere_error(name)
+
+    def elsewhere_error(self, name: str) -> StorageDamaged:
+        """The error for memories that are in that database, while the settings name another one."""
+        where = "PostgreSQL" if name == POSTGRES else str(self.path.with_name(name))
+        return StorageDamaged(
+            f"The memories of {self.path.parent} are in {where}, and storage.backend says another place "
+            "(storage_damaged), so nothing is opened or begun there. Set storage.backend as it was, or name another "
+            "directory in storage.data_dir; or take the memories as lost: stop the server and run "
+            f"`mnemoir doctor --begin-anew {name}`."
+        )
 
     @property
     def expectation(self) -> Collection[str]:

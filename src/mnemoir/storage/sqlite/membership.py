@@ -8,7 +8,7 @@ from pathlib import Path
 import apsw
 
 from mnemoir.core.data_directory import IDENTITY_FILE, SESSIONS_FILE
-from mnemoir.core.errors import StorageDamaged
+from mnemoir.core.errors import StorageDamaged, StorageUnavailable
 from mnemoir.storage.disk_files import loss_of
 from mnemoir.storage.sql.engine import queries
 from mnemoir.storage.sqlite.transactions import storage_errors
@@ -83,10 +83,20 @@ class Membership:
             return "belongs to another data directory"
         return None if stored.owner == self.owner else "belongs to another user"
 
-    def loss_error(self, path: Path, what: str) -> StorageDamaged:
-        """The error for a database that is lost, which tells the way back."""
+    def loss_in(self, path: Path) -> str | None:
+        """Why a file that must be there is lost; None for one that is there, also for one damaged otherwise."""
+        what = loss_of(path)
+        if what is not None:
+            return what
+        try:
+            return self.difference(read_belonging(path))
+        except StorageUnavailable:
+            return None  # other checks name what is wrong with it
+
+    def loss_error(self, database: Path | str, what: str) -> StorageDamaged:
+        """The error for a database that is lost, which tells the way back; `database` is its file, or its name."""
         return StorageDamaged(
-            f"{path} {what} (storage_damaged), so nothing is opened or begun in its place. Put the file back, from a "
+            f"{database} {what} (storage_damaged), so nothing is opened or begun in its place. Put it back, from a "
             "backup if need be; or take the loss as it is: stop the server and run "
             f"`mnemoir doctor --begin-anew {self.name}`."
         )

@@ -1,0 +1,43 @@
+"""What failures of a PostgreSQL database are told as: errors that name the database, and nothing that is secret."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+from psycopg import errors
+from psycopg.conninfo import conninfo_to_dict
+
+from mnemoir.core.errors import StorageDamaged, StorageUnavailable
+from mnemoir.storage.sql.engine import Damaged
+
+
+@contextmanager
+def storage_errors(name: str) -> Iterator[None]:
+    """Raise StorageUnavailable, naming the database, in place of errors of the driver."""
+    try:
+        yield
+    except psycopg.OperationalError as exc:
+        raise StorageUnavailable(f"{name} cannot be used: {_first_line(exc)}. Check that it runs.") from exc
+    except Damaged as exc:
+        raise StorageDamaged(f"{name} is damaged: {exc}.") from exc
+    except (errors.DataError, errors.IntegrityError) as exc:  # whose words quote values
+        raise StorageUnavailable(f"{name} refused a statement: {type(exc).__name__}.") from exc
+    except psycopg.Error as exc:
+        raise StorageUnavailable(f"{name} refused a statement: {_first_line(exc)}.") from exc
+
+
+def name_of(dsn: str) -> str:
+    """Host and database, without what is secret. Raises StorageUnavailable for a text that is no DSN."""
+    try:
+        told = conninfo_to_dict(dsn)
+    except psycopg.ProgrammingError as exc:
+        raise StorageUnavailable(
+            "storage.postgres.dsn is no connection string of PostgreSQL. Write it as "
+            "postgresql://USER:PASSWORD@HOST:PORT/DATABASE."
+        ) from exc
+    host = told.get("host") or told.get("hostaddr") or "this machine"
+    return f"The PostgreSQL database {told.get('dbname') or told.get('user') or 'postgres'} on {host}"
+
+
+def _first_line(exc: Exception) -> str:
+    return (str(exc).strip().splitlines() or [type(exc).__name__])[0].rstrip(".")
