@@ -119,6 +119,7 @@ async def _postgres_jobs(name: str, folder: Path, clock: SetClock) -> AsyncItera
 
     def move(seconds: float) -> None:
         with psycopg_module().connect(dsn) as connection:
+            connection.execute("SELECT set_config('mnemoir.all', 'on', true)")
             connection.execute(moved, [seconds])
 
     async with _sql_jobs(ENGINES[name], folder, clock) as jobs:

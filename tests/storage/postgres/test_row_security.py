@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from mnemoir.core.ids import JobId
 from mnemoir.core.scope import Scope
 from mnemoir.storage.named_queries import postgres_queries, subjects
 from mnemoir.storage.sql import SqlMemoryStore
+from mnemoir.storage.sql.job_queue import SqlJobQueue
 from tests.contracts.words import ALL, ASKED, MIRA, SetClock, fact, texts
 from tests.postgres_server import PostgresServer, psycopg_module, servers
 
@@ -20,12 +22,13 @@ from mnemoir.storage.postgres.engine import PostgresEngine, _sight_of, open_post
 SCOPED = """SELECT relname FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
              WHERE relnamespace = 'mnemoir'::regnamespace AND relkind = 'r' AND attname = 'scope_id'
              ORDER BY relname"""
+BEGIN_AS_MIRA = "BEGIN" + _sight_of(MIRA).decode()
 UNSECURED = """SELECT relname FROM pg_class WHERE relnamespace = 'mnemoir'::regnamespace AND relkind = 'r'
                 AND NOT (relrowsecurity AND relforcerowsecurity)"""
 # tables whose rows are not one user's
 OF_ALL = {
     *("adoptions", "catalogue", "catalogued_conversations", "catalogued_days", "file_index", "file_projects"),
-    *("file_vectors", "holds", "identity", "jobs", "project_settings", "stamps", "usage"),
+    *("file_vectors", "holds", "identity", "project_settings", "stamps", "usage"),
 }
 # what looks at the rows of several users, in transactions that say so
 ACROSS_SCOPES = {
@@ -116,6 +119,19 @@ ENTER = """SELECT set_config('mnemoir.scope', id::text, true)::bigint FROM mnemo
 
 def scope_names(scope: Scope) -> tuple[str, str, str]:
     return scope.tenant, scope.project, scope.user
+
+
+@pytest.mark.parametrize("begin", ["BEGIN", "BEGIN; SET LOCAL mnemoir.scope TO '1'", BEGIN_AS_MIRA])
+async def test_the_jobs_of_all_are_seen_by_what_goes_over_all_users_alone(dsn, begin):
+    engine = await filled(dsn, 1)
+    jobs = SqlJobQueue(engine)
+    await jobs.put(JobId("one"), "learn", {"said": "Likes tea"})
+    await engine.aclose()
+    with psycopg_module().connect(dsn, autocommit=True) as connection:
+        connection.execute(begin)
+        assert connection.execute("SELECT id FROM mnemoir.jobs").fetchall() == []
+        connection.execute("ROLLBACK; BEGIN" + _sight_of(None).decode())
+        assert connection.execute("SELECT id FROM mnemoir.jobs").fetchall() == [("one",)]
 
 
 async def test_a_row_cannot_be_written_into_another_scope(dsn):

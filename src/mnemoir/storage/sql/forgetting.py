@@ -149,12 +149,12 @@ def make_nobodys(sql: Sql, scope: Scope, now: datetime) -> int:
     """Detach a user's rows; the number of current memories among them. `sql` is within the user's scope."""
     count = int(sql.value(_QUERIES["current_rows"]))
     changes, removals, next_seq, _ = sql.row(_QUERIES["counters"])
+    put_job(sql, _job_of(sql.scope_id), ERASE, {}, now=now)  # as long as this is the scope
     sql.run(_QUERIES["make_nobodys"], name=uuid.uuid4().hex)
     removals += count or 1  # there may have been closed ones
     counters = {"changes": changes, "removals": removals, "next_seq": next_seq}
     sql.run(_QUERIES["begin_scope"], **owner_values(scope), **counters, hashed_by=sql.key_of(scope))
     _keep_values_of_messages(sql, scope)
-    put_job(sql, _job_of(sql.scope_id), ERASE, {}, now=now)
     return count
 
 

@@ -457,3 +457,11 @@ CREATE POLICY of_owner ON scopes USING (
     OR tenant = ''
     OR (SELECT current_setting('mnemoir.all', true) = 'on')
 );
+
+-- Jobs hold words of users and are claimed over all scopes; only the one that erases the rows of a scope is put from
+-- within that.
+ALTER TABLE jobs ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY of_all ON jobs USING (
+    (SELECT current_setting('mnemoir.all', true) = 'on')
+    OR id = (SELECT 'erase-' || nullif(current_setting('mnemoir.scope', true), ''))
+);
