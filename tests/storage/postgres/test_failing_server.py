@@ -161,6 +161,19 @@ def test_a_server_that_lets_in_too_few_clients_is_refused_with_the_sum():
         open_postgres(server.dsn)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("dbname=nowhere", r"PostgreSQL database nowhere on .*Correct that in storage\.postgres\.dsn"),
+        ("user=nobody", r"role .nobody. does not exist\. Correct that in storage\.postgres\.dsn"),
+        ("host=127.0.0.1 port=1", r"on 127\.0\.0\.1 port 1 .*Check that it runs"),
+    ],
+)
+def test_a_failure_tells_where_the_database_is_and_what_to_do(own_server, wrong, said):
+    with pytest.raises(StorageUnavailable, match=said):
+        open_postgres(f"{own_server.dsn} {wrong}")
+
+
 async def ask_often(store: SqlMemoryStore) -> list[tuple[BaseException | None, float]]:
     """The errors of many reads and writes at once, and how long each took in seconds."""
 

@@ -17,7 +17,7 @@ def storage_errors(name: str) -> Iterator[None]:
     try:
         yield
     except psycopg.OperationalError as exc:
-        raise StorageUnavailable(f"{name} cannot be used: {_first_line(exc)}. Check that it runs.") from exc
+        raise StorageUnavailable(f"{name} cannot be used: {_first_line(exc)}. {_next_step(exc)}") from exc
     except Damaged as exc:
         raise StorageDamaged(f"{name} is damaged: {exc}.") from exc
     except (errors.DataError, errors.IntegrityError) as exc:  # whose words quote values
@@ -27,7 +27,7 @@ def storage_errors(name: str) -> Iterator[None]:
 
 
 def name_of(dsn: str) -> str:
-    """Host and database, without what is secret. Raises StorageUnavailable for a text that is no DSN."""
+    """Host, port and database, without what is secret. Raises StorageUnavailable for a text that is no DSN."""
     try:
         told = conninfo_to_dict(dsn)
     except psycopg.ProgrammingError as exc:
@@ -36,7 +36,19 @@ def name_of(dsn: str) -> str:
             "postgresql://USER:PASSWORD@HOST:PORT/DATABASE."
         ) from exc
     host = told.get("host") or told.get("hostaddr") or "this machine"
-    return f"The PostgreSQL database {told.get('dbname') or told.get('user') or 'postgres'} on {host}"
+    at = f"{host} port {told['port']}" if told.get("port") else host
+    return f"The PostgreSQL database {told.get('dbname') or told.get('user') or 'postgres'} on {at}"
+
+
+def _next_step(exc: psycopg.OperationalError) -> str:
+    """What to do: a database that gave a reason runs."""
+    if isinstance(exc, errors.LockNotAvailable | errors.QueryCanceled):
+        return "Look what holds it up, in pg_stat_activity, or try again."
+    if isinstance(exc, errors.DiskFull):
+        return "Make room on its disk."
+    if exc.sqlstate is None and "FATAL:" not in str(exc):
+        return "Check that it runs."
+    return "Correct that in storage.postgres.dsn, or in the database."
 
 
 def _first_line(exc: Exception) -> str:

@@ -59,12 +59,12 @@ def prepare(name: str, membership: Membership | None, connection: Connection) ->
         connection.execute(_COMMENT)
     elif version_told != _VERSION:
         raise StorageUnavailable(
-            f"The schema {_SCHEMA} of {name} was not made by this version of Mnemoir. Give Mnemoir another database, "
-            "or start the version that made it."
+            f"{name} has a schema {_SCHEMA} that this version of Mnemoir did not make. Give Mnemoir another "
+            "database, or start the version that made it."
         )
     if membership is not None:
         _take(name, membership, sql)
-    return f"Row security is off: the role {role} of {name} is a superuser or has BYPASSRLS." if sees_all else ""
+    return f"Row security is off: the role {role} of t{name[1:]} is a superuser or has BYPASSRLS." if sees_all else ""
 
 
 def refuse_another(name: str, membership: Membership | None, connection: Connection) -> None:
