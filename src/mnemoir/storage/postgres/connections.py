@@ -134,9 +134,9 @@ class Connections:
 
     def _connect(self) -> Connection:
         connection = _LimitedConnection.connect(self._dsn, autocommit=True, **_PARAMETERS)
-        connection.owner = self
-        set_up(connection)
         try:
+            connection.owner = self
+            set_up(connection)
             self._refuse_another(connection)
         except BaseException:
             connection.close()
