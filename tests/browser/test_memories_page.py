@@ -174,7 +174,7 @@ async def test_a_search_says_why_each_memory_was_found(site: Site, open_window: 
     await first.get_by_text(re.compile(r"^0\.\d\d$")).hover()
     await expect(page.get_by_text("Similarity of meaning (cosine)")).to_be_visible()
     await expect(page.get_by_title(re.compile("date: no date named"))).to_be_visible()
-    await page.get_by_text("Words", exact=True).first.click()
+    await page.get_by_role("radiogroup", name="Search by").get_by_text("Words", exact=True).click()
     await box.fill("VIOLA")
     await box.press("Enter")
     await expect(page.get_by_role("status")).to_have_text("1 memory")
