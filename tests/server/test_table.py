@@ -3,15 +3,19 @@
 import copy
 import re
 from collections.abc import Sequence
+from itertools import chain
 from typing import cast
 from urllib.parse import quote, unquote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 
 from mnemoir.server.app import _DIRECT, _SECTIONS, TABLE
+from mnemoir.server.door.says import PlainRoute, declare, says
 from mnemoir.server.door.table import Found, Section, Table, decoded_path
 from tests.narrowing import present
 
@@ -191,6 +195,25 @@ def test_a_section_is_imported_when_a_path_of_it_is_first_asked_for(monkeypatch)
     found_at("GET", "/api%2Fx/people", table)
     found_at("GET", "/ap%69/people/1", table)
     assert asked == ["docs", "people"]
+
+
+def test_a_section_that_comes_before_is_imported_for_a_path_that_a_later_one_names_whole(monkeypatch):
+    @says("read", query=())
+    async def answer(request: Request) -> Response:
+        return Response()
+
+    there = {"people": ["/api/people/{id}"], "files": ["/api/files", "/api/people/new"]}
+    made = {name: [PlainRoute(path, answer, methods=["GET"]) for path in paths] for name, paths in there.items()}
+    for route in chain.from_iterable(made.values()):
+        declare(route)
+    monkeypatch.setattr(Section, "routes", lambda section: made[section.module])
+    sections = [
+        Section(module="people", paths=("api/people",)),
+        Section(module="files", paths=("api/files", "api/people")),
+    ]
+    table = Table([], sections)
+    assert found_at("GET", "/api/files", table).path == "/api/files"
+    assert found_at("GET", "/api/people/new", table).path == "/api/people/{id}"
 
 
 def test_a_table_finds_the_same_before_and_after_all_sections_are_imported():

@@ -101,9 +101,12 @@ class Table:
     def _register_below(self, *paths: str) -> None:
         """Register the sections that a path may belong to, by its first two segments."""
         if self._waiting:
-            keys = [_key_of(path.split("/", _MOST_SEGMENTS)) for path in paths]
-            beginnings = {beginning for first, second in keys for beginning in (first, f"{first}/{second}")}
-            self._register({number for beginning in beginnings for number in self._waiting.get(beginning or "", ())})
+            self._register(self._waiting_for(*paths))
+
+    def _waiting_for(self, *paths: str) -> set[int]:
+        keys = [_key_of(path.split("/", _MOST_SEGMENTS)) for path in paths]
+        beginnings = {beginning for first, second in keys for beginning in (first, f"{first}/{second}")}
+        return {number for beginning in beginnings for number in self._waiting.get(beginning or "", ())}
 
     def _register(self, numbers: Iterable[int]) -> None:
         waiting = {number for found in self._waiting.values() for number in found}
@@ -124,8 +127,9 @@ class Table:
         self._both = _Shelves(entries)
         self._known: dict[tuple[str, str], Found] = {}  # by methods and paths without names
         for entry in entries:
-            if not entry.route.param_convertors:
-                path = entry.route.path
+            path = entry.route.path
+            # one that a section which waits may have, too, is not known yet: that section may come before
+            if not entry.route.param_convertors and not self._waiting_for(path):
                 self._known |= {(method, path): self._search(method, path, path) for method in entry.methods}
 
     def find(self, scope: Scope) -> Found:
