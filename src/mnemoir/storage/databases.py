@@ -3,9 +3,11 @@
 The rooms above `storage` open every database through it, and know neither files of SQLite nor its driver.
 """
 
+import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import apsw
@@ -40,11 +42,11 @@ from mnemoir.storage.sqlite.transactions import OpenSql, SqliteSql, storage_erro
 
 if TYPE_CHECKING:
     from mnemoir.storage.postgres.engine import PostgresEngine  # whose driver is an extra
+    from mnemoir.storage.postgres.pool import Pool
 
 T = TypeVar("T")
 ON_A_WARNING = "Let the server connect with a role that is neither; see docs/storage.md."
 _log = structlog.get_logger(__name__)
-OpenPostgres = Callable[..., "PostgresEngine"]
 
 
 class MainDatabase(Engine, Protocol):
@@ -94,7 +96,7 @@ class Database(Protocol):
         """The store of wrapped data keys, created if missing."""
 
     def open_runs(self, path: Path, cells: Cells | None = None) -> FileEngine:
-        """The database of run traces, created if missing; a damaged one is begun anew."""
+        """The database of run traces, created if missing; a damaged file is begun anew."""
 
     def open_locks(self, path: Path) -> LockFile:
         """The database of workflow locks, created if missing."""
@@ -228,10 +230,15 @@ def _opening(cells: Cells | None) -> OpenSql:
 
 
 class PostgresAndFiles(SqliteFiles):
-    """The port with the main database in PostgreSQL, and all others in files of SQLite."""
+    """The port with memories, jobs and runs in one database of PostgreSQL, and all others in files of SQLite.
+
+    What it opened and has not closed yet shares one pool of connections.
+    """
 
     def __init__(self, dsn: str) -> None:
         self._dsn = dsn
+        self._entry = threading.Lock()
+        self._pool: Pool | None = None
 
     def open_main(
         self, path: Path, cells: Cells | None = None, identity: DirectoryIdentity | None = None
@@ -240,17 +247,18 @@ class PostgresAndFiles(SqliteFiles):
 
         Raises SettingsError without the driver.
         """
-        open_postgres = _opener()
+        open_postgres: Callable[..., PostgresEngine] = _driver().open_postgres
         with storage_errors(path, OSError):
             prepare_folder(path.parent)
             lock = ProcessLock(path.parent)
         try:
             if identity is None:
-                engine = open_postgres(self._dsn, None, lock.release, cells)
+                engine = open_postgres(self._shared_pool(), None, lock.release, cells)
             else:
                 identity.ensure()
                 identity.refuse_memories_in(DATABASE_FILE)
-                engine = open_postgres(self._dsn, identity.membership(POSTGRES), lock.release, cells)
+                membership = identity.membership(POSTGRES)
+                engine = open_postgres(self._shared_pool(), membership, lock.release, cells)
                 identity.expect(POSTGRES)
         except BaseException:
             lock.release()
@@ -264,7 +272,7 @@ class PostgresAndFiles(SqliteFiles):
         membership = identity.membership(POSTGRES)
         try:
             if membership.is_expected():
-                _opener()(self._dsn, membership).close()
+                _driver().open_postgres(self._dsn, membership).close()
         except StorageDamaged as exc:
             return exc.message
         except (StorageUnavailable, SettingsError):  # other checks name what is wrong with it
@@ -273,16 +281,29 @@ class PostgresAndFiles(SqliteFiles):
 
     def read(self, path: Path, work: Callable[[Sql], T]) -> T:
         """Over connections of its own."""
-        with closing(_opener()(self._dsn)) as engine:
-            return engine.read_now(work)
+        tables: FileEngine = _driver().open_shared_tables(self._dsn)
+        with closing(tables):
+            return tables.read(work)
 
     def problems(self, path: Path) -> str:
         """What its operator should change: what it stores, PostgreSQL's own programs check."""
-        with closing(_opener()(self._dsn)) as engine:
+        engine: PostgresEngine = _driver().open_postgres(self._dsn)
+        with closing(engine):
             return engine.warning
 
     def refuse_lost_log(self, path: Path) -> None:
         """Nothing: PostgreSQL writes its own log."""
+
+    def open_runs(self, path: Path, cells: Cells | None = None) -> FileEngine:
+        """Its tables in the same database."""
+        tables: FileEngine = _driver().open_shared_tables(self._shared_pool(), cells=cells)
+        return tables
+
+    def _shared_pool(self) -> "Pool":
+        with self._entry:
+            if self._pool is None or self._pool.is_closed:
+                self._pool = _driver().Pool(self._dsn)
+            return self._pool
 
 
 def databases(dsn: str | None) -> Database:
@@ -290,12 +311,12 @@ def databases(dsn: str | None) -> Database:
     return embedded if dsn is None else PostgresAndFiles(dsn)
 
 
-def _opener() -> "OpenPostgres":
+def _driver() -> ModuleType:
     try:
-        from mnemoir.storage.postgres.engine import open_postgres
+        from mnemoir.storage.postgres import engine
     except ModuleNotFoundError as exc:
         raise SettingsError("storage.backend postgres needs psycopg: pip install 'mnemoir[postgres]'.") from exc
-    return open_postgres
+    return engine
 
 
 embedded: Database = SqliteFiles()

@@ -15,7 +15,8 @@ from tests.postgres_server import PostgresServer, binaries_of, psycopg_module
 from tests.swallowing_proxy import SwallowingProxy
 
 pytest.importorskip("psycopg", reason="the package psycopg is not installed")
-from mnemoir.storage.postgres.engine import PostgresEngine, open_postgres
+from mnemoir.storage.postgres.engine import PostgresEngine, SharedTables, open_postgres
+from mnemoir.storage.postgres.transactions import PostgresSql
 
 pytestmark = [pytest.mark.slow, pytest.mark.real_time]
 MOST_S = 8
@@ -89,6 +90,22 @@ async def test_a_failing_database_is_an_error_in_time_and_is_used_again(own_serv
     while [error for error, _ in await ask_often(store) if error] or resources(own_server) != before:
         assert time.monotonic() < until
         await asyncio.sleep(0.1)
+
+
+@pytest.mark.parametrize("failure", [gone, stopped, cut_off])
+async def test_a_blocking_caller_gets_an_error_in_time_too(own_server, proxy, engine, failure: Failure):
+    tables = SharedTables(engine._pool, PostgresSql)
+    try:
+        async with failure(own_server, proxy):
+            began = time.monotonic()
+            for ask in (tables.read, tables.write):
+                with pytest.raises(StorageUnavailable, match=r"postgres on 127\.0\.0\.1"):
+                    await asyncio.to_thread(ask, lambda sql: sql.hold("anything"))
+            assert time.monotonic() - began < MOST_S
+        while not await asyncio.to_thread(is_well, tables):
+            await asyncio.sleep(0.1)
+    finally:
+        tables.close()
 
 
 @pytest.mark.parametrize("failure", [stopped, cut_off])
@@ -172,6 +189,13 @@ def test_a_server_that_lets_in_too_few_clients_is_refused_with_the_sum():
 def test_a_failure_tells_where_the_database_is_and_what_to_do(own_server, wrong, said):
     with pytest.raises(StorageUnavailable, match=said):
         open_postgres(f"{own_server.dsn} {wrong}")
+
+
+def is_well(tables: SharedTables) -> bool:
+    try:
+        return tables.read(lambda _: True)
+    except StorageUnavailable:
+        return False
 
 
 async def ask_often(store: SqlMemoryStore) -> list[tuple[BaseException | None, float]]:

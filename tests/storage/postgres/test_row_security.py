@@ -29,6 +29,9 @@ UNSECURED = """SELECT relname FROM pg_class WHERE relnamespace = 'mnemoir'::regn
 OF_ALL = {
     *("adoptions", "catalogue", "catalogued_conversations", "catalogued_days", "file_index", "file_projects"),
     *("file_vectors", "holds", "identity", "project_settings", "stamps", "usage"),
+    # who may call the server, and what was done with it
+    *("access", "api_keys", "audit", "challenges", "identities", "invitations", "limits", "passkeys"),
+    *("recovery_codes", "sessions", "sign_ins", "tenants", "users"),
 }
 # what looks at the rows of several users, in transactions that say so
 ACROSS_SCOPES = {

@@ -18,7 +18,7 @@ from mnemoir.storage.sql.conversations.store import Transaction
 from mnemoir.storage.sql.conversations.trees import TreeTables
 from mnemoir.storage.sql.conversations.vector_notes import VectorTables
 from mnemoir.storage.sql.conversations.windows import WindowTables
-from mnemoir.storage.sql.engine import FileEngine, Sql
+from mnemoir.storage.sql.engine import OwnFile, Sql
 from mnemoir.storage.sqlite.conversation_file import OnCorruption, open_conversation_file
 from mnemoir.storage.sqlite.membership import Membership
 
@@ -52,7 +52,7 @@ class MemoryStorage(SessionTables, WindowTables, TreeTables, VectorTables, Recal
         self._cells = cells
         self._membership = membership
         path = Path(db_path).expanduser()
-        self._file: FileEngine = open_conversation_file(
+        self._file: OwnFile = open_conversation_file(
             path, synced=synced, on_corruption=on_corruption, cells=cells, membership=membership
         )
 

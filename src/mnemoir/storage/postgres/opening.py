@@ -29,6 +29,7 @@ _SERVER = """
 _FOUND = """
     SELECT to_regnamespace(%(schema)s) IS NOT NULL, obj_description(to_regnamespace(%(schema)s), 'pg_namespace')"""
 _SCHEMA = "mnemoir"
+_PARTS = ("main", "access", "runs")
 _OLDEST = 15
 
 
@@ -53,9 +54,9 @@ def prepare(name: str, membership: Membership | None, connection: Connection) ->
     if not is_there:
         if membership is not None and membership.is_expected():
             raise membership.loss_error(name, "is empty, so it is not the one that was used before")
-        schema = (files("mnemoir.storage.postgres") / "schema" / "main.sql").read_bytes()
         connection.execute(_CREATE)
-        connection.execute(schema)
+        for part in _PARTS:
+            connection.execute((files("mnemoir.storage.postgres") / "schema" / f"{part}.sql").read_bytes())
         connection.execute(_COMMENT)
     elif version_told != _VERSION:
         raise StorageUnavailable(

@@ -2,7 +2,7 @@
 
 A store is a set of blocking functions over `Sql`. It names its queries and knows no driver, so it is written once for
 every database. Two kinds of engine run it: `Engine` for the server, asynchronous and alone with its database, and
-`FileEngine` for files that other programs may have open too.
+`FileEngine` for what other programs may have open too.
 
 A scope is one row for each user of a project, whose number leads every key of that user's rows.
 """
@@ -91,11 +91,11 @@ class Engine(Protocol):
 
 
 class FileEngine(Protocol):
-    """One database file, blocking and thread-safe. Raises StorageUnavailable."""
+    """A database that other programs may have open too, blocking and thread-safe. Raises StorageUnavailable."""
 
     @property
-    def path(self) -> Path:
-        """The file."""
+    def name(self) -> str:
+        """What errors call it."""
 
     def write(self, work: Callable[[Sql], T]) -> T:
         """The result of `work` in one transaction, which is rolled back when it raises. `work` may run again."""
@@ -107,7 +107,15 @@ class FileEngine(Protocol):
         """Remove the bytes of deleted content from the write-ahead log, unless others are reading now."""
 
     def close(self) -> None:
-        """Close the file. May be called again."""
+        """Close it. May be called again."""
+
+
+class OwnFile(FileEngine, Protocol):
+    """A database that is a file of its own."""
+
+    @property
+    def path(self) -> Path:
+        """The file."""
 
 
 def file_state(path: Path) -> tuple[tuple[int, int, int] | None, ...]:

@@ -265,7 +265,7 @@ class SqlRunStore:
         try:
             outcome = asyncio.get_running_loop().run_in_executor(self._thread, work)
         except RuntimeError as exc:  # the thread is shut down
-            raise StorageUnavailable(f"{self._file.path} is closed: the program is stopping.") from exc
+            raise StorageUnavailable(f"{self._file.name} is closed: the program is stopping.") from exc
         return await asyncio.shield(outcome)  # the thread finishes its task even when the caller is cancelled
 
 

@@ -27,7 +27,7 @@ import apsw
 from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.errors import StorageBusyError, StorageUnavailable
 from mnemoir.storage.disk_files import beside, hold_folder_lock, prepare_folder
-from mnemoir.storage.sql.engine import Damaged, FileEngine, Sql
+from mnemoir.storage.sql.engine import Damaged, OwnFile, Sql
 from mnemoir.storage.sqlite.transactions import (
     FOREIGN,
     OpenSql,
@@ -131,6 +131,7 @@ class SharedFile:
     ) -> None:
         """Opens the file at once."""
         self.path = path
+        self.name = str(path)
         self._file = None if path == IN_MEMORY else Path(os.path.abspath(path))  # before any chdir
         self._connect = connect
         self._open_sql = open_sql
@@ -305,4 +306,4 @@ def _in_child() -> None:
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_child=_in_child)
 
-_: type[FileEngine] = SharedFile  # checked, never run
+_: type[OwnFile] = SharedFile  # checked, never run

@@ -179,9 +179,9 @@ CREATE INDEX audit_of_tenant ON audit (tenant, number);
 CREATE INDEX audit_results ON audit (of) WHERE of IS NOT NULL;
 CREATE INDEX audit_of_subject ON audit (subject, number) WHERE subject IS NOT NULL;
 
--- The data directory that the file belongs to, by the id in its `identity.json`; no row in a file of none. `owner` is
+-- The data directory that the database belongs to, as in that of memories, which may be the same. `owner` is
 -- whose it is, by the names of its folders; empty for a file that is nobody's.
-CREATE TABLE identity (
+CREATE TABLE IF NOT EXISTS identity (
     one bigint PRIMARY KEY CHECK (one = 1),
     directory text COLLATE "C" NOT NULL,
     owner text COLLATE "C" NOT NULL

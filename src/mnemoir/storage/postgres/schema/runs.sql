@@ -42,3 +42,9 @@ CREATE TABLE tokens (
     output_tokens bigint NOT NULL,
     PRIMARY KEY (day, tenant, project, user_id)
 );
+
+-- Runs hold words of users, and are asked for over all users alone.
+ALTER TABLE runs ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY of_all ON runs USING ((SELECT current_setting('mnemoir.all', true) = 'on'));
+ALTER TABLE tokens ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY of_all ON tokens USING ((SELECT current_setting('mnemoir.all', true) = 'on'));

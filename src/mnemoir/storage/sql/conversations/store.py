@@ -27,7 +27,7 @@ from mnemoir.core.conversations import (
 )
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.ids import new_message_uid
-from mnemoir.storage.sql.engine import FileEngine, Sql, Value
+from mnemoir.storage.sql.engine import OwnFile, Sql, Value
 
 _log = structlog.get_logger(__name__)
 UNKNOWN_TIME = datetime(1970, 1, 1)  # naive UTC, like all times here
@@ -191,7 +191,7 @@ def text_of(raw: object) -> str | None:
 class Store:
     """Methods block, and raise StorageUnavailable when the file cannot be read or written."""
 
-    _file: FileEngine
+    _file: OwnFile
     _clock: Clock
 
     def _now(self) -> str:
@@ -210,10 +210,15 @@ class Store:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transaction:
-    """An open transaction as a `FileEngine`: all reads and writes are part of it."""
+    """An open transaction as an `OwnFile`: all reads and writes are part of it."""
 
     path: Path
     sql: Sql
+
+    @property
+    def name(self) -> str:
+        """The path."""
+        return str(self.path)
 
     def write(self, work: Callable[[Sql], T]) -> T:
         """The result of `work`; the transaction stays open."""
@@ -228,7 +233,7 @@ class Transaction:
         """Does nothing: the caller that began the transaction ends it."""
 
 
-_: type[FileEngine] = Transaction  # checked, never run
+_: type[OwnFile] = Transaction  # checked, never run
 
 
 def session_exists_error(session_id: str) -> SessionExistsError:
