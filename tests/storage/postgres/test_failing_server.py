@@ -4,7 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 
 import pytest
 
@@ -102,8 +102,7 @@ async def test_a_blocking_caller_gets_an_error_in_time_too(own_server, proxy, en
                 with pytest.raises(StorageUnavailable, match=r"postgres on 127\.0\.0\.1"):
                     await asyncio.to_thread(ask, lambda sql: sql.hold("anything"))
             assert time.monotonic() - began < MOST_S
-        while not await asyncio.to_thread(is_well, tables):
-            await asyncio.sleep(0.1)
+        await asyncio.to_thread(wait_until_it_is_well, tables)
     finally:
         tables.close()
 
@@ -191,11 +190,11 @@ def test_a_failure_tells_where_the_database_is_and_what_to_do(own_server, wrong,
         open_postgres(f"{own_server.dsn} {wrong}")
 
 
-def is_well(tables: SharedTables) -> bool:
-    try:
-        return tables.read(lambda _: True)
-    except StorageUnavailable:
-        return False
+def wait_until_it_is_well(tables: SharedTables) -> None:
+    while True:
+        with suppress(StorageUnavailable):
+            return tables.read(lambda _: None)
+        time.sleep(0.1)
 
 
 async def ask_often(store: SqlMemoryStore) -> list[tuple[BaseException | None, float]]:

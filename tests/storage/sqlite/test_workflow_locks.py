@@ -1,7 +1,9 @@
 """A workflow lock has one holder at a time, across requests, programs and crashes, while the holder works."""
 
 import asyncio
+import os
 import re
+import signal
 from contextlib import asynccontextmanager
 from functools import partial
 
@@ -65,7 +67,7 @@ def expiries(database):
 
 async def test_a_lock_has_one_holder_until_it_is_released(locks, database):
     assert await locks.acquire(database, "memories", run="a")
-    assert rows(database) == [("this", "memories")]
+    assert rows(database) == [("mnemoir-this", "memories")]
     assert not await locks.acquire(database, "memories", run="b")
     assert not await locks.acquire(database, "memories", run="a")
     await locks.release(run="b")
@@ -96,7 +98,7 @@ async def test_a_release_ends_all_locks_of_the_run_and_no_others(locks, database
     await locks.acquire(fallback, "two", run="a")
     await locks.acquire(database, "three", run="b")
     await locks.release(run="a")
-    assert (rows(database), rows(fallback)) == ([("this", "three")], [])
+    assert (rows(database), rows(fallback)) == ([("mnemoir-this", "three")], [])
 
 
 async def test_locks_of_the_same_name_of_two_users_are_independent(locks, tmp_path):
@@ -104,13 +106,70 @@ async def test_locks_of_the_same_name_of_two_users_are_independent(locks, tmp_pa
     assert await locks.acquire(tmp_path / "WilmerDb.jon.sqlite", "memories", run="b")
 
 
-async def test_locks_of_other_instances_are_deleted_when_the_file_is_first_opened(clock, database):
-    crashed = WorkflowLocks(partial(RowLeases, "crashed", open_lock_file, clock=clock))
-    await crashed.acquire(database, "memories", run="a")
-    async with opened("this", clock) as locks:
-        assert await locks.acquire(database, "memories", run="b")
-        assert rows(database) == [("this", "memories")]
-    await crashed.aclose()
+@pytest.fixture
+def other_process(database):
+    """Another process that got the lock of a name; called again, it is killed."""
+    pids: list[int] = []
+
+    def run(name):
+        if pids:
+            os.kill(pids[0], signal.SIGKILL)
+            os.waitpid(pids.pop(), 0)
+            return
+        reading, writing = os.pipe()
+        pids.append(os.fork())
+        if not pids[0]:
+            got = RowLeases("other", open_lock_file, database).acquire(name, ttl=600, wait=0)
+            os.write(writing, b"1" if got else b"0")
+            signal.pause()
+        assert os.read(reading, 1) == b"1"
+        for end in (reading, writing):
+            os.close(end)
+
+    yield run
+    if pids:
+        run("")
+
+
+async def test_of_two_processes_one_gets_a_lock_and_keeps_it(locks, database, other_process):
+    other_process("memories")
+    assert await locks.acquire(database, "summary", run="a")
+    assert not await locks.acquire(database, "memories", run="a")
+    assert rows(database) == [("mnemoir-other", "memories"), ("mnemoir-this", "summary")]
+
+
+async def test_the_lock_of_a_killed_process_is_free_at_once(locks, database, other_process):
+    other_process("memories")
+    other_process("")
+    assert await locks.acquire(database, "memories", run="a")
+    assert rows(database) == [("mnemoir-this", "memories")]
+    assert len(held_files(database)) == 1
+
+
+async def test_what_killed_processes_left_beside_the_file_goes_with_its_old_bytes(locks, database, other_process):
+    other_process("memories")
+    other_process("")
+    assert await locks.acquire(database, "summary", run="a")
+    assert len(held_files(database)) == 2
+    await locks.wipe(database)
+    assert len(held_files(database)) == 1
+    await locks.release(run="a")
+    assert held_files(database) == []
+
+
+async def test_a_lock_of_another_program_is_not_taken_from_it(locks, database):
+    await locks.acquire(database, "warm up", run="x")
+    connection = apsw.Connection(str(database))
+    connection.execute(
+        "INSERT INTO WorkflowLocks (WilmerSessionId, WorkflowId, WorkflowLockId, ExpirationDate)"
+        " VALUES ('theirs', 'x', 'memories', '9999-12-31 23:59:59.000000')"
+    )
+    connection.close()
+    assert not await locks.acquire(database, "memories", run="a")
+
+
+def held_files(database):
+    return [file for file in os.listdir(database.parent) if "-held-" in file]
 
 
 async def test_a_lock_of_another_program_ends_when_its_time_is_over(locks, clock, database):
@@ -191,7 +250,7 @@ async def test_a_run_cancelled_while_it_takes_a_lock_does_not_keep_it(locks, dat
     with pytest.raises(asyncio.CancelledError):
         await taking
     assert await locks.acquire(database, "memories", run="b")
-    assert rows(database) == [("this", "other"), ("this", "memories")]
+    assert rows(database) == [("mnemoir-this", "other"), ("mnemoir-this", "memories")]
 
 
 async def test_closing_releases_all_locks(clock, database):

@@ -54,9 +54,10 @@ def prepare(name: str, membership: Membership | None, connection: Connection) ->
     if not is_there:
         if membership is not None and membership.is_expected():
             raise membership.loss_error(name, "is empty, so it is not the one that was used before")
+        folder = files("mnemoir.storage.postgres") / "schema"
+        schema = b"\n".join((folder / f"{part}.sql").read_bytes() for part in _PARTS)
         connection.execute(_CREATE)
-        for part in _PARTS:
-            connection.execute((files("mnemoir.storage.postgres") / "schema" / f"{part}.sql").read_bytes())
+        connection.execute(schema)
         connection.execute(_COMMENT)
     elif version_told != _VERSION:
         raise StorageUnavailable(

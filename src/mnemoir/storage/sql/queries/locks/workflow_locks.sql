@@ -10,9 +10,13 @@ CREATE TABLE IF NOT EXISTS WorkflowLocks (
     ExpirationDate DATETIME
 );
 
--- name: drop_foreign_locks
--- At the start: what other instances left behind.
-DELETE FROM WorkflowLocks WHERE WilmerSessionId IS NOT :instance;
+-- name: holders_of_lock
+-- The instances and runs that other rows of a lock name.
+SELECT WilmerSessionId, WorkflowId FROM WorkflowLocks WHERE WorkflowLockId = :lock AND WilmerSessionId IS NOT :instance;
+
+-- name: drop_left_lock
+-- What a run left behind that is over.
+DELETE FROM WorkflowLocks WHERE WorkflowLockId = :lock AND WilmerSessionId = :instance AND WorkflowId = :run;
 
 -- name: drop_dead_lock
 -- Rows of a lock that nobody holds any more: expired, or this instance's own, which knows what it holds.
