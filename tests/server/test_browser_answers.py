@@ -57,6 +57,7 @@ TARGETS = {
     "/api/holds": ["/api/holds"],
     "/api/usage": ["/api/usage"],
     "/api/projects": ["/api/projects"],
+    "/api/sample": ["/api/sample"],
     "/api/events/{event_id}": ["/api/events/{event}"],
     "/api/conversations": [f"/api/conversations?{MINE}"],
     "/api/conversations/search": [

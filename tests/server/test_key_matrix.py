@@ -52,7 +52,7 @@ any        read   -                        POST   /api/me/recovery-codes
 any        read   -                        PUT    /api/me/password
 any        read   -                        PATCH  /api/me
 any        read   -                        DELETE /api/me/passkeys/{passkey_id} /api/me/sessions/{session_id}
-read       read   -                        GET    /api/memories /api/projects
+read       read   -                        GET    /api/memories /api/projects /api/sample
 read       read   -                        GET    /api/memories/extraction-prompt /api/memories/settings
 read       read   -                        GET    /api/events/{event_id} /api/memories/{memory_id}/details
 read       read   -                        GET    /api/memories/changes /api/memories/proposals
@@ -126,6 +126,8 @@ admin      admin  imports.undo             POST   /api/imports/{import_id}/undo
 admin      admin  memories.import          POST   /api/import
 admin      admin  node_memory.cleanup      POST   /api/conversations/node-memory/cleanup
 admin      admin  settings.change          PUT    /api/memories/extraction-prompt /api/memories/settings
+admin      admin  sample.remove            DELETE /api/sample
+admin      admin  sample.store             POST   /api/sample
 admin      admin  settings.change          DELETE /api/memories/extraction-prompt
 admin      admin  subjects.erase           POST   /api/subjects/{user_id}/erase
 admin      admin  subjects.export          POST   /api/subjects/{user_id}/export
@@ -172,8 +174,10 @@ CHANGING = {
     ("POST", "/api/subjects/{user_id}/export"),
 }  # each request adds to the log
 RANDOM = {("POST", "/api/me/passkeys/options"), ("POST", "/api/me/recovery-codes")}
+OF_ONE_NAME = {("POST", "/api/sample")}  # about the same user whatever is named; the second request finds it there
 ENDLESS_OR_TIMED = (
     STREAMS
+    | OF_ONE_NAME
     | CHANGING
     | RANDOM
     | {("POST", path) for path in ("/v1/chat/completions", "/chat/completions", "/api/page/chat/completions")}

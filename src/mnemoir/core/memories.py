@@ -113,7 +113,7 @@ class Provenance:
 
     `reason` is a word of Mnemoir (`extracted`, `verbatim`, `exact_duplicate_revived`, `request`, …). `session` is the
     caller's id of the conversation that the turns belong to. `change` is the id of the commit, None for a new one;
-    `undo_of` is the change that the commit undoes.
+    `undo_of` is the change that the commit undoes. `at` is when it was made, as text, where that was not now.
     """
 
     reason: str
@@ -122,6 +122,7 @@ class Provenance:
     session: str | None = None
     change: ChangeId | None = None
     undo_of: ChangeId | None = None
+    at: str | None = None
 
 
 class Space(NamedTuple):

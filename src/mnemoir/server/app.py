@@ -36,7 +36,15 @@ _SECTIONS = (
     Section(module="mnemoir.server.reference", paths=("docs", "openapi.json")),
     Section(
         module="mnemoir.server.memories.routers",
-        paths=("api/memories", "api/projects", "api/events", "api/export", "api/import", "api/conversations"),
+        paths=(
+            "api/memories",
+            "api/projects",
+            "api/events",
+            "api/export",
+            "api/import",
+            "api/sample",
+            "api/conversations",
+        ),
     ),
     Section(module="mnemoir.server.runs", paths=("api/runs",)),
     Section(module="mnemoir.server.workflow_files", paths=("api/workflows",)),

@@ -1,10 +1,11 @@
 """All routes of memories, in their order."""
 
-from mnemoir.server.memories import changes, curation, learned, lists, projects, proposals, routes, transfer
+from mnemoir.server.memories import changes, curation, learned, lists, projects, proposals, routes, sample, transfer
 
 # static paths first: the paths after them match any name of a user or a memory
 ROUTERS = (
     projects.router,
+    sample.router,
     transfer.router,
     lists.router,
     changes.router,

@@ -60,7 +60,7 @@ def add_history(
     put_proposals(sql, scope, queue.proposed, source_id)
     if effects:
         common: dict[str, Value] = {
-            "at": now,
+            "at": provenance.at or now,
             "model": provenance.model,
             "source_id": source_id,
             "change_id": provenance.change or new_change_id(),

@@ -465,3 +465,48 @@ test('without an origin or a conversation there is no source to remove', async (
   await screen.findByText('Likes tea');
   expect(screen.queryByRole('button', { name: 'Remove all of this source…' })).toBeNull();
 });
+
+/** A server that holds the sample memory or nothing, and what was asked of the sample. */
+function serveSample(state: 'none' | 'there'): string[] {
+  const done: string[] = [];
+  serveMemories([]);
+  server.use(
+    http.get('*/api/sample', () => HttpResponse.json({ user_id: 'sample', state })),
+    http.post('*/api/sample', () => {
+      done.push('stored');
+      return HttpResponse.json({ user_id: 'sample', memories: 200, chats: 47 });
+    }),
+    http.delete('*/api/sample', () => {
+      done.push('removed');
+      return HttpResponse.json({ user_id: 'sample', counts: { memories: 200 } });
+    }),
+  );
+  return done;
+}
+
+test('an empty server offers a sample memory, and shows it once it is stored', async () => {
+  const done = serveSample('none');
+  const { router } = renderAt('/memories', <MemoriesPage />);
+  await userEvent.click(await screen.findByRole('button', { name: 'Try it with a sample memory' }));
+  await waitFor(() => expect(router.state.location.search).toBe('?user=sample'));
+  expect(done).toEqual(['stored']);
+});
+
+test('where somebody has memories, no sample is offered', async () => {
+  serveSample('none');
+  const users = [{ user_id: 'mira', memories: 3, changed_at: null }];
+  const project = { project: 'default', memories: 3, changed_at: null, users };
+  server.use(http.get('*/api/projects', () => HttpResponse.json({ results: [project] })));
+  renderAt('/memories?user=nobody', <MemoriesPage />);
+  expect(await screen.findByText('No memories yet')).toBeInTheDocument();
+  expect(screen.queryByRole('button', { name: /sample/ })).not.toBeInTheDocument();
+});
+
+test('the sample says that it is one, and goes by one click', async () => {
+  const done = serveSample('there');
+  const { router } = renderAt('/memories?user=sample', <MemoriesPage />);
+  expect(await screen.findByRole('note', { name: 'Sample memory' })).toHaveTextContent(/is invented/);
+  await userEvent.click(screen.getByRole('button', { name: 'Remove the sample' }));
+  await waitFor(() => expect(router.state.location.search).toBe('?user=user'));
+  expect(done).toEqual(['removed']);
+});

@@ -32,6 +32,7 @@ import { Found } from './list/Found';
 import { Listed } from './list/Listed';
 import classes from './MemoriesPage.module.css';
 import { type Place, usePlace } from './place';
+import { SampleBar } from './sample/SampleBar';
 import { Toolbar } from './toolbar/Toolbar';
 
 /** What is remembered of a user: looked through, put right, joined, taken along and forgotten. */
@@ -54,6 +55,7 @@ export function MemoriesPage() {
   return (
     <PageFrame title="Memories" fill actions={<Actions owner={owner} />} toolbar={<Toolbar place={place} go={go} />}>
       <div className={classes.list}>
+        <SampleBar place={place} />
         {place.q && place.by === 'meaning' ? <Found key={key} {...parts} /> : <Listed key={key} {...parts} />}
       </div>
       {place.id && (

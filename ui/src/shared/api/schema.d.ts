@@ -1040,6 +1040,25 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sample": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether the sample memory is there */
+        get: operations["show_api_sample_get"];
+        put?: never;
+        /** Store a sample memory, of a user that has nothing else */
+        post: operations["store_api_sample_post"];
+        /** Remove the sample memory, with all that was said to it; nothing brings it back */
+        delete: operations["remove_api_sample_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/export": {
         parameters: {
             query?: never;
@@ -6042,6 +6061,18 @@ export interface components {
             to_do: string;
         };
         /**
+         * RemovedSample
+         * @description How much of the sample was erased, by kind; nothing of it can be restored.
+         */
+        RemovedSample: {
+            /** User Id */
+            user_id: string;
+            /** Counts */
+            counts: {
+                [key: string]: number;
+            };
+        };
+        /**
          * RemovedUser
          * @description Who was removed, the ids of the keys that ended with that, and what did not end, as in `ChangedUser`.
          */
@@ -6420,6 +6451,19 @@ export interface components {
             uid?: string;
         };
         /**
+         * SampleState
+         * @description How it stands with the sample: `taken` means that its name is that of a user with data of their own.
+         */
+        SampleState: {
+            /** User Id */
+            user_id: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "none" | "there" | "taken";
+        };
+        /**
          * Sampling
          * @description Sampling settings of a model call; None leaves a setting to the model's server.
          *
@@ -6678,6 +6722,18 @@ export interface components {
             user_id: string;
             /** Import Id */
             import_id: string;
+        };
+        /**
+         * StoredSample
+         * @description How much the sample has.
+         */
+        StoredSample: {
+            /** User Id */
+            user_id: string;
+            /** Memories */
+            memories: number;
+            /** Chats */
+            chats: number;
         };
         /**
          * Success
@@ -11263,6 +11319,102 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["JobEvent"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    show_api_sample_get: {
+        parameters: {
+            query?: {
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SampleState"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    store_api_sample_post: {
+        parameters: {
+            query?: {
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoredSample"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    remove_api_sample_delete: {
+        parameters: {
+            query?: {
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemovedSample"];
                 };
             };
             /** @description An error, with its code */

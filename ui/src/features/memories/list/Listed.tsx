@@ -5,6 +5,7 @@ import { Link } from 'react-router';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { isByChange, useMemoryList } from '@/shared/data/memories/list';
 import { conditionsOf, isNarrowed, type Place } from '../place';
+import { TrySample } from '../sample/TrySample';
 import { rowsOfList } from './rows';
 import { ShowAll } from './ShowAll';
 import { type ListParts, Shown } from './Shown';
@@ -57,6 +58,7 @@ function Nothing({ place }: { place: Place }) {
       <Button size="xs" variant="default" component={Link} to="/">
         Go to chat
       </Button>
+      <TrySample project={place.project} />
     </EmptyState>
   );
 }

@@ -1,0 +1,92 @@
+"""`/api/sample`: a memory to look at, of a user of its own, which goes again as a whole."""
+
+from typing import Literal
+
+from mnemoir.chats.import_policy import IMPORTS
+from mnemoir.chats.sample import SAMPLE_USER, is_sample_there, store_sample
+from mnemoir.core.clock import utc_now
+from mnemoir.core.errors import Conflict, NotFound
+from mnemoir.core.scope import Scope
+from mnemoir.server.answer import Answer, JsonObject
+from mnemoir.server.door.says import says
+from mnemoir.server.door.scopes import owner
+from mnemoir.server.rest import ProjectHere, Routes, SiteHere
+from mnemoir.server.site import Site
+from mnemoir.storage.holdings import ACCESS
+from mnemoir.upkeep.subjects import Person
+
+router = Routes(prefix="/api/sample", tags=["memories"])
+
+
+class SampleState(JsonObject):
+    """How it stands with the sample: `taken` means that its name is that of a user with data of their own."""
+
+    user_id: str
+    state: Literal["none", "there", "taken"]
+
+
+class StoredSample(JsonObject):
+    """How much the sample has."""
+
+    user_id: str
+    memories: int
+    chats: int
+
+
+class RemovedSample(JsonObject):
+    """How much of the sample was erased, by kind; nothing of it can be restored."""
+
+    user_id: str
+    counts: dict[str, int]
+
+
+@router.get("", summary="Whether the sample memory is there")
+@says("read")
+async def show(site: SiteHere, project: ProjectHere) -> Answer[SampleState]:
+    scope = owner(project, SAMPLE_USER)
+    if await is_sample_there(site.parts.chats.imports, scope):
+        return Answer({"user_id": SAMPLE_USER, "state": "there"})
+    return Answer({"user_id": SAMPLE_USER, "state": "taken" if await _is_known(site, scope) else "none"})
+
+
+@router.post("", summary="Store a sample memory, of a user that has nothing else")
+@says("admin", act="sample.store", exact=True)
+async def store(site: SiteHere, project: ProjectHere) -> Answer[StoredSample]:
+    scope, parts = owner(project, SAMPLE_USER), site.parts
+    async with parts.chats.conversations.deciding(scope, IMPORTS):
+        if await is_sample_there(parts.chats.imports, scope):
+            raise Conflict("The sample memory is there. Remove it first to have it anew.", code="sample_there")
+        if await _is_known(site, scope):
+            raise Conflict(
+                f"The sample memory is that of a user {SAMPLE_USER!r}, but one has data here. Nothing was stored.",
+                code="sample_taken",
+            )
+        stored = await store_sample(
+            scope,
+            conversations=parts.chats.conversations,
+            imports=parts.chats.imports,
+            store=parts.memory.store,
+            proposals=parts.memory.proposals,
+            indexing=parts.memory.indexing,
+            now=utc_now(),
+        )
+    return Answer({"user_id": SAMPLE_USER, "memories": stored.memories, "chats": stored.chats})
+
+
+@router.delete("", summary="Remove the sample memory, with all that was said to it; nothing brings it back")
+@says("admin", act="sample.remove")
+async def remove(site: SiteHere, project: ProjectHere) -> Answer[RemovedSample]:
+    scope = owner(project, SAMPLE_USER)
+    if not await is_sample_there(site.parts.chats.imports, scope):
+        raise NotFound(
+            "There is no sample memory here, so nothing was removed. Store one by POST /api/sample.",
+            code="sample_not_found",
+        )
+    person = Person(tenant=scope.tenant, user=SAMPLE_USER, projects=[scope.project])
+    erased = await site.parts.upkeep.subjects.erase(person)
+    return Answer({"user_id": SAMPLE_USER, "counts": dict(erased.counts)})
+
+
+async def _is_known(site: Site, scope: Scope) -> bool:
+    """Whether anything is stored of the user, in any project."""
+    return await site.parts.upkeep.subjects.everybody.knows(scope.tenant, scope.user, but=ACCESS.name)
