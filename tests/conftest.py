@@ -28,6 +28,8 @@ from tests.serving import ServerProcess
 from tests.share import add_options, share_of
 from tests.stages import leave_cases_to_slow
 
+# `jsonschema` imports it for IRIs alone, and it takes two seconds of each process to read its own grammar
+sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]  # it is not there for whoever imports it
 _MEMORY = Path("/dev/shm")
 _ENOUGH_BYTES = 4 * 1024**3  # a whole run leaves less than one, if nothing fails
 
