@@ -1,8 +1,8 @@
-"""The file of a data directory that says who may call: tenants, keys, people, sessions, and the log of what was done.
+"""The database that says who may call: tenants, keys, people, sessions, and the log of what was done.
 
-The command line changes it beside a running server: a change counts within a second, one of this process at once.
-Nothing is made before it is needed. The pepper of the hashes in it is a setting, or a file of mode 0600 that is made
-with the first key or user.
+It is a file of the data directory, or tables beside those of memories. The command line and other servers change it
+beside a running server: a change counts within a second, one of this process at once. A file is not made before it is
+needed. The pepper of the hashes in it is a setting, or a file of mode 0600 that is made with the first key or user.
 """
 
 import asyncio
@@ -21,18 +21,16 @@ from mnemoir.access.pepper import Pepper
 from mnemoir.core.audit import AuditEntry
 from mnemoir.core.clock import Clock, to_text, utc_now
 from mnemoir.core.data_directory import ACCESS_FILE
-from mnemoir.core.errors import StorageDamaged, StorageUnavailable
+from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.scope import acting
 from mnemoir.settings import Settings
-from mnemoir.storage.databases import CountedFile, DirectoryIdentity, embedded
-from mnemoir.storage.disk_files import loss_of, prepare_folder
+from mnemoir.storage.databases import CountedFile, Database, DirectoryIdentity, databases
+from mnemoir.storage.disk_files import prepare_folder
 from mnemoir.storage.sql.access.api_keys import Note, SqlApiKeys
 from mnemoir.storage.sql.access.audit_log import SqlAuditLog, append
-from mnemoir.storage.sql.engine import file_state
 
 _AUDIT = "audit"  # the purpose of the key of the audit log's chain
 NO_KEYS_LEFT = "has neither keys nor people any more"  # of a file that must be there
-_LOOKED_EVERY_S = 1.0  # at the file: two looks cost more than all else of recognising a key
 _MOST_KEPT = 10_000
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -56,14 +54,19 @@ class AccessFile:
         clock: Clock = utc_now,
         ticks: Callable[[], float] = monotonic,
         identity: DirectoryIdentity | None = None,
+        database: Database | None = None,
     ) -> None:
         """Opens the file, if it is there. `ticks` are seconds that only grow; `identity` is that of the directory.
 
-        Raises StorageDamaged where keys or people were made, and the file with them is not there.
+        `database` opens it, None for that of the settings. Raises StorageDamaged where keys or people were made, and
+        are not there.
         """
-        self._path = settings.storage.data_dir / ACCESS_FILE
+        self._folder = settings.storage.data_dir
         self._identity = identity or DirectoryIdentity(
             settings.storage.data_dir, settings.memory.conversations_folder
+        )
+        self._place = (database or databases(settings.storage.dsn)).access_place(
+            self._folder / ACCESS_FILE, self._identity
         )
         self._pepper = Pepper(settings)
         self._clock = clock
@@ -72,7 +75,7 @@ class AccessFile:
         self._writes = 0  # of this process, when the file was looked at
         self._lock = threading.Lock()
         self._file: CountedFile | None = None
-        self._state: tuple[object, ...] = ()
+        self._state: object | None = None
         self._version = 0
         self.credentials = Credentials()  # as of the last look
         self._notes = ThreadPoolExecutor(1, thread_name_prefix="key-use")
@@ -90,8 +93,15 @@ class AccessFile:
         """Whether there was a file at the last look. Costs nothing."""
         return self._file is not None
 
+    @property
+    def is_remote(self) -> bool:
+        """Whether to look something up may take as long as a network does."""
+        return self._place.is_remote
+
     def look(self, *, now: bool = False) -> None:
         """Notice changes, if the last look was a second ago; a look `now` misses nothing."""
+        if now:
+            self._place.state(now=True)  # nobody else has to wait for that
         with self._lock:
             self._look(now=now)
 
@@ -105,8 +115,8 @@ class AccessFile:
         """The file; made if there is none. The caller does not close it."""
         with self._lock:
             if self._file is None:
-                self._refuse_loss()
-                self._file = embedded.open_access(self._path, self._identity)
+                self._place.refuse_loss(was_open=False)
+                self._file = self._place.open()
             return self._file
 
     @property
@@ -117,7 +127,7 @@ class AccessFile:
         with self._lock:
             if self._file is not None and SqlApiKeys(self._file).state()[0]:
                 return self._pepper.read()  # it belongs to keys, and must be there
-            prepare_folder(self._path.parent)
+            prepare_folder(self._folder)
             self._identity.ensure()  # a pepper without an identity would be what is left of a directory
             return self._pepper.read_or_create()
 
@@ -130,7 +140,7 @@ class AccessFile:
         file = self.existing()
         if file is not None and self.credentials.were_made and not SqlAuditLog(file).fits(self.secret_for(_AUDIT)):
             raise StorageUnavailable(
-                f"{self._pepper.place} is not the secret that the keys and people of {self._path} were made with, so "
+                f"{self._pepper.place} is not the secret that the keys and people of {self._place.name} were made with, so "
                 "none of them is recognised. Put the former one back, from a backup if need be; else make new keys."
             )
 
@@ -190,38 +200,28 @@ class AccessFile:
 
     def _look(self, *, now: bool = False) -> None:
         ticks, writes = self._ticks(), 0 if self._file is None else self._file.writes
-        is_recent = writes == self._writes and ticks - self._looked_at < _LOOKED_EVERY_S
+        is_recent = writes == self._writes and ticks - self._looked_at < self._place.looked_every_s
         if is_recent and self.credentials.were_made and not now:
             return
-        state = file_state(self._path)
-        is_gone = self._file is not None and state[0] is None  # also one that was made and lost since the last look
+        try:
+            state = self._place.state()
+        except StorageUnavailable:
+            if self._version and not self.credentials.were_made:  # who needs no key needs none to be looked up
+                return
+            raise
+        is_gone = self._file is not None and state is None  # also one that was made and lost since the last look
         if state == self._state and not is_gone:
             self._looked_at, self._writes = ticks, writes
             return
         self._looked_at = -math.inf  # what fails now is looked at again by the next request
-        self._refuse_loss()
-        if self._file is None and state[0] is not None:
-            self._file = embedded.open_access(self._path, self._identity)
+        self._place.refuse_loss(was_open=self._file is not None)
+        if self._file is None and state is not None:
+            self._file = self._place.open()
         self._version += 1
         if self._file is not None:
             self.credentials = self._credentials_in(self._file)
         self._state = state  # of before the reading: what was written meanwhile is seen at the next look
         self._looked_at, self._writes = ticks, writes
-
-    def _refuse_loss(self) -> None:
-        """Raise StorageDamaged for a file that must be there and is missing, or empty: it would let everybody in."""
-        membership = self._identity.membership(ACCESS_FILE)
-        must_be = membership.is_expected() or self._path.exists()  # before the look: the first key may come between
-        what = loss_of(self._path)
-        if what is None:
-            return
-        if must_be:
-            raise membership.loss_error(self._path, what)
-        if self._file is not None:
-            raise StorageDamaged(
-                f"{self._path} {what} (storage_damaged), and this server wrote its audit log there. Put the file "
-                "back, from a backup if need be; or take the loss as it is: restart the server."
-            )
 
     def _credentials_in(self, file: CountedFile) -> Credentials:
         """What is in the file, which must be there from the first key or user on, and have one."""
@@ -231,7 +231,7 @@ class AccessFile:
         if found.were_made:
             self._identity.expect(ACCESS_FILE)
         elif self._identity.is_expected(ACCESS_FILE):
-            raise self._identity.membership(ACCESS_FILE).loss_error(self._path, NO_KEYS_LEFT)
+            raise self._identity.membership(ACCESS_FILE).loss_error(self._place.name, NO_KEYS_LEFT)
         return found
 
 
@@ -247,14 +247,17 @@ class LookedUp(Generic[K, V]):
 
     def __getitem__(self, name: K) -> V:
         """The value of now. Costs a look at the file, and more only for what is not known yet."""
+        version = self._file.version  # before the look-up, so that a change meanwhile is not missed
         with self._lock:
-            version = self._file.version  # before the look-up, so that a change meanwhile is not missed
-            if version != self._version:
+            if version > self._version:
                 self._values.clear()
                 self._version = version
             if name in self._values:
                 return self._values[name]
-            found = self._values[name] = self._look_up(name)
-            if len(self._values) > _MOST_KEPT:
-                self._values.popitem(last=False)
-            return found
+        found = self._look_up(name)  # nobody else has to wait for it
+        with self._lock:
+            if version == self._version:
+                self._values[name] = found
+                if len(self._values) > _MOST_KEPT:
+                    self._values.popitem(last=False)
+        return found

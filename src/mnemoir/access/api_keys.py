@@ -47,6 +47,11 @@ class ApiKeys:
         self._known = LookedUp(file, self._look_up)
 
     @property
+    def are_remote(self) -> bool:
+        """Whether recognising one that is not known yet may take as long as a network does."""
+        return self._file.is_remote
+
+    @property
     def count(self) -> int:
         """The number of keys not revoked and users not disabled, at most two, as of the last change."""
         return self._file.credentials.count

@@ -24,8 +24,9 @@ from mnemoir.access.tenants import Tenants
 from mnemoir.core.data_directory import CACHE
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.owning import Own
+from mnemoir.core.scope import DEFAULT_TENANT
 from mnemoir.settings import Settings
-from mnemoir.storage.databases import DirectoryIdentity
+from mnemoir.storage.databases import Database, DirectoryIdentity
 from mnemoir.storage.sql.engine import Engine
 from mnemoir.storage.sql.usage import SqlUsage
 
@@ -58,13 +59,18 @@ class Access:
 
 
 async def open_access(
-    settings: Settings, careful: aiohttp.ClientSession, database: Engine, identity: DirectoryIdentity, own: Own
+    settings: Settings,
+    careful: aiohttp.ClientSession,
+    port: Database,
+    database: Engine,
+    identity: DirectoryIdentity,
+    own: Own,
 ) -> Access:
     """Open all of it; issuers are asked with the `careful` session. Raises SettingsError and StorageUnavailable.
 
-    `database` has what was used; the file of keys must be of the directory of that `identity`.
+    `port` opens keys and people, which must be of the directory of that `identity`; `database` has what was used.
     """
-    file = own(AccessFile(settings, identity=identity))
+    file = own(await asyncio.to_thread(AccessFile, settings, identity=identity, database=port))
     try:
         await asyncio.to_thread(file.check_pepper)
     except StorageUnavailable as exc:
@@ -72,6 +78,7 @@ async def open_access(
     audit = own(Audit(settings, file))
     tenants = Tenants(file)
     documents = Documents(careful)
+    await asyncio.to_thread(tenants.limits_of, DEFAULT_TENANT)  # each chat asks, also while the database is gone
     spent = own(Spent(SqlUsage(database)))
     await spent.load()
     return Access(

@@ -101,11 +101,10 @@ async def open_parts(settings: Settings) -> Parts:
         encryption = own(Encryption(settings))
         cells = encryption.cells
         identity = DirectoryIdentity(settings.storage.data_dir, settings.memory.conversations_folder)
-        database = own(
-            databases(settings.storage.dsn).open_main(settings.storage.data_dir / DATABASE_FILE, cells, identity)
-        )
+        port = databases(settings.storage.dsn)
+        database = own(port.open_main(settings.storage.data_dir / DATABASE_FILE, cells, identity))
         await encryption.refuse_lost_store(database)
-        access = await open_access(settings, careful, database, identity, own)
+        access = await open_access(settings, careful, port, database, identity, own)
         trust = ClockTrust(SqlStamps(database))
         quotas = Quotas(settings, access.spent, access.tenants.limits_of)
         memory = open_memory(settings, models, access, quotas, database, cells, trust, own)

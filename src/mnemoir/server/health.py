@@ -1,5 +1,6 @@
 """`/health`: whether the server and its storage work. What watches a server asks it all day, and nothing else."""
 
+import asyncio
 from typing import Literal
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -56,7 +57,7 @@ async def unhealthy(scope: Scope, site: Site, *, writes: bool = False) -> Answer
     """
     try:
         await site.parts.memory.store.check()
-        site.parts.access.file.look(now=True)
+        await asyncio.to_thread(site.parts.access.file.look, now=True)
         if not writes:
             await site.parts.chats.stock.check_recent_writes()
         else:

@@ -5,6 +5,7 @@ user, too, and an operator all tenants. A key of some projects and all users see
 project.
 """
 
+import asyncio
 from collections.abc import Sequence
 
 from fastapi import Request
@@ -90,7 +91,7 @@ async def _whose(site: Site, caller: Principal, quotas: Quotas) -> Sequence[tupl
         return []
     tenants = {caller.tenant} if caller.may("read") else set[str]()
     if caller.may("operator"):
-        tenants |= {*site.parts.access.tenants.names(), *quotas.spent.tenants()}
+        tenants |= {*await asyncio.to_thread(site.parts.access.tenants.names), *quotas.spent.tenants()}
     seen: list[tuple[str, str | None]] = [(tenant, None) for tenant in sorted(tenants)]
     if caller.may("admin"):
         seen += [(caller.tenant, user) for user in (await quotas.users(caller.tenant))[:_MOST_USERS]]

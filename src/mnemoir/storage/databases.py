@@ -22,6 +22,7 @@ from mnemoir.storage.sealing.cells import Cells, OwnCells
 from mnemoir.storage.sealing.own_files import SealState, seal_state, sealed_state
 from mnemoir.storage.sql.engine import Engine, FileEngine, Sql
 from mnemoir.storage.sql.tables import VECTOR_FILE, SealedFile
+from mnemoir.storage.sqlite.access_place import AccessFilePlace
 from mnemoir.storage.sqlite.conversation_file import give_to_owner, open_conversation_file, refuse_lost_file
 from mnemoir.storage.sqlite.data_file import known_steps, problems, refuse_lost_log, refuse_other_schemas
 from mnemoir.storage.sqlite.database import BUSY_MS, open_database, read_beside
@@ -30,7 +31,6 @@ from mnemoir.storage.sqlite.membership import Belonging, read_belonging
 from mnemoir.storage.sqlite.membership import Membership as Membership
 from mnemoir.storage.sqlite.membership import lost_identity_error as lost_identity_error
 from mnemoir.storage.sqlite.opening import (
-    open_access_file,
     open_key_store,
     open_lock_file,
     open_run_file,
@@ -75,6 +75,31 @@ class CountedFile(FileEngine, Protocol):
         """The number of transactions that wrote."""
 
 
+class AccessPlace(Protocol):
+    """Where tenants, keys and people are stored; a file need not be there yet."""
+
+    @property
+    def name(self) -> str:
+        """What errors call it."""
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether a read or write may take as long as a network does."""
+
+    @property
+    def looked_every_s(self) -> float:
+        """For how many seconds what was found is good enough; 0 where a look costs nothing."""
+
+    def state(self, *, now: bool = False) -> object | None:
+        """What every write by any process changes; None for no file. It may be half a second old, but not `now`."""
+
+    def refuse_loss(self, *, was_open: bool) -> None:
+        """Raise StorageDamaged for a file that must be there and is not; so must one that `was_open`."""
+
+    def open(self) -> CountedFile:
+        """The database, created if missing. Closing it closes the place."""
+
+
 class Database(Protocol):
     """Opens the databases of a data directory. Every method may raise StorageUnavailable; all but `errors` block.
 
@@ -89,8 +114,11 @@ class Database(Protocol):
     def loss_of_main(self, path: Path, identity: DirectoryIdentity) -> str:
         """Why the main database is lost that must be there, as an error message; "" where it is not."""
 
-    def open_access(self, path: Path, identity: DirectoryIdentity) -> CountedFile:
-        """The database of tenants, keys and people, created if missing; it must be that directory's."""
+    def access_place(self, path: Path, identity: DirectoryIdentity) -> AccessPlace:
+        """That of tenants, keys and people, which must be that directory's."""
+
+    def loss_of_access(self, path: Path, identity: DirectoryIdentity) -> str | None:
+        """Why a file of tenants, keys and people is lost that must be there; None where it is there."""
 
     def open_keys(self, path: Path) -> FileEngine:
         """The store of wrapped data keys, created if missing."""
@@ -152,9 +180,13 @@ class SqliteFiles:
         what = membership.loss_in(path) if membership.is_expected() else None
         return "" if what is None else membership.loss_error(path, what).message
 
-    def open_access(self, path: Path, identity: DirectoryIdentity) -> CountedFile:
-        """See `open_access_file`."""
-        return open_access_file(path, identity)
+    def access_place(self, path: Path, identity: DirectoryIdentity) -> AccessPlace:
+        """The place of a file."""
+        return AccessFilePlace(path, identity)
+
+    def loss_of_access(self, path: Path, identity: DirectoryIdentity) -> str | None:
+        """By the file and what it says of itself."""
+        return identity.membership(path.name).loss_in(path)
 
     def open_keys(self, path: Path) -> FileEngine:
         """See `open_key_store`."""
@@ -230,7 +262,7 @@ def _opening(cells: Cells | None) -> OpenSql:
 
 
 class PostgresAndFiles(SqliteFiles):
-    """The port with memories, jobs and runs in one database of PostgreSQL, and all others in files of SQLite.
+    """The port with memories, jobs, runs and access in one database of PostgreSQL, and all others in files of SQLite.
 
     What it opened and has not closed yet shares one pool of connections.
     """
@@ -294,6 +326,20 @@ class PostgresAndFiles(SqliteFiles):
     def refuse_lost_log(self, path: Path) -> None:
         """Nothing: PostgreSQL writes its own log."""
 
+    def access_place(self, path: Path, identity: DirectoryIdentity) -> AccessPlace:
+        """Its tables in the same database, made if they are missing."""
+        identity.ensure()
+        place: AccessPlace = _driver().open_watched_tables(self._shared_pool(), identity.membership(POSTGRES))
+        return place
+
+    def loss_of_access(self, path: Path, identity: DirectoryIdentity) -> str | None:
+        """Nothing: they are lost with the main database."""
+        return None
+
+    def read_access(self, path: Path, work: Callable[[Sql], T]) -> T:
+        """The same as of the main database."""
+        return self.read(path, work)
+
     def open_runs(self, path: Path, cells: Cells | None = None) -> FileEngine:
         """Its tables in the same database."""
         tables: FileEngine = _driver().open_shared_tables(self._shared_pool(), cells=cells)
@@ -313,10 +359,10 @@ def databases(dsn: str | None) -> Database:
 
 def _driver() -> ModuleType:
     try:
-        from mnemoir.storage.postgres import engine
+        from mnemoir.storage.postgres import watched_tables
     except ModuleNotFoundError as exc:
         raise SettingsError("storage.backend postgres needs psycopg: pip install 'mnemoir[postgres]'.") from exc
-    return engine
+    return watched_tables
 
 
 embedded: Database = SqliteFiles()

@@ -27,7 +27,14 @@ from mnemoir.core.errors import InvalidRequest, NotFound, StorageDamaged, Storag
 from mnemoir.core.scope import DEFAULT_TENANT, Scope
 from mnemoir.settings import Settings
 from mnemoir.settings.tree import Storage
-from mnemoir.storage.databases import DirectoryIdentity, Membership, databases, embedded, lost_identity_error
+from mnemoir.storage.databases import (
+    Database,
+    DirectoryIdentity,
+    Membership,
+    databases,
+    embedded,
+    lost_identity_error,
+)
 from mnemoir.storage.disk_files import beside, file_errors, loss_of
 from mnemoir.storage.process_lock import LOCK_FILE, ProcessLock
 from mnemoir.storage.spelled_folders import SpelledFolders
@@ -116,7 +123,7 @@ def _lost_databases(settings: Settings, identity: DirectoryIdentity) -> Iterator
         yield main, lost
     if identity.is_expected(ACCESS_FILE):
         membership, path = identity.membership(ACCESS_FILE), root / ACCESS_FILE
-        what = membership.loss_in(path) or _loss_of_keys(path)
+        what = databases(dsn).loss_of_access(path, identity) or _loss_of_keys(databases(dsn), path)
         if what is not None:
             yield ACCESS_FILE, membership.loss_error(path, what).message
 
@@ -140,10 +147,10 @@ def _lost_conversations(settings: Settings, identity: DirectoryIdentity) -> Iter
             yield membership.name, membership.loss_error(path, what).message
 
 
-def _loss_of_keys(path: Path) -> str | None:
+def _loss_of_keys(database: Database, path: Path) -> str | None:
     """Why a file of keys is lost that is there: nobody is in it; None for one that is damaged otherwise."""
     try:
-        return None if embedded.read_access(path, has_had_keys) else NO_KEYS_LEFT
+        return None if database.read_access(path, has_had_keys) else NO_KEYS_LEFT
     except StorageUnavailable:
         return None  # other checks name what is wrong with it
 

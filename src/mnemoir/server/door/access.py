@@ -7,8 +7,10 @@ a server, most of them without a key. The answers name Mnemoir and the version o
 The guard stores the principal in the ASGI scope and as the act of the request.
 """
 
+import asyncio
 import hmac
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from hashlib import sha256
 
@@ -59,6 +61,7 @@ _KEYLESS = "-"  # no id of a key
 _TO_COUNT = "mnemoir.to_count"  # the kind of a request that is to be counted with those of other servers
 _WRONG_KEY = "mnemoir.wrong_key"  # true where a key or token that came was counted as wrong
 _BEARER = "mnemoir.bearer"  # of a token: the principal, or the error for it
+_LOOKED_UP = "mnemoir.looked_up"  # of each key: the principal, None for a wrong one, or the error
 
 
 class Guard:
@@ -118,6 +121,33 @@ class Guard:
         """True when callers are told apart by more than one key."""
         return self._tokens is not None or len(self._settings_keys) + self._keys.count > 1
 
+    async def look_up(self, scope: Scope) -> None:
+        """Find out whose key or cookie came with a request, for `refuse`, where that may take as a network does."""
+        if self._keys.are_remote and not self._trusts_caller and found_in(scope).says.right != "open":
+            await asyncio.to_thread(self._look_up, scope)
+
+    def _look_up(self, scope: Scope) -> None:
+        with suppress(StorageUnavailable):  # whoever asks again is told so at once
+            if not self._needs_key(scope):
+                return
+            scope[_LOOKED_UP] = {key: self._principal_or_error(key) for key in set(_presented_keys(scope))}
+            if not scope[_LOOKED_UP] or found_in(scope).says.right == "signing_in":
+                self.cookies.signed_in(scope)
+
+    def _principal_or_error(self, key: str) -> Principal | StorageUnavailable | None:
+        try:
+            return self._principal(key)
+        except StorageUnavailable as exc:
+            return exc
+
+    def _found_by(self, scope: Scope, key: str) -> Principal | None:
+        """The caller with that key, as it was looked up for the request, if it was. Raises StorageUnavailable."""
+        known = scope.get(_LOOKED_UP, {})
+        found: Principal | StorageUnavailable | None = known[key] if key in known else self._principal(key)
+        if isinstance(found, StorageUnavailable):
+            raise found
+        return found
+
     async def check_token(self, scope: Scope) -> None:
         """Find out whose token came with a request, for `refuse`; its issuer may be asked for its keys."""
         if self._tokens is None or not found_in(scope).says.needs_credential:
@@ -158,6 +188,10 @@ class Guard:
     async def _found_again(self, scope: Scope) -> Principal | None:
         if self._tokens is not None and isinstance(scope.get(_BEARER), Principal):
             return await self._tokens.principal(_presented_token(scope) or "", self._address_of(scope))
+        again = partial(self._principal_now, scope)
+        return await asyncio.to_thread(again) if self._keys.are_remote else again()
+
+    def _principal_now(self, scope: Scope) -> Principal | None:
         if key := presented_key(scope):
             return self._principal(key)
         signed_in = self.cookies.still_signed_in(scope)
@@ -203,7 +237,7 @@ class Guard:
             has_wrong = any(self._is_wrong(scope, key) for key in sent)
             return self._unknown(scope, several, has_wrong_key=True) if has_wrong else failure(scope, several)
         key = sent.pop() if sent else ""
-        found = scope[_BEARER] if _BEARER in scope else self._principal(key) if key else self._person(scope)
+        found = scope[_BEARER] if _BEARER in scope else self._found_by(scope, key) if key else self._person(scope)
         if not isinstance(found, Principal):
             is_wrong = bool(key) and (found is None or isinstance(found, Unauthorized))
             return self._unknown(scope, found, has_wrong_key=is_wrong)
@@ -275,7 +309,7 @@ class Guard:
         """Whether the key, or the token of the request, would count as a wrong one if it came alone."""
         if key == _presented_token(scope) and _BEARER in scope:
             return isinstance(scope[_BEARER], Unauthorized)
-        return self._principal(key) is None
+        return self._found_by(scope, key) is None
 
     def _principal(self, key: str) -> Principal | None:
         if len(key) > LONGEST_KEY:

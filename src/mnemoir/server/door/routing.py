@@ -106,6 +106,7 @@ class Routing:
 
     async def _guard_refusal(self, scope: Scope) -> Response | None:
         """The response by which the guard refuses the request, counted in the audit log; None where it does not."""
+        await self.guard.look_up(scope)
         await self.guard.check_token(scope)
         refusal = self.guard.refuse(scope)
         refusal = await self.guard.refuse_one_too_many(scope) or refusal
