@@ -127,8 +127,8 @@ def _with_indexes(asked: Sequence[TracedMessage], prompt: Sequence[TracedMessage
     """
     shift = len(prompt) - len(asked)
     return [
-        index + shift if index + shift >= 0 and entry == prompt[index + shift] else entry
-        for index, entry in enumerate(asked)
+        at if at >= 0 and (entry is prompt[at] or entry == prompt[at]) else entry
+        for at, entry in enumerate(asked, shift)
     ]
 
 

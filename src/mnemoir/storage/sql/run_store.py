@@ -29,7 +29,7 @@ from mnemoir.storage.sql.run_rows import owner_of, row_of, run_of, summary_in, s
 T = TypeVar("T")
 _log = structlog.get_logger(__name__)
 _QUERIES = queries("runs/runs")
-_GATHERING_S = 0.05  # a run that begins and ends within it is written once
+_GATHERING_S = 0.25  # a run that begins and ends within it is written once
 _SLACK = 4  # a quarter more than configured may be kept: dropping a few at each write costs as much as the write
 _MOST_WAITING = 512
 _MOST_KEPT_BYTES = 512 * 2**20  # of all traces: a thousand large ones must not fill a small disk
