@@ -7,6 +7,7 @@ the reads. So a slow disk loses traces, the oldest waiting first, and never dela
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import date, timedelta
 from typing import TypeVar
@@ -24,12 +25,22 @@ from mnemoir.ports.run_store import ALL_RUNS, RunFilter, RunStore, RunSummary, e
 from mnemoir.storage.sql.engine import FileEngine, Sql, queries
 from mnemoir.storage.sql.rows import as_json
 from mnemoir.storage.sql.run_feed import RunFeed, Told
-from mnemoir.storage.sql.run_rows import owner_of, row_of, run_of, summary_in, summary_of, tokens_in, trace_text
+from mnemoir.storage.sql.run_rows import (
+    OwnerDay,
+    add_tokens,
+    owner_of,
+    row_of,
+    run_of,
+    summary_in,
+    summary_of,
+    trace_text,
+)
 
 T = TypeVar("T")
 _log = structlog.get_logger(__name__)
 _QUERIES = queries("runs/runs")
 _GATHERING_S = 0.25  # a run that begins and ends within it is written once
+_MOST_GATHERED = 128  # so many are written sooner
 _SLACK = 4  # a quarter more than configured may be kept: dropping a few at each write costs as much as the write
 _MOST_WAITING = 512
 _MOST_KEPT_BYTES = 512 * 2**20  # of all traces: a thousand large ones must not fill a small disk
@@ -61,6 +72,7 @@ class SqlRunStore:
         self._under_way: dict[str, tuple[int, RunTrace]] = {}
         self._waiting: dict[str, tuple[int, RunTrace]] = {}
         self._something_waits = asyncio.Event()
+        self._enough_waits = asyncio.Event()
         self._feed = RunFeed()
         self._has_lost = False
         self._closed = False
@@ -196,18 +208,22 @@ class SqlRunStore:
             self._lose(1)
         self._waiting[run.id] = (number, run)
         self._something_waits.set()
+        if len(self._waiting) == _MOST_GATHERED:
+            self._enough_waits.set()
         if self._feed.followers:
             self._feed.tell(summary_of(run), run.scope)
 
     async def _write_on(self) -> None:
         while True:
             await self._something_waits.wait()
-            await asyncio.sleep(_GATHERING_S)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._enough_waits.wait(), _GATHERING_S)
             await self._write_waiting()
 
     async def _write_waiting(self) -> None:
         """Submit the waiting runs to the thread, which does one task after another."""
         self._something_waits.clear()
+        self._enough_waits.clear()
         batch, self._waiting = [self._as_it_stands(*waiting) for waiting in self._waiting.values()], {}
         under_way = list(self._under_way) if self._has_lost else None
         self._has_lost = False
@@ -223,6 +239,7 @@ class SqlRunStore:
 
     def _write(self, sql: Sql, batch: Sequence[tuple[int, RunTrace]], under_way: Sequence[str] | None) -> None:
         written_at = self._clock().timestamp()
+        tokens: dict[OwnerDay, list[int]] = {}
         for number, run in batch:
             try:
                 row = row_of(run)
@@ -231,8 +248,10 @@ class SqlRunStore:
                 continue
             sql.run(_QUERIES["put_run"], **row, number=number, written_at=written_at)
             self._undropped_bytes += len(row["trace"])
-            if run.status != "running" and (row["input_tokens"] or row["output_tokens"]):
-                sql.run(_QUERIES["add_tokens"], **tokens_in(row))
+            if run.status != "running":
+                add_tokens(tokens, row)
+        for day, (sent, received) in tokens.items():
+            sql.run(_QUERIES["add_tokens"], **day._asdict(), input_tokens=sent, output_tokens=received)
         if under_way is not None:
             _end_lost(sql, under_way)
         self._undropped += len(batch)
