@@ -27,13 +27,23 @@ from mnemoir.ports.run_store import ALL_RUNS, RunFilter, RunStore, RunSummary, e
 from mnemoir.storage.sql.engine import FileEngine, Sql, queries
 from mnemoir.storage.sql.rows import as_json
 from mnemoir.storage.sql.run_feed import RunFeed, Told
-from mnemoir.storage.sql.run_rows import owner_of, row_of, run_of, summary_in, summary_of, tokens_in, trace_text
+from mnemoir.storage.sql.run_rows import (
+    OwnerDay,
+    add_tokens,
+    owner_of,
+    row_of,
+    run_of,
+    summary_in,
+    summary_of,
+    trace_text,
+)
 from mnemoir.storage.sql.run_workers import BEAT_S, RunWorkers
 
 T = TypeVar("T")
 _log = structlog.get_logger(__name__)
 _QUERIES = queries("runs/runs")
-_GATHERING_S = 0.05  # a run that begins and ends within it is written once
+_GATHERING_S = 0.25  # a run that begins and ends within it is written once
+_MOST_GATHERED = 128  # so many are written sooner
 _SLACK = 4  # a quarter more than configured may be kept: dropping a few at each write costs as much as the write
 _MOST_WAITING = 512
 _MOST_KEPT_BYTES = 512 * 2**20  # of all traces: a thousand large ones must not fill a small disk
@@ -67,6 +77,7 @@ class SqlRunStore:
         self._under_way: dict[str, tuple[int, RunTrace]] = {}
         self._waiting: dict[str, tuple[int, RunTrace]] = {}
         self._something_waits = asyncio.Event()
+        self._enough_waits = asyncio.Event()
         self._feed = RunFeed()
         self._has_lost = False
         self._closed = False
@@ -203,6 +214,8 @@ class SqlRunStore:
             self._lose(1)
         self._waiting[run.id] = (number, run)
         self._something_waits.set()
+        if len(self._waiting) == _MOST_GATHERED:
+            self._enough_waits.set()
         if self._feed.followers:
             self._feed.tell(summary_of(run), run.scope)
 
@@ -211,12 +224,14 @@ class SqlRunStore:
             with suppress(TimeoutError):
                 async with asyncio.timeout(BEAT_S if self._under_way else None):
                     await self._something_waits.wait()
-            await asyncio.sleep(_GATHERING_S)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._enough_waits.wait(), _GATHERING_S)
             await self._write_waiting()
 
     async def _write_waiting(self) -> None:
         """Submit the waiting runs to the thread, which does one task after another."""
         self._something_waits.clear()
+        self._enough_waits.clear()
         in_order = sorted(self._waiting.values(), key=itemgetter(0))
         batch, self._waiting = [self._as_it_stands(run) for _, run in in_order], {}
         under_way = list(self._under_way) if self._has_lost else None
@@ -233,7 +248,8 @@ class SqlRunStore:
         return replace(run, workflows=[]) if run.id in self._under_way else run
 
     def _write(self, sql: Sql, batch: Sequence[RunTrace], under_way: Sequence[str] | None) -> None:
-        written_at, spent = self._clock().timestamp(), []
+        written_at = self._clock().timestamp()
+        tokens: dict[OwnerDay, list[int]] = {}
         self._workers.note_own(sql, written_at)
         for run in batch:
             try:
@@ -243,10 +259,10 @@ class SqlRunStore:
                 continue
             sql.run(_QUERIES["put_run"], **row, worker=self._workers.own, written_at=written_at)
             self._undropped_bytes += len(row["trace"])
-            if run.status != "running" and (row["input_tokens"] or row["output_tokens"]):
-                spent.append(tokens_in(row))
-        for tokens in sorted(spent, key=itemgetter("day", "tenant", "project", "user_id")):  # no two writers wait
-            sql.run(_QUERIES["add_tokens"], **tokens)  # for each other
+            if run.status != "running":
+                add_tokens(tokens, row)
+        for day, (sent, received) in sorted(tokens.items()):  # in one order: no two writers wait for each other
+            sql.run(_QUERIES["add_tokens"], **day._asdict(), input_tokens=sent, output_tokens=received)
         if under_way is not None:
             self._workers.end_lost(sql, written_at, under_way)
         self._undropped += len(batch)
