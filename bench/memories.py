@@ -114,6 +114,10 @@ class Memories:
         """Seconds of one search."""
         return self._timed("post", f"{self._url}/search", json={"query": query, "user_id": user, "limit": 10})
 
+    def timeline(self, user: str) -> float:
+        """Seconds of counting one user's memories by week."""
+        return self._timed("get", f"{self._url}/{user}/timeline")
+
     def delete_all(self, user: str) -> float:
         """Seconds to delete all memories of a user."""
         return self._timed("delete", self._url, params={"user_id": user})
@@ -158,6 +162,7 @@ def measure_size(memories: Memories, size: int) -> list[str]:
     for number in range(10):
         memories.add([f"another note {number}"], user)
         after_add.append(memories.search(asked[number], user))
+    weeks = [memories.timeline(user) for _ in range(10)]
     plain = plain_search(said, asked)
     return [
         f"{size:,} in one scope",
@@ -166,6 +171,7 @@ def measure_size(memories: Memories, size: int) -> list[str]:
         ms(median(searches)),
         ms(percentile(repeated, 0.95)),
         ms(median(after_add)),
+        ms(median(weeks)),
         ms(plain),
         f"{median(searches) / plain:.1f}",
     ]
@@ -187,6 +193,7 @@ def measure_scopes(memories: Memories) -> list[str]:
         "",
         "",
         "",
+        "",
     ]
 
 
@@ -203,6 +210,7 @@ def run(sizes: tuple[int, ...] = SIZES) -> None:
             "search",
             "search p95, no embedding",
             "search after an add",
+            "timeline",
             "FTS5 alone",
             "ratio",
         ]

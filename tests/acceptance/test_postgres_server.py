@@ -50,20 +50,28 @@ def texts_of(server: ServerProcess, user: str = "anna") -> list[str]:
     return [one["memory"] for one in ask(server, "GET", f"/api/memories?user_id={user}")["results"]]
 
 
+def runs_of(server: ServerProcess) -> list[tuple[str, str]]:
+    """Id and status of the stored runs, newest first."""
+    return [(run["id"], run["status"]) for run in ask(server, "GET", "/api/runs")["results"]]
+
+
 def test_what_is_told_is_found_changed_and_deleted_and_is_there_after_a_kill(tmp_path):
     with served(tmp_path, servers.database_of(18, tmp_path)) as server:
         ask(server, "POST", "/api/memories", TEA)
         chat = {"messages": [{"role": "user", "content": "I live in Graz."}], "user": "anna", "memory": True}
         ask(server, "POST", "/v1/chat/completions", chat)
+        (run,) = runs_of(server)
         ask(server, "POST", "/api/memories", TEA | {"user_id": "ben"})
         server.kill()
         server.start()
         found = ask(server, "POST", "/api/memories/search", {"query": "What do I drink?", "user_id": "anna"})
         assert [hit["memory"] for hit in found["results"]][:1] == ["Drinks green tea"]
         assert ask(server, "GET", "/api/status")["room"]["backend"] == "postgres"
+        assert runs_of(server) == [run]
         ask(server, "DELETE", "/api/memories?user_id=anna")
         assert (texts_of(server), texts_of(server, "ben")) == ([], ["Drinks green tea"])
-        assert not (tmp_path / "data" / "mnemoir.db").exists()
+        assert runs_of(server) == []
+        assert [*(tmp_path / "data").glob("*.db")] == []
 
 
 def test_a_backup_says_that_the_database_is_not_in_it_and_fits_it_again_when_restored(tmp_path):
@@ -148,6 +156,8 @@ def test_while_the_database_is_away_requests_are_503_chats_go_on_and_then_all_is
             time.sleep(0.1)
         assert texts_of(server) == ["Drinks green tea"]
         assert chat(server, "What do I drink?").headers["X-Memory-Injected"] != "0"
+        statuses = [status for _, status in runs_of(server)]
+        assert (statuses[0], "running" in statuses) == ("finished", False)  # what fell into it is lost, or failed
 
 
 def test_a_superuser_is_served_and_its_operator_is_told_everywhere(tmp_path):

@@ -13,6 +13,7 @@ from playwright.async_api import Locator, Page, expect
 
 from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser_kit import PHONE, Site, Window, turn, until
+from tests.narrowing import present
 
 HOSTILE = (
     "<img src=x onerror=alert(1)> <script>alert(2)</script> [click](javascript:alert(3)) "
@@ -230,6 +231,45 @@ async def test_the_words_a_memory_came_from_are_shown_in_their_conversation(
     await expect(link).to_have_attribute("href", re.compile(r"/conversations\?id=boats&message=\d+$"))
 
 
+@pytest.mark.slow
+async def test_weeks_are_drawn_over_to_narrow_the_list_and_an_earlier_day_shows_what_held_then(
+    site: Site, open_window: OpenWindow
+) -> None:
+    now = datetime.now(UTC)
+    [moved, *_] = await remember(site, "weeks", *FACTS, created_at=(now - timedelta(weeks=20)).isoformat())
+    await remember(
+        site, "weeks", "Sails at weekends", id="mem_sails", created_at=(now - timedelta(weeks=5)).isoformat()
+    )
+    await ask(site, "PATCH", f"/api/memories/{moved}?user_id=weeks", {"memory": "Lives in Linz"})
+    page = await opened(await open_window(site), "/memories?user=weeks")
+    strip = page.get_by_role("region", name="When it was learned")
+    await expect(strip).to_contain_text("7 known")
+    weeks = strip.get_by_role("group", name="Weeks shown")
+    box = present(await weeks.bounding_box())
+    assert round(present(await strip.bounding_box())["height"]) == 96
+    await page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 20)
+    await page.mouse.down()
+    await page.mouse.move(box["x"] + box["width"] - 2, box["y"] + 20)
+    await page.mouse.up()
+    await expect(page.get_by_role("status")).to_have_text("1 memory")
+    await expect(row(page, "Sails at weekends")).to_be_visible()
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_role("status")).to_have_text("7 memories")
+    await strip.get_by_role("button", name="Look back").click()
+    day = page.get_by_role("slider", name="As of")
+    await day.focus()
+    await page.keyboard.press("Home")
+    await expect(row(page, FACTS[0])).to_be_visible()
+    await expect(page.get_by_text("You are looking at the past")).to_be_visible()
+    await expect(page.get_by_role("button", name="Add a memory")).to_have_count(0)
+    await row(page, FACTS[0]).click()
+    panel = page.get_by_role("complementary", name="Memory")
+    await expect(panel).to_contain_text("This held until")
+    await expect(panel.get_by_role("button", name=re.compile("Edit|Delete|Restore"))).to_have_count(0)
+    await page.get_by_role("button", name="Back to now").click()
+    await expect(row(page, "Lives in Linz")).to_be_visible()
+
+
 async def test_a_deletion_is_undone_and_a_link_to_a_deleted_memory_restores_it(
     site: Site, open_window: OpenWindow
 ) -> None:
@@ -366,7 +406,7 @@ async def test_the_keyboard_alone_is_enough(site: Site, open_window: OpenWindow)
     assert sorted(await told(site, "keys")) == sorted(FACTS[2:])
 
 
-ADDRESSES = ("", "&id={id}", "&view=timeline", "&q=morning")
+ADDRESSES = ("", "&id={id}", "&at=2020-01-05", "&from=2020-01-06", "&view=timeline", "&q=morning")
 
 
 @pytest.mark.slow
@@ -377,7 +417,11 @@ async def test_no_barrier_and_nothing_wider_than_the_window(
     ids = await remember(site, "looks", *FACTS)
     window = await open_window(site)
     page = await window.go(f"/memories?user=looks{address.format(id=ids[0])}")
-    await expect(page.get_by_text("morning before work").first).to_be_visible()
+    if "at=" in address:
+        await expect(page.get_by_text("You are looking at the past")).to_be_visible()
+    else:
+        await expect(page.get_by_text("morning before work").first).to_be_visible()
+    await expect(page.get_by_role("region", name="When it was learned")).to_contain_text(re.compile("known|learned"))
     if "id=" in address:
         await expect(page.get_by_text("Sources")).to_be_visible()
     await window.has_no_barrier()

@@ -58,7 +58,8 @@ def runs(tmp_path, capsys):
     """The commands over a data directory with three runs in it."""
 
     async def write():
-        store = SqlRunStore(open_run_file(tmp_path / "data" / "runs.db"))
+        path = tmp_path / "data" / "runs.db"
+        store = SqlRunStore(open_run_file(path), path)
         for run in (a_run("r1", "failed", error="The model is down."), chat(), a_run("r3")):
             store.note_begin(run)
             store.note_end(run)

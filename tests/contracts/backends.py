@@ -1,8 +1,8 @@
 """Every back-end of a port, by name. The suites beside this file run over each; a new one is one more entry."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,14 +11,16 @@ from typing import Protocol
 import pytest
 
 from mnemoir.core.clock import Clock
+from mnemoir.core.data_directory import RUNS_FILE
 from mnemoir.ports.jobs import JobQueue
 from mnemoir.ports.memory_store import MemoryStore
 from mnemoir.ports.project_settings import ProjectSettingsStore
 from mnemoir.ports.search_rows import SearchRows
+from mnemoir.storage.databases import databases, embedded
 from mnemoir.storage.files import FileMemoryStore, FileProjectSettings
 from mnemoir.storage.sealing.key_ring import KeyRing
 from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, SqlProjectSettings
-from mnemoir.storage.sql.engine import Engine
+from mnemoir.storage.sql.engine import Engine, FileEngine
 from mnemoir.storage.sqlite import open_database
 from mnemoir.storage.sqlite.sealed_sql import sealing
 from tests.contracts.words import SetClock
@@ -96,6 +98,35 @@ ENGINES: Mapping[str, OpenEngine] = {
     "postgres-15": partial(_postgres, 15),
     "postgres-18-encrypted": partial(_encrypted_postgres, 18),
     "postgres-15-encrypted": partial(_encrypted_postgres, 15),
+}
+
+
+@contextmanager
+def _shared_sqlite(folder: Path, *, is_sealed: bool) -> Iterator[Callable[[], FileEngine]]:
+    cells = cells_in(folder) if is_sealed else None
+    yield lambda: embedded.open_runs(folder / RUNS_FILE, cells)
+    if cells is not None:
+        instance(KeyRing, cells.keys).close()
+
+
+@contextmanager
+def _shared_postgres(version: int, folder: Path, *, is_sealed: bool) -> Iterator[Callable[[], FileEngine]]:
+    pytest.importorskip("psycopg", reason="the package psycopg is not installed")
+    cells = cells_in(folder) if is_sealed else None
+    port = databases(servers.database_of(version, folder))
+    yield lambda: port.open_runs(folder / RUNS_FILE, cells)
+    if cells is not None:
+        instance(KeyRing, cells.keys).close()
+
+
+OpenShared = Callable[[Path], AbstractContextManager[Callable[[], FileEngine]]]
+RUN_FILES: Mapping[str, OpenShared] = {  # each opens what other stores may have open, too
+    "sqlite": partial(_shared_sqlite, is_sealed=False),
+    "encrypted": partial(_shared_sqlite, is_sealed=True),
+    "postgres-18": partial(_shared_postgres, 18, is_sealed=False),
+    "postgres-15": partial(_shared_postgres, 15, is_sealed=False),
+    "postgres-18-encrypted": partial(_shared_postgres, 18, is_sealed=True),
+    "postgres-15-encrypted": partial(_shared_postgres, 15, is_sealed=True),
 }
 
 

@@ -1,18 +1,30 @@
 """One store a test, on real files, under a clock that the test sets."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mnemoir.storage.sql.engine import Engine
-from tests.contracts.backends import ENGINES, JOB_QUEUES, MEMORY_STORES, PROJECT_SETTINGS, MemoryBackend, Store
+from mnemoir.core.data_directory import RUNS_FILE
+from mnemoir.storage.sql.engine import Engine, FileEngine
+from mnemoir.storage.sql.run_store import SqlRunStore
+from tests.contracts.backends import (
+    ENGINES,
+    JOB_QUEUES,
+    MEMORY_STORES,
+    PROJECT_SETTINGS,
+    RUN_FILES,
+    MemoryBackend,
+    Store,
+)
 from tests.contracts.words import SetClock
 from tests.postgres_server import servers
 
 Restart = Callable[[], Awaitable[Store]]
+OpenRuns = Callable[..., AbstractAsyncContextManager[SqlRunStore]]
 
 
 def staged_backends(every: Mapping[str, object]) -> list[Any]:
@@ -69,6 +81,28 @@ async def engine(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
     """A database of each kind, for what is written over it."""
     async with request.param(tmp_path) as opened:
         yield opened
+
+
+@pytest.fixture(params=staged_backends(RUN_FILES))
+def open_run_file(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], FileEngine]]:
+    """Opens the same database of runs with each call."""
+    with request.param(tmp_path) as opening:
+        yield opening
+
+
+@pytest.fixture
+def open_runs(open_run_file: Callable[[], FileEngine], tmp_path: Path) -> OpenRuns:
+    """Opens a store of the same runs with each call."""
+
+    @asynccontextmanager
+    async def opened(**bounds: Any) -> AsyncIterator[SqlRunStore]:
+        store = SqlRunStore(await asyncio.to_thread(open_run_file), tmp_path / RUNS_FILE, **bounds)
+        try:
+            yield store
+        finally:
+            await store.aclose()
+
+    return opened
 
 
 @pytest.fixture(params=staged_backends(JOB_QUEUES))

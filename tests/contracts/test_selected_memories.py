@@ -21,6 +21,8 @@ async def listed(store, wanted: ListFilter, scope=MIRA) -> list[str]:
     assert await store.select_count(scope, wanted) == len(found)
     searched = await store.reading(lambda view: view.memories(scope, view.matching_seqs(scope, wanted)))
     assert sorted(memory.id for memory in searched.values()) == sorted(memory.id for memory in found)
+    weeks = await store.weeks(scope, wanted)
+    assert sum(week.memories for week in weeks) == len(found)
     return [memory.text for memory in found]
 
 
@@ -65,6 +67,24 @@ async def test_a_list_shows_what_meets_every_condition(store, wanted, expected):
     await kept_over_days(store)
     wanted = replace(wanted, hidden="with") if wanted.visible is ALL else wanted
     assert await listed(store, wanted) == expected
+
+
+async def test_weeks_count_by_origin_from_monday_to_sunday(store):
+    await keep(
+        store,
+        fact("Likes tea", created_at="1970-01-05", updated_at="2026-01-20"),
+        fact("Likes rum", created_at="1970-01-11T23:59:59Z", updated_at="1970-01-11T23:59:59Z"),
+        message("I row.", created_at="1970-01-04", updated_at=None),
+        fact("Timeless", created_at="someday", updated_at=None),
+    )
+    week = (NOW.timestamp() / 86_400 - 4) // 7
+    counted = await store.weeks(MIRA, replace(EVERYTHING, hidden="with"))
+    assert set(counted) == {
+        (-1, None, "api", 1),
+        (0, None, "user", 1),
+        (0, week, "user", 1),
+        (None, None, "user", 1),
+    }
 
 
 @pytest.mark.parametrize("ascending", [False, True])

@@ -37,6 +37,7 @@ TARGETS = {
     "/api/imports/{import_id}/estimate": [f"/api/imports/{{imported}}/estimate?{MINE}"],
     "/api/memories": [f"/api/memories?{MINE}", f"/api/memories?{MINE}&at=2030-01-01"],
     "/api/memories/{user_id}": ["/api/memories/mira"],
+    "/api/memories/{user_id}/timeline": ["/api/memories/mira/timeline"],
     "/api/memories/{memory_id}/history": [f"/api/memories/{{memory}}/history?{MINE}"],
     "/api/memories/settings": ["/api/memories/settings"],
     "/api/memories/extraction-prompt": ["/api/memories/extraction-prompt"],

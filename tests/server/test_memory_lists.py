@@ -84,6 +84,62 @@ async def test_a_search_at_a_time_finds_what_a_list_of_that_time_shows(server, r
         assert error_of(refused) == (400, "invalid_filter")
 
 
+async def test_conditions_narrow_a_list_of_the_past(open_server):
+    server = await open_server(decay_days=None)
+    for text, day in (("Likes tea", "01-01"), ("Rows a boat", "02-01"), ("Owns a boat", "03-01")):
+        await remember(server, {"memory": text, "created_at": f"2026-{day}", "metadata": {"about": text[-4:]}})
+    (tea,) = (await server.get(f"{MEMORIES}?user_id=mira&q=tea"))["results"]
+    succeeded(await server.ask("PATCH", f"{MEMORIES}/{tea['id']}?user_id=mira", {"memory": "Likes cocoa"}))
+    then = "&at=2026-02-15"
+    assert await listed(server, then) == ["Rows a boat", "Likes tea"]
+    assert await listed(server, then + "&q=tea") == ["Likes tea"]
+    assert await listed(server, then + "&until=2026-02-01") == ["Likes tea"]
+    assert await listed(server, then + '&metadata={"about":"boat"}') == ["Rows a boat"]
+    page = await server.get(f"{MEMORIES}?user_id=mira&limit=1{then}")
+    assert (page["total"], page["results"][0]["memory"]) == (2, "Rows a boat")
+    assert await listed(server, f"{then}&cursor={page['next']}") == ["Likes tea"]
+    refused = await server.ask("GET", f"{MEMORIES}?user_id=mira&source=boats{then}")
+    assert error_of(refused) == (400, "invalid_filter")
+
+
+async def test_weeks_count_what_was_learned_in_them_by_origin_and_what_was_changed(server):
+    await remember(
+        server,
+        {"memory": "Likes tea", "created_at": "2026-01-05", "updated_at": "2026-03-01T23:59:59Z"},
+        {"memory": "Rows", "created_at": "2026-01-11T23:59:59Z", "origin": "person"},
+        {"memory": "I row.", "created_at": "2026-01-12T00:00:00Z", "role": "user"},
+        {"memory": "Swims", "created_at": "1969-12-31"},
+        {"memory": "Sings", "created_at": "0001-01-01T00:00:00Z"},
+    )
+    await remember(server, {"memory": "Of another project"}, project="other")
+    path = f"{MEMORIES}/mira/timeline"
+    assert await server.get(path) == {
+        "weeks": [
+            {"week": "0001-01-01", "learned": {"import": 1}, "changed": 0},
+            {"week": "1969-12-29", "learned": {"import": 1}, "changed": 0},
+            {"week": "2026-01-05", "learned": {"import": 1, "person": 1}, "changed": 0},
+            {"week": "2026-01-12", "learned": {"import": 1}, "changed": 0},
+            {"week": "2026-02-23", "learned": {}, "changed": 1},
+        ],
+        "total": 5,
+        "undated": 0,
+    }
+    assert (await server.get(f"{path}?kind=message"))["total"] == 1
+    assert (await server.get(f"{path}?since=2026-01-01&q=rows"))["weeks"][0]["learned"] == {"person": 1}
+    assert await server.get(f"{MEMORIES}/nobody/timeline") == {"weeks": [], "total": 0, "undated": 0}
+
+
+async def test_weeks_of_the_past_count_what_held_then(open_server):
+    server = await open_server(decay_days=None)
+    await remember(server, {"memory": "Likes tea", "created_at": "2026-01-05"}, {"memory": "Rows"})
+    (tea,) = (await server.get(f"{MEMORIES}?user_id=mira&q=tea"))["results"]
+    succeeded(await server.ask("PATCH", f"{MEMORIES}/{tea['id']}?user_id=mira", {"memory": "Likes cocoa"}))
+    then = await server.get(f"{MEMORIES}/mira/timeline?at=2026-01-03")
+    assert [week["week"] for week in then["weeks"]] == ["2025-12-29"]
+    refused = await server.ask("GET", f"{MEMORIES}/mira/timeline?at=soon")
+    assert error_of(refused) == (422, "validation_error")
+
+
 async def test_conditions_narrow_a_search_as_they_narrow_a_list(server):
     await remember(
         server,

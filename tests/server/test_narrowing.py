@@ -104,9 +104,14 @@ async def test_a_deletion_that_names_no_part_takes_nothing(server):
     assert await listed(server) == ALL
 
 
-async def test_the_past_goes_with_an_agent_and_not_with_metadata(server):
-    refused = await server.ask("GET", f"{MEMORIES}/mira?at=2026-02-01&{TOPIC}")
-    assert refused.status in (400, 501)
+async def test_a_part_can_be_listed_as_it_was(server, request):
+    for path in (f"{MEMORIES}/mira?at=2030-02-01&{TOPIC}", f"{MEMORIES}?user_id=mira&at=2030-02-01&{TOPIC}"):
+        then = await server.ask("GET", path)
+        if "file" in request.node.name:
+            assert then.status == 501
+            continue
+        assert succeeded(then)["results"]
+        assert succeeded(then)["total"] == (await server.get(path.replace("at=2030-02-01&", "")))["total"]
 
 
 async def test_what_waits_to_be_added_to_the_part_goes_with_it(server):

@@ -54,18 +54,18 @@ class AccessFile:
         clock: Clock = utc_now,
         ticks: Callable[[], float] = monotonic,
         identity: DirectoryIdentity | None = None,
-        database: Database | None = None,
+        opener: Database | None = None,
     ) -> None:
         """Opens the file, if it is there. `ticks` are seconds that only grow; `identity` is that of the directory.
 
-        `database` opens it, None for that of the settings. Raises StorageDamaged where keys or people were made, and
+        `opener` opens it, None for that of the settings. Raises StorageDamaged where keys or people were made, and
         are not there.
         """
         self._folder = settings.storage.data_dir
         self._identity = identity or DirectoryIdentity(
             settings.storage.data_dir, settings.memory.conversations_folder
         )
-        self._place = (database or databases(settings.storage.dsn)).access_place(
+        self._place = (opener or databases(settings.storage.dsn)).access_place(
             self._folder / ACCESS_FILE, self._identity
         )
         self._pepper = Pepper(settings)
@@ -140,8 +140,8 @@ class AccessFile:
         file = self.existing()
         if file is not None and self.credentials.were_made and not SqlAuditLog(file).fits(self.secret_for(_AUDIT)):
             raise StorageUnavailable(
-                f"{self._pepper.place} is not the secret that the keys and people of {self._place.name} were made with, so "
-                "none of them is recognised. Put the former one back, from a backup if need be; else make new keys."
+                f"{self._pepper.place} is not the secret that the keys and people of {self._place.name} were made "
+                "with, so none of them is recognised. Put the former one back, from a backup if need be; else make new keys."
             )
 
     def soon(self, work: Callable[[], object]) -> None:

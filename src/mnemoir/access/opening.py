@@ -61,16 +61,16 @@ class Access:
 async def open_access(
     settings: Settings,
     careful: aiohttp.ClientSession,
-    port: Database,
+    databases: Database,
     database: Engine,
     identity: DirectoryIdentity,
     own: Own,
 ) -> Access:
     """Open all of it; issuers are asked with the `careful` session. Raises SettingsError and StorageUnavailable.
 
-    `port` opens keys and people, which must be of the directory of that `identity`; `database` has what was used.
+    `databases` opens keys and people, which must be of the directory of that `identity`; `database` has what was used.
     """
-    file = own(await asyncio.to_thread(AccessFile, settings, identity=identity, database=port))
+    file = own(await asyncio.to_thread(AccessFile, settings, identity=identity, opener=databases))
     try:
         await asyncio.to_thread(file.check_pepper)
     except StorageUnavailable as exc:

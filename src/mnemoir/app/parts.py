@@ -98,18 +98,18 @@ async def open_parts(settings: Settings) -> Parts:
         careful = await opened.enter_async_context(new_session(settings.http.proxies, is_careful=True))
         models = await open_models(settings, served, session, careful, own)
         settings = models.settings
-        encryption = own(Encryption(settings))
+        opener = databases(settings.storage.dsn)
+        encryption = own(Encryption(settings, opener))
         cells = encryption.cells
         identity = DirectoryIdentity(settings.storage.data_dir, settings.memory.conversations_folder)
-        port = databases(settings.storage.dsn)
-        database = own(port.open_main(settings.storage.data_dir / DATABASE_FILE, cells, identity))
+        database = own(opener.open_main(settings.storage.data_dir / DATABASE_FILE, cells, identity))
         await encryption.refuse_lost_store(database)
-        access = await open_access(settings, careful, port, database, identity, own)
+        access = await open_access(settings, careful, opener, database, identity, own)
         trust = ClockTrust(SqlStamps(database))
         quotas = Quotas(settings, access.spent, access.tenants.limits_of)
         memory = open_memory(settings, models, access, quotas, database, cells, trust, own)
         talks = open_talks(settings, models, memory, quotas, session, identity, cells, own)
-        runs = own(open_runs(settings, cells))
+        runs = own(open_runs(settings, opener, cells))
         workflows, discussions, trials = make_workflows(
             settings, served, models, talks, runs, access.spent, session, own
         )

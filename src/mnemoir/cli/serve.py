@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from mnemoir.settings import Settings
 
 _FEWEST_FILES = 128  # databases, the log, and a few connections
+# container objects that may be new before Python looks for garbage among them; every few chats by default
+_BETWEEN_COLLECTIONS = 5000
 _MOST_TOLD = 20  # problems of a config tree that the start prints
 
 ConfigDirectory = Annotated[Path | None, typer.Argument(help="The same as --config-dir.", show_default=False)]
@@ -154,6 +156,7 @@ async def _serve(settings: "Settings", *, as_json: bool) -> None:
             await parts.start()
             # objects made so far stay alive: freezing them saves repeated collections, a fifth of a chat's time
             gc.freeze()
+            gc.set_threshold(_BETWEEN_COLLECTIONS)
             gc.enable()
             sys.dont_write_bytecode = True  # on a full disk Python cuts the file, and no later start could read it
             await serve_app(app, options, listener=listener)

@@ -1,8 +1,8 @@
 """Messages, their parts, tool calls, and requests to models."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, overload
 
 # `systemMes` is a later system message of a text prompt with role markers: models get it as a system message, and the
 # variables for the system prompt leave it out
@@ -96,6 +96,69 @@ class Message:
         if len(self.parts) == 1 and isinstance(self.parts[0], TextPart):
             return self.parts[0].text  # nearly every message has one part, and its text is read a dozen times
         return "\n".join(part.text for part in self.parts if isinstance(part, TextPart))
+
+
+class PlainBody(TypedDict):
+    """The JSON object of a message that has a role and a text, and no other member."""
+
+    role: Role
+    content: str
+
+
+class PlainMessages(Sequence[Message]):
+    """Messages of a role and a text that is not empty, as nearly all of a history are.
+
+    Each becomes a value when it is first read, and stays that object; nothing reads most of a long history. `bodies`
+    are as the client sent them, and must not be changed.
+    """
+
+    __slots__ = ("_made", "bodies")
+
+    def __init__(self, bodies: Sequence[PlainBody]) -> None:
+        self.bodies = bodies
+        self._made: dict[int, Message] = {}
+
+    @overload
+    def __getitem__(self, place: int) -> Message: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Message]: ...
+    def __getitem__(self, place: int | slice) -> Message | Sequence[Message]:
+        if isinstance(place, slice):
+            return PlainMessages(self.bodies[place])
+        body = self.bodies[place]
+        made = self._made.get(id(body))
+        if made is None:
+            made = self._made[id(body)] = Message(role=body["role"], parts=(TextPart(text=body["content"]),))
+        return made
+
+    def __len__(self) -> int:
+        return len(self.bodies)
+
+    def __iter__(self) -> Iterator[Message]:
+        return map(self.__getitem__, range(len(self.bodies)))
+
+    def __eq__(self, other: object) -> bool:
+        return tuple(self) == tuple(other) if isinstance(other, Sequence) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+
+def roles_of(messages: Sequence[Message]) -> Sequence[Role]:
+    """The role of each message, in order."""
+    if isinstance(messages, PlainMessages):
+        return [body["role"] for body in messages.bodies]
+    return [message.role for message in messages]
+
+
+def texts_of(messages: Sequence[Message]) -> Sequence[str]:
+    """The text of each message, in order."""
+    if isinstance(messages, PlainMessages):
+        return [body["content"] for body in messages.bodies]
+    return [message.text for message in messages]
 
 
 def is_all_text(message: Message) -> bool:

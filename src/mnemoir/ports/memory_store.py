@@ -47,13 +47,12 @@ class Visible:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListFilter:
-    """The filter and the order of a list of current memories.
+    """The filter and the order of a list of memories.
 
     `since` (inclusive) and `until` (exclusive) bound the time named by `by`: `created_at`, or the last renewal.
-    `session` selects memories learned in that session, as `Provenance` and metadata (`session_id`) name it; `words`
-    selects memories that contain this text, ignoring case; `metadata` those with each of its members, by value or one
-    of a list of values. Ties are ordered by id in the same direction; unreadable
-    times come last.
+    `session` selects current memories learned in that session, as `Provenance` and metadata (`session_id`) name it;
+    `words` selects memories that contain this text, ignoring case; `metadata` those with each of its members, by
+    value or one of a list of values. Ties are ordered by id in the same direction; unreadable times come last.
     """
 
     visible: Visible
@@ -99,6 +98,18 @@ class OwnerSummary:
     user: str
     memories: int
     changed_at: float | None
+
+
+class WeekCount(NamedTuple):
+    """The number of memories of one origin that were learned in one week and changed last in another.
+
+    Weeks begin on Monday (UTC) and are numbered from the one of 1970-01-05; None for no time, and no later change.
+    """
+
+    learned: int | None
+    changed: int | None
+    origin: Origin
+    memories: int
 
 
 class Worded(NamedTuple):
@@ -278,6 +289,9 @@ class MemoryStore(MainVectors, Committer, Protocol):
 
     async def select_count(self, scope: Scope, wanted: ListFilter) -> int:
         """The number of memories that `select` gives without a limit."""
+
+    async def weeks(self, scope: Scope, wanted: ListFilter) -> list[WeekCount]:
+        """The number of memories that `select` gives without a limit, by week and origin, in no order."""
 
     async def bytes_by_user(self, tenant: str) -> Mapping[str, int]:
         """The bytes of the texts of current memories of each user of the tenant, as they are stored."""

@@ -126,6 +126,9 @@ class Database(Protocol):
     def open_runs(self, path: Path, cells: Cells | None = None) -> FileEngine:
         """The database of run traces, created if missing; a damaged file is begun anew."""
 
+    def has_runs(self, path: Path) -> bool:
+        """Whether there may be run traces; nothing is opened."""
+
     def open_locks(self, path: Path) -> LockFile:
         """The database of workflow locks, created if missing."""
 
@@ -195,6 +198,10 @@ class SqliteFiles:
     def open_runs(self, path: Path, cells: Cells | None = None) -> FileEngine:
         """See `open_run_file`."""
         return open_run_file(path, _opening(cells))
+
+    def has_runs(self, path: Path) -> bool:
+        """By the file."""
+        return path.exists()
 
     def open_locks(self, path: Path) -> LockFile:
         """See `open_lock_file`."""
@@ -344,6 +351,10 @@ class PostgresAndFiles(SqliteFiles):
         """Its tables in the same database."""
         tables: FileEngine = _driver().open_shared_tables(self._shared_pool(), cells=cells)
         return tables
+
+    def has_runs(self, path: Path) -> bool:
+        """True: the tables are there."""
+        return True
 
     def _shared_pool(self) -> "Pool":
         with self._entry:

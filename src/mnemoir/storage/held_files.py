@@ -7,15 +7,21 @@ folder of the database, programs that share that know of each other, also from s
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from mnemoir.storage.disk_files import beside, prepare_folder
 from mnemoir.storage.file_lock import lock_file, patiently, try_lock
 
 _NAME = re.compile(r"[0-9a-f]{32}")
+_MARK = "-held-"
 _PATIENCE_S = 10.0  # with somebody who looks whether the file is held
 _OPEN = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+
+
+def is_held_file(name: str) -> bool:
+    """True for the name of such a file."""
+    return _NAME.fullmatch(name.rpartition(_MARK)[2]) is not None and _MARK in name
 
 
 class HeldFiles:
@@ -57,13 +63,14 @@ class HeldFiles:
     def remove_left(self) -> None:
         """Remove the files that nobody holds any more."""
         begin = self._path("").name
-        names = [entry.name.removeprefix(begin) for entry in self._database.parent.iterdir()]
-        for name in names:
-            if self.is_held(name) is False:
-                self._path(name).unlink(missing_ok=True)
+        with suppress(FileNotFoundError):  # there is no folder yet
+            for entry in [*self._database.parent.iterdir()]:
+                name = entry.name.removeprefix(begin)
+                if self.is_held(name) is False:
+                    self._path(name).unlink(missing_ok=True)
 
     def _path(self, name: str) -> Path:
-        return beside(self._database, f"-held-{name}")
+        return beside(self._database, f"{_MARK}{name}")
 
 
 @contextmanager

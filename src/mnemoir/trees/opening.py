@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from mnemoir.core.data_directory import RUNS_FILE
 from mnemoir.ports.run_store import RunStore
 from mnemoir.settings import Settings
-from mnemoir.storage.databases import embedded
+from mnemoir.storage.databases import Database
 from mnemoir.storage.sealing.cells import Cells
 from mnemoir.storage.sql.run_store import NoRuns, SqlRunStore
 from mnemoir.trees.served import Served, outside
@@ -43,18 +43,19 @@ def open_trees(
     )
 
 
-def open_runs(settings: Settings, cells: Cells | None = None) -> RunStore:
+def open_runs(settings: Settings, databases: Database, cells: Cells | None = None) -> RunStore:
     """The store of run traces, which `cells` encrypt, or one that records none."""
-    chosen = settings.runs
-    if not chosen.enabled:
-        return NoRuns()
-    file = embedded.open_runs(settings.storage.data_dir / RUNS_FILE, cells)
-    return SqlRunStore(file, most_runs=chosen.most, keep_days=chosen.keep_days)
+    return _open_store(settings, databases, cells) if settings.runs.enabled else NoRuns()
 
 
-def open_kept_runs(settings: Settings) -> SqlRunStore | None:
+def open_kept_runs(settings: Settings, databases: Database) -> RunStore | None:
     """The traces that were kept before recording was switched off; None while it is on, and without any."""
-    path = settings.storage.data_dir / RUNS_FILE
-    if settings.runs.enabled or not path.exists():
+    if settings.runs.enabled or not databases.has_runs(settings.storage.data_dir / RUNS_FILE):
         return None
-    return SqlRunStore(embedded.open_runs(path), most_runs=settings.runs.most, keep_days=settings.runs.keep_days)
+    return _open_store(settings, databases, None)
+
+
+def _open_store(settings: Settings, databases: Database, cells: Cells | None) -> SqlRunStore:
+    path, chosen = settings.storage.data_dir / RUNS_FILE, settings.runs
+    file = databases.open_runs(path, cells)
+    return SqlRunStore(file, path, most_runs=chosen.most, keep_days=chosen.keep_days)

@@ -32,7 +32,7 @@ from mnemoir.ports.index_packs import IndexPacks
 from mnemoir.ports.key_provider import KeyProvider
 from mnemoir.settings import Settings
 from mnemoir.storage.backups.copies import copy_databases
-from mnemoir.storage.databases import DirectoryIdentity, databases, embedded
+from mnemoir.storage.databases import Database, DirectoryIdentity, databases, embedded
 from mnemoir.storage.pack_files import PackFiles
 from mnemoir.storage.sealing.cells import Cells
 from mnemoir.storage.sealing.key_ring import KeyRing
@@ -69,9 +69,13 @@ class Brought:
 class Encryption:
     """The keys of a data directory; `cells` is None where nothing is or was encrypted."""
 
-    def __init__(self, settings: Settings) -> None:
-        """Raises SettingsError for a provider that cannot be used, and for places that would stay plain untold."""
+    def __init__(self, settings: Settings, opener: Database | None = None) -> None:
+        """`opener` opens the databases of the settings, and is made where there is none.
+
+        Raises SettingsError for a provider that cannot be used, and for places that would stay plain untold.
+        """
         chosen = settings.encryption
+        self.databases = opener or databases(settings.storage.dsn)
         self.is_on = chosen.mode == "fields"
         self.path = chosen.store or settings.storage.data_dir / STORE_FILE
         self.ring: KeyRing | None = None
@@ -140,7 +144,7 @@ class Encryption:
         Blocks; safe while a server writes.
         """
         is_there = self._settings.storage.dsn is not None or path.exists()
-        return databases(self._settings.storage.dsn).read(path, share_of) if is_there else (0, 0, 0)
+        return self.databases.read(path, share_of) if is_there else (0, 0, 0)
 
     def share_of_conversations(self) -> tuple[int, int]:
         """The number of users with conversations, and of those whose messages are all encrypted. Blocks."""
@@ -169,7 +173,7 @@ class Encryption:
 
     async def apply(self, path: Path, packs: Path) -> Brought:
         """`bring_up_to_date` where no server runs. Raises StorageUnavailable, also when one holds the directory."""
-        opening = databases(self._settings.storage.dsn)
+        opening = self.databases
         database = opening.open_main(path, self.cells, DirectoryIdentity(path.parent))
         try:
             await self.refuse_lost_store(database)
@@ -243,7 +247,7 @@ class Encryption:
         unscoped = [name for name in main_file().unscoped if name in TABLES]
         moved = any([await self._reseal_table(database, name) for name in unscoped])
         runs = self._settings.storage.data_dir / RUNS_FILE
-        if runs.exists():
+        if self.databases.has_runs(runs):
             await asyncio.to_thread(self._reseal_runs, runs)
         return moved
 
@@ -264,7 +268,7 @@ class Encryption:
     def _reseal_runs(self, path: Path) -> None:
         cells, kind, is_moved = self.cells, main_file(), False
         assert cells is not None
-        file: FileEngine = embedded.open_runs(path, self.cells)
+        file: FileEngine = self.databases.open_runs(path, self.cells)
         try:
             for table in RUN_TABLES:
                 after = before_first(kind, table)

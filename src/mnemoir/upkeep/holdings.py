@@ -106,7 +106,9 @@ def open_holdings(stores: Stores) -> None:
 
 
 opens(JOBS)(lambda stores: holding_of_jobs(stores.talks.background))
-opens(RUNS)(lambda stores: holding_of_runs(stores.runs, partial(open_kept_runs, stores.settings)))
+opens(RUNS)(
+    lambda stores: holding_of_runs(stores.runs, partial(open_kept_runs, stores.settings, stores.encryption.databases))
+)
 opens(IMPORTS)(lambda stores: holding_of_imports(SqlImports(stores.memory.database)))
 opens(DISCUSSIONS)(lambda stores: holding_of_discussions(stores.discussions, stores.talks.conversations))
 opens(LOCKS)(lambda stores: holding_of_locks(stores.discussions.locks))

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mnemoir.core.errors import InvalidRequest
-from mnemoir.core.messages import Message, TextPart
+from mnemoir.core.messages import Message, TextPart, roles_of
 from mnemoir.core.text import take_down
 from mnemoir.wire.agents.frames import agent_question
 from mnemoir.wire.agents.tasks import AGENT_TASKS, own_instructions
@@ -239,15 +239,15 @@ def recognised_task(messages: Sequence[Message]) -> str | None:
     """The side task of a request, recognised by the frames of known templates; None for a person's turn."""
     if not messages:
         return None
-    last = messages[-1].text
+    last, roles = messages[-1].text, roles_of(messages)
     prompt = (agent_question(last) or last).strip()
-    system = next((message.text.strip() for message in messages[:-1] if message.role in _INSTRUCTIONS), "")
-    system = own_instructions(system)
+    told = next((messages[n] for n, role in enumerate(roles[:-1]) if role in _INSTRUCTIONS), None)
+    system = own_instructions("" if told is None else told.text.strip())
     if not (prompt.startswith(_PROMPT_HEADS) or system.startswith(_SYSTEM_HEADS)):
         return None
     if _question_about_documents(prompt) is not None:  # a question about documents, whatever text these contain
         return None
-    is_alone = sum(message.role not in _INSTRUCTIONS for message in messages) == 1
+    is_alone = sum(role not in _INSTRUCTIONS for role in roles) == 1
     found = (one.task for one in _TASKS if (is_alone or not one.is_alone) and one.fits(system, prompt))
     return next(found, None)
 

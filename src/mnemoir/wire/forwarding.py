@@ -11,7 +11,15 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from mnemoir.core.errors import NotSupported
-from mnemoir.core.messages import AS_THE_SERVER_LIKES, Extra, Message, ModelRequest, OpaquePart, Route
+from mnemoir.core.messages import (
+    AS_THE_SERVER_LIKES,
+    Extra,
+    Message,
+    ModelRequest,
+    OpaquePart,
+    PlainMessages,
+    Route,
+)
 from mnemoir.wire.members import members_for
 from mnemoir.wire.openai_messages import is_reasoning_model
 from mnemoir.wire.openai_responses import parts_left_out
@@ -89,7 +97,7 @@ def request_for_provider(
     if request.think is not None and not provider.startswith("ollama"):
         request = _with_think(request, provider, forwarding.think_as, dropped)
     dropped += lost_members(request, provider, forwards=forwarding.forwards)
-    if not forwarding.forwards:
+    if not forwarding.forwards and not isinstance(request.messages, PlainMessages):
         request = replace(request, messages=[without_extra(message) for message in request.messages])
     return request, tuple(dict.fromkeys(dropped))
 
@@ -156,10 +164,12 @@ def lost_members(request: ModelRequest, provider: str, *, forwards: bool) -> Ite
 
 def lost_of_messages(messages: Sequence[Message], provider: str, *, forwards: bool) -> Iterator[str]:
     """Lost members of messages only. Where nothing is forwarded, all members that Mnemoir does not read are lost."""
+    if isinstance(messages, PlainMessages):
+        return
     if provider in _NAMELESS and any(one.name is not None and one.role != "tool" for one in messages):
         yield "messages.name"
     route = _ROUTES.get(provider) if forwards else None
-    for message in messages:  # nearly none has members that Mnemoir does not read, and a history may have hundreds
+    for message in messages:
         if message.extra is not None:
             yield from _untold(message.extra, route, "messages.")
         for part in message.parts:

@@ -11,13 +11,13 @@ import orjson
 
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.events import Reply
-from mnemoir.core.messages import ChatRequest, ImagePart, Message, ModelRequest, OpaquePart, TextPart
+from mnemoir.core.messages import ChatRequest, ImagePart, Message, ModelRequest, OpaquePart, TextPart, roles_of
 from mnemoir.wire import members, ollama_options, upstream
 from mnemoir.wire.members import Json, asked_extra, members_for, merged_members
 from mnemoir.wire.ollama_options import Parts, write_error
 from mnemoir.wire.ollama_stream import LineReader, LineWriter
 from mnemoir.wire.ollama_tool_calls import read_tool_calls, write_answered_calls, write_asked_calls
-from mnemoir.wire.openai_messages import read_role
+from mnemoir.wire.openai_messages import read_plain_messages, read_role
 from mnemoir.wire.pictures import read_picture, unpassable, write_base64
 
 __all__ = [
@@ -50,9 +50,9 @@ def read_request(body: Json) -> ChatRequest:
     given = body.get("messages")
     if given is None and body.get("keep_alive") is not None:
         given = []  # some clients omit an empty list
-    messages = tuple(_read_message(item, at) for item, at in members.objects(given, "messages"))
+    messages = _read_messages(given)
     request = ModelRequest(
-        messages=_with_call_ids(messages),
+        messages=messages,
         model=model,
         sampling=ollama_options.read_sampling(body),
         tools=tuple(tool for tool, _ in members.objects(body.get("tools") or [], "tools")),
@@ -80,6 +80,13 @@ def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
     if tools and request.tool_choice != "none":
         body["tools"] = tools
     return {**body, **ollama_options.write_options(request), "stream": stream}
+
+
+def _read_messages(given: object) -> Sequence[Message]:
+    plain = read_plain_messages(given)
+    if plain is not None and "tool" not in roles_of(plain):
+        return plain
+    return _with_call_ids([_read_message(item, at) for item, at in members.objects(given, "messages")])
 
 
 def _read_message(body: Json, at: str) -> Message:

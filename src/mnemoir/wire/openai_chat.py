@@ -23,7 +23,7 @@ from mnemoir.wire.openai_chat_answers import (
     write_function_reply,
     write_reply,
 )
-from mnemoir.wire.openai_messages import ROUTE, effort_of, is_reasoning_model, read_messages, write_message
+from mnemoir.wire.openai_messages import ROUTE, effort_of, is_reasoning_model, read_messages, write_messages
 from mnemoir.wire.openai_stream import write_error
 
 __all__ = [
@@ -186,7 +186,7 @@ def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
     allowed to add are written.
     """
     body: dict[str, Any] = {"model": request.model} if _names_model(request) else {}
-    body["messages"] = [write_message(message) for message in request.messages]
+    body["messages"] = write_messages(request.messages)
     body |= write_sampling(request.sampling, reasoning=is_reasoning_model(request.model))
     body |= _write_tools(request)
     if request.output is not None:

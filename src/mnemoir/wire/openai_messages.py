@@ -1,6 +1,6 @@
 """Messages in OpenAI's chat protocol, read and written, and the parameters that its model families accept."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
@@ -12,6 +12,7 @@ from mnemoir.core.messages import (
     ModelRequest,
     OpaquePart,
     Part,
+    PlainMessages,
     Role,
     Route,
     TextPart,
@@ -24,6 +25,7 @@ from mnemoir.wire.pictures import check_address, read_picture
 _REASONING = ("gpt-5", "o1", "o3", "o4")
 ROUTE: Route = "openai-chat"
 _ROLES: tuple[str, ...] = tuple(role for role in get_args(Role) if role != "systemMes")
+_ANY_ROLE = frozenset(_ROLES)
 _OF_MESSAGES = frozenset({"role", "content", "name", "tool_calls", "tool_call_id"})
 _OF_EMPTY_MESSAGES = _OF_MESSAGES - {"content"}  # null, "" and [] are all empty; the one that was sent is kept
 _OF_TEXTS = frozenset({"type", "text"})
@@ -56,15 +58,42 @@ def effort_of(request: ModelRequest) -> str | None:
     return "minimal" if request.think is False and is_reasoning_model(request.model) else None
 
 
-def read_messages(value: object) -> tuple[Message, ...]:
+def read_messages(value: object) -> Sequence[Message]:
     """Read the `messages` of a request; at least one."""
+    plain = read_plain_messages(value)
+    if plain is not None:
+        return plain
     messages = tuple(
-        _read_plain_message(body) or _read_message(members.as_object(body, f"messages[{n}]"), f"messages[{n}]")
+        _read_message(members.as_object(body, f"messages[{n}]"), f"messages[{n}]")
         for n, body in enumerate(members.as_list(value, "messages"))
     )
     if not messages:
         raise InvalidRequest("messages is empty; send at least one message.", field="messages")
     return messages
+
+
+def read_plain_messages(value: object) -> PlainMessages | None:
+    """Messages that have a role and a text each, as in nearly all histories; None for others, and for none at all."""
+    if not value or not isinstance(value, list):
+        return None
+    for body in value:  # a history may have hundreds
+        if body.__class__ is not dict or len(body) != 2:
+            return None
+        role, text = body.get("role"), body.get("content")
+        if role.__class__ is not str or role not in _ANY_ROLE or text.__class__ is not str or not text:
+            return None
+        if not text.isascii() and not _is_whole(text):
+            return None
+    return PlainMessages(value)
+
+
+def _is_whole(text: str) -> bool:
+    """False where the text has half of a surrogate pair, which UTF-8 cannot carry."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def read_role(body: Json, at: str) -> Role:
@@ -73,6 +102,13 @@ def read_role(body: Json, at: str) -> Role:
     if role not in _ROLES:
         raise InvalidRequest(f"{at}.role must be one of {', '.join(_ROLES)}.", field=f"{at}.role")
     return role  # type: ignore[no-any-return]  # one of the literals
+
+
+def write_messages(messages: Sequence[Message]) -> Sequence[Mapping[str, Any]]:
+    """The messages of a request to a model."""
+    if isinstance(messages, PlainMessages):
+        return messages.bodies
+    return [write_message(message) for message in messages]
 
 
 def write_message(message: Message) -> dict[str, Any]:
@@ -142,22 +178,12 @@ def _asked_extra_of_call(body: Json, kind: str, at: str) -> Extra | None:
     return within(asked_extra(body, _OF_CALLS, ROUTE, f"{at}."), kind, inner)
 
 
-def _read_plain_message(body: object) -> Message | None:
-    """A message of a role and an ASCII text, as nearly all of a history are; None for any other value."""
-    if body.__class__ is not dict or len(body) != 2:
-        return None
-    role, text = body.get("role"), body.get("content")
-    if text.__class__ is not str or not text or not text.isascii() or role not in _ROLES:
-        return None
-    return Message(role=role, parts=(TextPart(text=text),))
-
-
 def _read_message(body: Json, at: str) -> Message:
     role = read_role(body, at)
     if "content" not in body and role != "assistant":
         raise InvalidRequest(f"{at}.content is missing; send text, or a list of parts.", field=f"{at}.content")
     parts = _read_content(body.get("content"), f"{at}.content")
-    if parts and len(body) == 2:  # a role and text, as in nearly every message of a history
+    if parts and len(body) == 2:
         return Message(role=role, parts=parts)
     known = _OF_MESSAGES if parts or body.get("content") == _nothing(body.get("tool_calls")) else _OF_EMPTY_MESSAGES
     return Message(

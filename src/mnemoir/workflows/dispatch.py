@@ -180,8 +180,8 @@ class Workflows:
         answerer = caller.answerer or self.answerer(chat)
         user = answerer.user
         if user is None:
-            messages = list(chat.request.messages)
-            return Turn(chat=chat, caller=caller, messages=messages, trace=trace, emit=emit, on_node=told), answerer
+            sent = chat.request.messages
+            return Turn(chat=chat, caller=caller, messages=sent, trace=trace, emit=emit, on_node=told), answerer
         trace.user = user.name
         messages, discussion = conversation_of(chat, user.settings, session=caller.scope.conversation)
         if not caller.may_be_kept:  # a task of an app is not part of the discussion it is about

@@ -143,7 +143,7 @@ class Turn:
     """One request of a client, shared by all workflow runs for it.
 
     `messages` is the conversation as nodes read it: without discussion tags and blank messages, with role names if
-    the user's settings add them. Nodes may insert messages, which all later nodes see. `user` is None without a
+    the user's settings add them. Nodes may set others, which all later nodes see. `user` is None without a
     config tree. `discussion` belongs to `discussion_id`, and is set when its paths are known. `times` are the
     times of its messages by hash, if a workflow shows them. `rest` are the nodes left to run when the client has its
     answer, innermost workflow first; a turn that `is_answered` does not need the client any more. `answer` is the
@@ -154,7 +154,7 @@ class Turn:
 
     chat: ChatRequest
     caller: Caller
-    messages: list[Message]
+    messages: Sequence[Message]
     trace: RunTrace
     emit: Emit = field(default=_no_client)
     user: UserTree | None = None

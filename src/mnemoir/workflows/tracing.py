@@ -1,11 +1,12 @@
 """Prompts and outputs in traces: cut to a length, so that traces are not a second copy of long conversations."""
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate, takewhile
 
 import orjson
 
 from mnemoir.core.events import Usage
-from mnemoir.core.messages import ImagePart, Message, ModelRequest, TextPart
+from mnemoir.core.messages import ImagePart, Message, ModelRequest, PlainMessages, texts_of
 from mnemoir.core.runs import MOST_TRACED_CHARACTERS, FilledVariable, ModelCall, NodeTrace, TracedMessage
 from mnemoir.core.text import OPENING, estimate_prompt_tokens, fence_in
 from mnemoir.ports.llm import ChatModel
@@ -29,25 +30,18 @@ def output_text(value: object) -> str:
 
 def traced_messages(
     messages: Sequence[Message], most_characters: int = MOST_TRACED_CHARACTERS
-) -> list[TracedMessage]:
+) -> Sequence[TracedMessage]:
     """The newest messages that fit, in order, pictures by number; a first entry counts the messages left out."""
-    kept: list[TracedMessage] = []
-    left = most_characters
-    for message in reversed(messages):
-        parts = message.parts
-        is_text = len(parts) == 1 and parts[0].__class__ is TextPart and not message.tool_calls
-        text = parts[0].text if is_text else message.text  # type: ignore[union-attr]  # it is a text
-        if kept and len(text) > left:
-            break
-        if is_text and len(text) <= left:  # nearly every message
-            kept.append({"role": message.role, "content": text})
-        else:
-            kept.append(_traced_message(message, text[:left]))
-        left -= len(text)
-    kept.reverse()
-    if len(kept) < len(messages):
-        kept.insert(0, {"role": "note", "content": f"{len(messages) - len(kept)} earlier messages are not shown."})
-    return kept
+    sizes = accumulate(map(len, reversed(texts_of(messages))))
+    fitting = sum(1 for _ in takewhile(most_characters.__ge__, sizes))
+    if fitting == len(messages):
+        return _shown_messages(messages)
+    kept = list(_shown_messages(messages[len(messages) - fitting :]))
+    if not kept:  # the newest is too long by itself
+        kept = [_traced_message(messages[-1], messages[-1].text[:most_characters])]
+    left_out = len(messages) - len(kept)
+    note: TracedMessage = {"role": "note", "content": f"{left_out} earlier messages are not shown."}
+    return [note, *kept] if left_out else kept
 
 
 def traced_text(text: str) -> str:
@@ -108,7 +102,7 @@ def add_tokens(trace: NodeTrace, usage: Usage, prompt: Sequence[Message], output
 
 def estimated_usage(prompt: Sequence[Message], output: Sequence[str]) -> Usage:
     """The tokens of a call whose server counted none. `output` is the answer in pieces."""
-    asked = sum(estimate_prompt_tokens(message.text) for message in prompt)
+    asked = sum(map(estimate_prompt_tokens, texts_of(prompt)))
     return Usage(input_tokens=asked, output_tokens=estimate_prompt_tokens("".join(output)))
 
 
@@ -133,6 +127,12 @@ def _only_place(part: str, text: str) -> int | None:
 
 def _variable_at(place: TextPosition, index: int, begin: int) -> FilledVariable:
     return FilledVariable(name=place.name, message=index, start=begin + place.start, end=begin + place.end)
+
+
+def _shown_messages(messages: Sequence[Message]) -> Sequence[TracedMessage]:
+    if isinstance(messages, PlainMessages):
+        return messages.bodies  # type: ignore[return-value]  # the same without the members that may be missing
+    return [_traced_message(message, message.text) for message in messages]
 
 
 def _traced_message(message: Message, text: str) -> TracedMessage:

@@ -135,7 +135,7 @@ class StoppedAfter:
     def __init__(self, file: FileEngine, writes: int) -> None:
         self._file = file
         self._left = writes
-        self.path = file.path
+        self.name = file.name
         self.read = file.read
         self.empty_log = file.empty_log
 

@@ -11,16 +11,14 @@ import pytest
 from structlog.testing import capture_logs
 
 from mnemoir.core.errors import NotFound, Overloaded, StorageUnavailable
-from mnemoir.core.runs import NodeTrace, RecalledMemory, RunTrace, WorkflowTrace
+from mnemoir.core.runs import WorkflowTrace
 from mnemoir.core.scope import Scope
-from mnemoir.ports.holdings import DAILY_DAYS
-from mnemoir.ports.run_store import RunFilter
 from mnemoir.storage.sql.engine import queries
-from mnemoir.storage.sql.run_rows import MOST_BYTES
 from mnemoir.storage.sql.run_store import NoRuns, SqlRunStore
 from mnemoir.storage.sqlite.data_file import known_steps, migrate
 from mnemoir.storage.sqlite.opening import open_run_file
-from tests.contracts.words import MIRA, SetClock
+from tests.contracts.run_kit import a_node, a_run, end, happen, ids
+from tests.contracts.words import MIRA
 from tests.storage.sqlite.faulty_disk import faulty_disk
 
 JON = Scope(project="demo", user="jon")
@@ -34,7 +32,7 @@ def path(tmp_path):
 
 @asynccontextmanager
 async def opened(path, **bounds):
-    store = SqlRunStore(open_run_file(path), **bounds)
+    store = SqlRunStore(open_run_file(path), path, **bounds)
     try:
         yield store
     finally:
@@ -45,140 +43,6 @@ async def opened(path, **bounds):
 async def store(path):
     async with opened(path) as store:
         yield store
-
-
-def a_run(run_id, scope=MIRA, **members):
-    return RunTrace(id=run_id, scope=scope, **members)
-
-
-def a_node(prompt, **members):
-    return NodeTrace(number=1, title="Answer", type="Standard", started_ms=0.5, prompt=prompt, **members)
-
-
-def end(store, run, status="finished", **members):
-    ended = replace(run, status=status, **members)
-    store.note_end(ended)
-    return ended
-
-
-def happen(store, *runs):
-    """Whole runs, one after the other."""
-    for run in runs:
-        store.note_begin(run)
-        end(store, run)
-
-
-async def ids(store, **asked):
-    limit, before = asked.pop("limit", 100), asked.pop("before", None)
-    return [run.id for run in await store.latest(limit=limit, before=before, only=RunFilter(**asked))]
-
-
-async def test_a_run_that_ended_is_read_as_it_was(store):
-    inner = WorkflowTrace(name="inner", folder="mira", nodes=[a_node([{"role": "user", "content": "Hi"}])])
-    node = a_node(
-        "What is tea?",
-        output="A leaf.",
-        memories=[RecalledMemory(text="Likes tea", id="mem_1")],
-        notes=["cut"],
-        children=[inner],
-    )
-    run = a_run("r1", model="mnemoir", stream=True, category="CHAT")
-    store.note_begin(run)
-    ended = end(store, run, workflows=[WorkflowTrace(name="outer", nodes=[node])], duration_ms=12.5)
-    assert await store.get("r1") == ended
-
-
-async def test_a_run_under_way_is_seen_as_it_stands(store):
-    run = a_run("r1")
-    store.note_begin(run)
-    run.workflows.append(WorkflowTrace(name="chat", nodes=[a_node("Hello")]))
-    assert await store.get("r1") == run
-    assert [(seen.status, seen.workflow) for seen in await store.latest(limit=5)] == [("running", "chat")]
-
-
-async def test_an_unknown_run_is_none(store):
-    assert await store.get("no such run \ud800") is None
-    assert await ids(store, before="no such run \ud800") == []
-
-
-async def test_pages_go_back_in_the_order_of_beginning_whatever_the_clock_says(store):
-    happen(store, *(a_run(f"r{n}", started_at=f"2026-01-0{9 - n}T00:00:00.000Z") for n in range(5)))
-    assert await ids(store, limit=2) == ["r4", "r3"]
-    assert await ids(store, limit=2, before="r3") == ["r2", "r1"]
-    assert await ids(store, before="r0") == []
-
-
-async def test_lists_are_narrowed_by_status(store):
-    happen(store, a_run("good"))
-    store.note_begin(a_run("going"))
-    bad = a_run("bad")
-    store.note_begin(bad)
-    end(store, bad, "failed", error="The model is down.")
-    assert await ids(store, status="running") == ["going"]
-    assert [run.error for run in await store.latest(limit=9, only=RunFilter(status="failed"))] == [
-        "The model is down."
-    ]
-
-
-async def test_lists_are_narrowed_by_words_of_the_question(store):
-    happen(store, a_run("r1", question="Wie heißt der ÄRZTLICHE Notdienst?"), a_run("r2", question="Is it late?"))
-    store.note_begin(a_run("going", question="Which doctor is on call, and is it far?"))
-    happen(store, a_run("silent"))
-    assert await ids(store, words="ärztliche notd") == ["r1"]
-    assert await ids(store, words="it is") == ["going", "r2"]
-    assert await ids(store, words="it is", status="finished") == ["r2"]
-    assert await ids(store, words="it is", limit=1, before="going") == ["r2"]
-    assert await ids(store, words="%") == []
-
-
-async def test_only_so_many_are_kept(path):
-    async with opened(path, most_runs=3) as store:
-        happen(store, *(a_run(f"r{n}") for n in range(5)))
-        assert await ids(store) == ["r4", "r3", "r2"]
-        happen(store, a_run("r5"))
-        assert await ids(store) == ["r5", "r4", "r3"]
-
-
-async def test_none_is_kept_longer_than_said(path):
-    clock = SetClock()
-    async with opened(path, keep_days=7, clock=clock) as store:
-        happen(store, a_run("old"))
-        await ids(store)
-        clock.move(days=6.9)
-        happen(store, a_run("new"))
-        await store.drop_old()
-        assert await ids(store) == ["new", "old"]
-        clock.move(days=0.2)
-        await store.drop_old()
-        assert await ids(store) == ["new"]
-
-
-async def test_a_store_opened_again_goes_on_where_it_was(path):
-    async with opened(path) as store:
-        happen(store, a_run("r1"), a_run("r2"))
-    async with opened(path) as store:
-        happen(store, a_run("r3"))
-        assert await ids(store) == ["r3", "r2", "r1"]
-
-
-async def test_a_run_whose_process_ended_is_not_under_way_for_ever(path):
-    async with opened(path) as store:
-        store.note_begin(a_run("r1"))
-    async with opened(path) as store:
-        run = await store.get("r1")
-        assert (run.status, "server was stopped" in run.error) == ("failed", True)
-        assert await ids(store, status="running") == []
-
-
-async def test_closing_writes_down_what_waits_and_may_be_done_twice(path):
-    async with opened(path) as store:
-        happen(store, a_run("r1"))
-        await store.aclose()
-        store.note_begin(a_run("late"))
-        with pytest.raises(StorageUnavailable, match="closed"):
-            await store.get("r1")
-    async with opened(path) as store:
-        assert await ids(store) == ["r1"]
 
 
 async def test_without_anyone_looking_runs_are_written_soon(store, path):
@@ -246,26 +110,6 @@ async def test_what_the_client_sent_and_the_first_model_was_asked_is_written_onc
     assert kept == '[1,2,{"role":"user","content":"And now?"}]'
 
 
-@pytest.mark.parametrize("prompt", [None, "One text", [], [{"role": "user", "content": "Other words"}]])
-async def test_what_the_client_sent_is_kept_where_no_prompt_holds_it(store, prompt):
-    said = [{"role": "user", "content": "Hi"}, {"role": "user", "content": "Are you there?"}]
-    happen(store, a_run("r1", asked=said, workflows=[WorkflowTrace(name="Chat", nodes=[a_node(prompt)])]))
-    assert (await store.get("r1")).asked == said
-
-
-async def test_traces_that_hold_much_leave_room_for_fewer_runs(path):
-    async with opened(path, most_bytes=100_000) as store:
-        for n in range(60):
-            long = [WorkflowTrace(name="Chat", nodes=[a_node("word " * 2000)])]
-            happen(store, a_run(f"long{n}", workflows=long))
-            await store.count()
-        kept = await ids(store)
-    assert kept == [f"long{n}" for n in reversed(range(60 - len(kept), 60))]
-    assert 9 <= len(kept) <= 12  # up to a quarter more than asked for
-    async with opened(path, most_bytes=100_000) as store:
-        assert await ids(store) == kept[:9]
-
-
 async def test_a_follower_who_does_not_listen_misses_the_oldest(store):
     following = store.follow()
     heard = asyncio.ensure_future(anext(following))
@@ -297,24 +141,6 @@ async def test_there_are_only_so_many_places_to_follow(store):
     assert store.follow() is not None
 
 
-async def test_more_than_can_wait_drops_the_oldest_and_counts_it(store):
-    happen(store, *(a_run(f"r{n}") for n in range(600)))
-    assert len(await ids(store, limit=1000)) == 512
-    assert (await ids(store))[0] == "r599"
-    assert store.left_out == 88
-
-
-async def test_a_run_whose_end_was_dropped_is_not_shown_as_under_way(store):
-    lost, going = a_run("lost"), a_run("going")
-    store.note_begin(lost)
-    store.note_begin(going)
-    await ids(store)
-    end(store, lost)
-    happen(store, *(a_run(f"r{n}") for n in range(512)))
-    assert await ids(store, status="running") == ["going"]
-    assert (await store.get("lost")).status == "failed"
-
-
 async def test_what_is_forgotten_is_nowhere_in_the_folder_while_the_store_is_open(store, path):
     secret = "quince marmalade"
     for n in range(30):
@@ -336,90 +162,6 @@ async def test_questions_of_a_forgotten_conversation_are_nowhere_in_the_folder(s
     await store.forget(tea)
     stored = b"".join(file.read_bytes() for file in path.parent.iterdir())
     assert (b"quince" in stored, b"plum" in stored) == (False, True)
-
-
-async def test_the_question_of_a_temporary_chat_is_not_kept(store):
-    run = a_run("r1", question="quince marmalade", is_temporary=True)
-    store.note_begin(run)
-    assert [(await store.get("r1")).question, *[run.question for run in await store.latest(limit=9)]] == ["", ""]
-    end(store, run)
-    assert [(await store.get("r1")).question, *[run.question for run in await store.latest(limit=9)]] == ["", ""]
-
-
-def spends(store, run_id, day, scope=MIRA, tokens=(10, 2)):
-    """A run of some tokens on a day."""
-    run = a_run(run_id, scope=scope, started_at=f"{day}T23:59:59.999Z")
-    store.note_begin(run)
-    node = a_node("Hi", input_tokens=tokens[0], output_tokens=tokens[1])
-    end(store, run, workflows=[WorkflowTrace(name="Chat", nodes=[node, node])])
-
-
-async def test_tokens_are_counted_by_day_and_outlive_their_runs(path):
-    clock = SetClock()
-    async with opened(path, most_runs=1, keep_days=1, clock=clock) as store:
-        for run_id, day, scope in (("r1", "2026-01-20", MIRA), ("r2", "2026-01-21", JON), ("r3", "2026-01-21", MIRA)):
-            spends(store, run_id, day, scope)
-        happen(store, a_run("nothing", started_at="2026-01-19T00:00:00.000Z"))
-        store.note_begin(a_run("going", started_at="2026-01-21T00:00:00.000Z"))
-        assert await store.tokens(date(2026, 1, 1)) == {"2026-01-20": (20, 4), "2026-01-21": (40, 8)}
-        assert await store.tokens(date(2026, 1, 21)) == {"2026-01-21": (40, 8)}
-    clock.move(days=DAILY_DAYS - 1)
-    async with opened(path, keep_days=1, clock=clock) as store:
-        await store.drop_old()
-        assert (await store.count(), await store.tokens(date(2026, 1, 1))) == (0, {"2026-01-21": (40, 8)})
-
-
-async def test_the_tokens_of_a_forgotten_user_go_and_those_of_a_forgotten_conversation_stay(store):
-    for scope in (MIRA, JON, replace(JON, project="other")):
-        spends(store, f"{scope.project} {scope.user}", "2026-01-21", scope)
-    await store.forget(replace(MIRA, conversation="tea"))
-    assert await store.tokens(date(2026, 1, 1)) == {"2026-01-21": (60, 12)}
-    await store.forget(MIRA)
-    assert await store.tokens(date(2026, 1, 1)) == {"2026-01-21": (40, 8)}
-    await store.forget(Scope(project="demo", user=""))
-    assert await store.tokens(date(2026, 1, 1)) == {"2026-01-21": (20, 4)}
-
-
-async def test_a_run_forgotten_under_way_stays_forgotten(store):
-    run = a_run("r1")
-    store.note_begin(run)
-    await store.forget(MIRA)
-    end(store, run)
-    assert (await store.get("r1"), await ids(store)) == (None, [])
-
-
-async def test_a_whole_project_is_forgotten_without_a_user(store):
-    happen(store, a_run("r1"), a_run("r2", scope=JON), a_run("r3", scope=Scope(project="other", user="mira")))
-    await store.forget(Scope(project="demo", user=""))
-    assert await ids(store) == ["r3"]
-
-
-async def test_texts_that_no_text_may_hold_are_kept_as_well_as_possible(store):
-    run = a_run("r1", model="m\ud800", category="c\0d")
-    store.note_begin(run)
-    end(store, run, workflows=[WorkflowTrace(name="w\udfff", nodes=[a_node([{"n": 2**70, "x": float("nan")}])])])
-    found = await store.get("r1")
-    assert (found.model, found.category, found.workflows[0].name) == ("m?", "c\0d", "w?")
-    assert [run.workflow for run in await store.latest(limit=1)] == ["w?"]
-
-
-async def test_workflows_may_nest_deeply(store):
-    trace = WorkflowTrace(name="deepest")
-    for _ in range(100):
-        trace = WorkflowTrace(name="outer", nodes=[a_node("p", children=[trace])])
-    run = a_run("r1", workflows=[trace])
-    happen(store, run)
-    assert (await store.get("r1")).workflows == [trace]
-
-
-async def test_a_trace_that_is_too_large_loses_most_of_its_long_texts(store):
-    run = a_run("r1")
-    store.note_begin(run)
-    nodes = [a_node("p" * 100_000, output="o" * 100_000) for _ in range(60)]
-    end(store, run, workflows=[WorkflowTrace(name="chat", nodes=nodes)])
-    kept = (await store.get("r1")).workflows[0].nodes
-    assert len(nodes) * 200_000 > MOST_BYTES
-    assert {(len(node.prompt), len(node.output), len(node.notes)) for node in kept} == {(1000, 1000, 1)}
 
 
 async def test_a_full_disk_costs_traces_and_no_request(path):
@@ -471,7 +213,7 @@ async def test_the_database_of_another_program_is_refused(path):
     path.parent.mkdir()
     apsw.Connection(str(path)).execute("CREATE TABLE theirs (x)")
     with pytest.raises(StorageUnavailable, match="not a database of Mnemoir"):
-        SqlRunStore(open_run_file(path))
+        SqlRunStore(open_run_file(path), path)
 
 
 async def test_the_files_are_private(store, path):

@@ -22,7 +22,7 @@ async def test_without_pictures_it_returns_a_sentence_and_asks_no_model(bench, l
     assert await bench.run(ImageProcessor, **seeing, addAsUserMessage=True) == (
         "There were no images attached to the message"
     )
-    assert (llm.requests, len(bench.messages)) == ([], 1)
+    assert (llm.requests, len(bench.step.run.turn.messages)) == ([], 1)
 
 
 async def test_each_picture_is_described_by_a_separate_call(bench, llm, seeing):
@@ -57,7 +57,7 @@ async def test_an_empty_answer_is_left_out(bench, llm, seeing):
 async def test_without_any_description_the_conversation_is_not_changed(bench, llm, seeing):
     llm.reply("")
     assert await bench.run(ImageProcessor, **seeing, addAsUserMessage=True) == ""
-    assert len(bench.messages) == 3
+    assert len(bench.step.run.turn.messages) == 3
 
 
 async def test_without_a_prompt_the_conversation_is_sent_with_the_one_picture(bench, llm, seeing):
@@ -77,21 +77,21 @@ async def test_the_descriptions_go_before_the_last_message(bench, llm, seeing):
     bench.outputs = {1: "seen"}
     said = {"addAsUserMessage": True, "message": "{agent1Output}: [IMAGE_BLOCK]"}
     await bench.run(ImageProcessor, **seeing, **said)
-    assert [message.text for message in bench.messages] == [
+    assert [message.text for message in bench.step.run.turn.messages] == [
         "Be kind.",
         "Look.",
         "seen: A cat, {agent1Output} [IMAGE_BLOCK].",
         "Nice.",
     ]
-    assert bench.messages[2].role == "user"
+    assert bench.step.run.turn.messages[2].role == "user"
 
 
 async def test_the_descriptions_go_behind_a_single_message(bench, llm, seeing):
     bench.messages = [shown("Look.", CAT)]
     llm.reply("A cat.")
     await bench.run(ImageProcessor, **seeing, addAsUserMessage=True)
-    assert bench.messages[0].text == "Look."
-    assert "<vision_llm_response>\nA cat.\n</vision_llm_response>" in bench.messages[1].text
+    assert bench.step.run.turn.messages[0].text == "Look."
+    assert "<vision_llm_response>\nA cat.\n</vision_llm_response>" in bench.step.run.turn.messages[1].text
 
 
 async def test_a_refused_picture_ends_the_node_before_any_call(bench, llm, seeing):
@@ -111,4 +111,4 @@ async def test_of_many_pictures_the_newest_are_described(bench, llm, seeing):
 
 async def test_the_words_of_the_conversation_stay_with_its_messages(bench, llm, seeing):
     await bench.run(ImageProcessor, **seeing)
-    assert bench.messages[1].parts == (TextPart(text="Look."), CAT)
+    assert bench.step.run.turn.messages[1].parts == (TextPart(text="Look."), CAT)

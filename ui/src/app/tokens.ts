@@ -129,6 +129,12 @@ export const COLOURS: Record<string, readonly [light: string, dark: string]> = {
   '--state-gone': ['#e6eaeb', '#33393c'],
   '--state-gone-line': ['#7d868d', '#7d868d'],
 
+  // where memories come from: four greens, the darkest first
+  '--origin-chat': ['#0b5d52', '#14806f'],
+  '--origin-import': ['#2a9c89', '#52b8a5'],
+  '--origin-app': ['#78c8b9', '#a8dbd1'],
+  '--origin-hand': ['#a9cf54', '#d5e88a'],
+
   // what a run did with its time, and the lines of a workflow's graph
   '--part-workflow': ['#c9d2d3', '#4a5458'],
   '--part-waiting': ['#b9dfd8', '#2d5e56'],

@@ -283,18 +283,17 @@ def _not_json(body: bytes, exc: orjson.JSONDecodeError) -> InvalidRequest:
 
 
 def _is_deeper(value: object, levels: int) -> bool:
-    layer = [value]
+    layer: list[Any] = [value]
     for _ in range(levels):
-        layer = [child for node in layer for child in _children(node) if isinstance(child, (dict, list))]
+        layer = [
+            child
+            for node in layer
+            for child in (node.values() if node.__class__ is dict else node)
+            if child.__class__ is dict or child.__class__ is list
+        ]
         if not layer:
             return False
     return True
-
-
-def _children(node: object) -> Any:
-    if isinstance(node, dict):
-        return node.values()
-    return node if isinstance(node, list) else ()
 
 
 def _too_large(most_bytes: int) -> TooLarge:

@@ -3,7 +3,6 @@
 import asyncio
 import math
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Annotated, Literal
 
 from fastapi import Query
@@ -11,9 +10,8 @@ from pydantic import BeforeValidator
 
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import from_text
-from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import HistoryEntry, Kind, Memory, Origin, SourceTurn
+from mnemoir.core.memories import HistoryEntry, Memory, SourceTurn
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.memory.facts import unknown_memory
 from mnemoir.ports.memory_store import ListCursor, ListFilter, Project
@@ -33,9 +31,9 @@ from mnemoir.server.memories.answers import (
     memory_json,
     turn_json,
 )
-from mnemoir.server.memories.bodies import LONGEST_WORDS, MOST_IDS, MOST_LISTED
-from mnemoir.server.memories.narrowing import EVERY_PART, Narrowing, refuse_conditions
-from mnemoir.server.memories.narrowing_query import NarrowingHere
+from mnemoir.server.memories.bodies import MOST_LISTED
+from mnemoir.server.memories.list_query import ConditionsHere, instant_of
+from mnemoir.server.memories.narrowing import EVERY_PART, Narrowing
 from mnemoir.server.rest import Cursor, ProjectHere, Routes, SiteHere
 from mnemoir.server.site import Site
 
@@ -48,16 +46,7 @@ _AT_ONCE = 500
 
 ListLimit = Annotated[int, BeforeValidator(whole_number(100, MOST_LISTED)), Query(description="0 means 1000")]
 Offset = Annotated[int, BeforeValidator(offset_number), Query()]
-At = Annotated[str | None, Query(description="ISO 8601: what was current then instead of what is now")]
 UserQuery = Annotated[str | None, Query(alias="user_id")]
-Instant = Annotated[str | None, Query(description="ISO 8601, of the time that `order` goes by")]
-LearnedIn = Annotated[str | None, Query(description="the conversation it was learned in")]
-Words = Annotated[
-    str | None, Query(max_length=LONGEST_WORDS, description="all of these words stand in it, in whatever case")
-]
-Ids = Annotated[list[str] | None, Query(alias="id", description="these alone; may be repeated")]
-OriginQuery = Annotated[Origin | None, Query(description="where its words come from")]
-Hidden = Annotated[Literal["without", "with", "only"], Query(description="what has decayed or expired")]
 
 
 class MemoryPage(JsonObject):
@@ -96,42 +85,19 @@ class MemoryDetails(JsonObject):
 async def list_of_user(
     site: SiteHere,
     project: ProjectHere,
-    part: NarrowingHere,
+    conditions: ConditionsHere,
     user: UserQuery = None,
     limit: ListLimit = 100,
     offset: Offset = 0,
-    at: At = None,
-    kind: Kind | None = None,
-    origin: OriginQuery = None,
-    since: Instant = None,
-    until: Instant = None,
-    source: LearnedIn = None,
-    q: Words = None,
-    ids: Ids = None,
-    hidden: Hidden = "without",
     order: Order = "created_desc",
     cursor: Cursor = None,
 ) -> Answer[ListedMemories]:
-    scope = owner(project, named_user(user, "list"), **part.ids)
+    scope = owner(project, named_user(user, "list"), **conditions.part.ids)
     by, direction = order.split("_")
-    wanted = ListFilter(
-        visible=await site.parts.memory.facts.visible(scope, at=instant_of(at, "at")),
-        hidden=hidden,
-        kind=kind,
-        origin=origin,
-        since=instant_of(since, "since"),
-        until=instant_of(until, "until"),
-        session=source,
-        words=q if q and q.strip() else None,
-        metadata=part.metadata,
-        ids=_ids(ids),
-        by="updated" if by == "updated" else "created",
-        ascending=direction == "asc",
+    wanted = await conditions.filter_of(
+        site, scope, "updated" if by == "updated" else "created", ascending=direction == "asc"
     )
     site.count("list")
-    if wanted.visible.at is not None:
-        return await _past(site, scope, wanted, limit, offset)
-    wanted = await site.parts.memory.facts.personal.with_stored_words(scope, wanted)
     after = None if cursor is None else _place(cursor, order)
     found = await site.parts.memory.store.select(scope, wanted, limit=offset + limit + 1, after=after)
     page = found[offset : offset + limit]
@@ -182,36 +148,12 @@ async def page_of(
     site.count("list")
     if part.metadata is not None:
         wanted = ListFilter(visible=await site.parts.memory.facts.visible(scope, at=instant), metadata=part.metadata)
-        if instant is not None:
-            refuse_conditions(wanted)
         found = await site.parts.memory.store.select(scope, wanted, limit=offset + limit)
         memories, total = found[offset:], await site.parts.memory.store.select_count(scope, wanted)
     else:
         memories = await site.parts.memory.facts.page(scope, limit=limit, offset=offset, at=instant)
         total = await site.parts.memory.facts.count(scope, instant)
     return Answer({"results": [memory_json(memory) for memory in memories], "total": total})
-
-
-def instant_of(text: str | None, field: str) -> datetime | None:
-    """The time given in a query. Raises InvalidRequest."""
-    instant = None if text is None else from_text(text)
-    if text is not None and instant is None:
-        raise InvalidRequest(f"{field} must be an ISO 8601 time.", code="validation_error", field=field)
-    return instant
-
-
-async def _past(site: Site, scope: Owner, wanted: ListFilter, limit: int, offset: int) -> Answer[ListedMemories]:
-    refuse_conditions(wanted)
-    memories = await site.parts.memory.store.page(scope, wanted.visible, limit=limit, offset=offset)
-    total = await site.parts.memory.store.count(scope, wanted.visible)
-    results = [listed_json(memory, wanted.visible) for memory in memories]
-    return Answer({"results": results, "total": total, "next": None})
-
-
-def _ids(ids: list[str] | None) -> list[MemoryId] | None:
-    if ids is not None and len(ids) > MOST_IDS:
-        raise InvalidRequest(f"Name at most {MOST_IDS} ids.", code="validation_error", field="id")
-    return None if ids is None else [MemoryId(each) for each in ids]
 
 
 def _cursor(memory: Memory, wanted: ListFilter, order: Order) -> str:

@@ -1,6 +1,17 @@
 """All routes of memories, in their order."""
 
-from mnemoir.server.memories import changes, curation, learned, lists, projects, proposals, routes, sample, transfer
+from mnemoir.server.memories import (
+    changes,
+    curation,
+    learned,
+    lists,
+    projects,
+    proposals,
+    routes,
+    sample,
+    timeline,
+    transfer,
+)
 
 # static paths first: the paths after them match any name of a user or a memory
 ROUTERS = (
@@ -12,5 +23,6 @@ ROUTERS = (
     proposals.router,
     curation.router,
     learned.router,
+    timeline.router,
     routes.router,
 )

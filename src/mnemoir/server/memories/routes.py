@@ -19,13 +19,12 @@ from mnemoir.server.memories.answers import (
     history_json,
 )
 from mnemoir.server.memories.bodies import AddBody, SearchBody
+from mnemoir.server.memories.list_query import At, instant_of
 from mnemoir.server.memories.lists import (
-    At,
     ListLimit,
     MemoryPage,
     Offset,
     UserQuery,
-    instant_of,
     page_of,
 )
 from mnemoir.server.memories.local import add_memories, search_memories

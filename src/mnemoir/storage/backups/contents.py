@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mnemoir.core.atomic_file import leftover_of
+from mnemoir.storage.held_files import is_held_file
 from mnemoir.storage.process_lock import LOCK_FILE
 from mnemoir.storage.sqlite.data_file import begins_like_a_database
 from mnemoir.storage.sqlite.shared_file import is_set_aside
@@ -43,7 +44,7 @@ def is_database(path: Path) -> bool:
 
 def _is_passing(path: Path) -> bool:
     """True for locks, for what a writer has not finished, and for side files, whose content a copied database has."""
-    if path.name == LOCK_FILE or path.name.endswith(_LEFTOVERS):
+    if path.name == LOCK_FILE or is_held_file(path.name) or path.name.endswith(_LEFTOVERS):
         return True
     main = next((path.name.removesuffix(end) for end in _SIDE_ENDINGS if path.name.endswith(end)), None)
     return main is not None and not is_set_aside(main) and path.with_name(main).exists()

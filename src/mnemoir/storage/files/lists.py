@@ -5,7 +5,7 @@ import operator
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import Memory, has_members, size_of_metadata
+from mnemoir.core.memories import Memory, Origin, has_members, size_of_metadata
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import holds, size_of
 from mnemoir.ports.memory_store import ListCursor, ListFilter, OwnerSummary, Project
@@ -55,6 +55,16 @@ def owners_of(project: Project, contents: Contents) -> list[OwnerSummary]:
         for user, held in sorted(contents.by_user.items())
         if held.rows
     ]
+
+
+def week_of(row: Row) -> tuple[int | None, int | None, Origin]:
+    """The first members of the row's `WeekCount`."""
+    said, changed = _week(row.search.said_at), _week(row.search.effective_at)
+    return said, changed if row.search.effective_at > row.search.said_at else None, row.memory.origin
+
+
+def _week(at: float) -> int | None:
+    return math.floor((at / 86_400 - 4) / 7) if math.isfinite(at) else None
 
 
 def sizes_of(contents: Contents) -> Mapping[str, int]:

@@ -10,11 +10,11 @@ from typing import TypeVar
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Memory
 from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_store import ListCursor, ListFilter, OwnerSummary, Project, Visible, Worded
+from mnemoir.ports.memory_store import ListCursor, ListFilter, OwnerSummary, Project, Visible, WeekCount, Worded
 from mnemoir.ports.search_rows import SearchSnapshot
 from mnemoir.storage.files.changing import current
 from mnemoir.storage.files.contents import Contents
-from mnemoir.storage.files.lists import FileSearchSnapshot, behind, meeting, owners_of, select, sizes_of
+from mnemoir.storage.files.lists import FileSearchSnapshot, behind, meeting, owners_of, select, sizes_of, week_of
 from mnemoir.storage.files.open_project import OpenProjects
 from mnemoir.storage.files.rows import Row, is_shown
 from mnemoir.storage.files.workspace import project_of, projects
@@ -83,6 +83,11 @@ class FileMemoryReads:
     async def select_count(self, scope: Scope, wanted: ListFilter) -> int:
         """The number of memories that `select` returns without a limit."""
         return len(await self._matching_rows(meeting, scope, wanted))
+
+    async def weeks(self, scope: Scope, wanted: ListFilter) -> list[WeekCount]:
+        """The number of memories that `select` returns without a limit, by week and origin."""
+        counted = Counter(map(week_of, await self._matching_rows(meeting, scope, wanted)))
+        return [WeekCount(*week, number) for week, number in counted.items()]
 
     async def owners(self, tenant: str) -> list[OwnerSummary]:
         """Every user of the tenant with memories, sorted by project, then by name."""

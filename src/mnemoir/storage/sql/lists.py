@@ -10,7 +10,7 @@ from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Memory, has_members
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import holds
-from mnemoir.ports.memory_store import ListCursor, ListFilter, OwnerSummary
+from mnemoir.ports.memory_store import ListCursor, ListFilter, OwnerSummary, WeekCount
 from mnemoir.storage.sql.engine import Sql, queries
 from mnemoir.storage.sql.forgetting import named_after
 from mnemoir.storage.sql.rows import as_json, from_json, memory_of, narrowing
@@ -45,6 +45,15 @@ def selected_seqs(sql: Sql, scope: Scope, wanted: ListFilter) -> list[int]:
     return [seq for (seq,) in sql.rows(_QUERIES["selected_seqs"], **_conditions(sql, scope, wanted))]
 
 
+def weeks(sql: Sql, scope: Scope, wanted: ListFilter) -> list[WeekCount]:
+    """The number of memories that match, by week and origin."""
+    rows = sql.rows(_QUERIES["weeks"], **_conditions(sql, scope, wanted))
+    return [
+        WeekCount(learned=week, changed=changed, origin=origin, memories=number)
+        for week, changed, origin, number in rows
+    ]
+
+
 def learned_in(sql: Sql, session: str) -> list[MemoryId]:
     """The memories made or changed by messages of a session, and those whose metadata name it."""
     learned = [each for (each,) in sql.rows(_QUERIES["learned_in"], session=session)]
@@ -67,11 +76,13 @@ def bytes_by_user(sql: Sql, tenant: str) -> dict[str, int]:
 def _conditions(sql: Sql, scope: Scope, wanted: ListFilter) -> dict[str, Any]:
     instants = {
         "now": wanted.visible.now,
+        "at": wanted.visible.at,
         "horizon": wanted.visible.horizon,
         "since": wanted.since,
         "until": wanted.until,
     }
     ids = _ids(sql, wanted)
+    seconds = {name: None if instant is None else instant.timestamp() for name, instant in instants.items()}
     return {
         **narrowing(scope),
         "kind": wanted.kind,
@@ -79,8 +90,8 @@ def _conditions(sql: Sql, scope: Scope, wanted: ListFilter) -> dict[str, Any]:
         "hidden": _HIDDEN[wanted.hidden],
         "by": wanted.by,
         "ids": None if ids is None else as_json(list(ids)),
-        "seqs": None if (seqs := _seqs(sql, wanted)) is None else as_json(sorted(seqs)),
-        **{name: None if instant is None else instant.timestamp() for name, instant in instants.items()},
+        "seqs": None if (seqs := _seqs(sql, wanted, seconds["at"])) is None else as_json(sorted(seqs)),
+        **seconds,
     }
 
 
@@ -91,13 +102,13 @@ def _ids(sql: Sql, wanted: ListFilter) -> Sequence[MemoryId] | None:
     return learned if wanted.ids is None else [each for each in wanted.ids if each in set(learned)]
 
 
-def _seqs(sql: Sql, wanted: ListFilter) -> set[int] | None:
+def _seqs(sql: Sql, wanted: ListFilter, at: float | None) -> set[int] | None:
     """The memories that meet the conditions which no query can look at; None without such a condition."""
     found: list[set[int]] = []
     if wanted.words is not None:
         is_in = holds(wanted.words)
-        found.append({seq for seq, text in sql.each(_QUERIES["texts"]) if is_in(text)})
+        found.append({seq for seq, text in sql.each(_QUERIES["texts"], at=at) if is_in(text)})
     if wanted.metadata is not None:
-        told = ((seq, from_json(metadata)) for seq, metadata in sql.each(_QUERIES["metadata_of_each"]))
+        told = ((seq, from_json(metadata)) for seq, metadata in sql.each(_QUERIES["metadata_of_each"], at=at))
         found.append({seq for seq, metadata in told if has_members(metadata, wanted.metadata)})
     return set.intersection(*found) if found else None

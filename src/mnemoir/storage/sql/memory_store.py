@@ -34,6 +34,7 @@ from mnemoir.ports.memory_store import (
     SpaceVectors,
     StoreCounts,
     Visible,
+    WeekCount,
     Worded,
     any_room,
 )
@@ -179,6 +180,10 @@ class SqlMemoryStore(SqlMainVectors):
     async def select_count(self, scope: Scope, wanted: ListFilter) -> int:
         """The number of memories that `select` returns without a limit."""
         return await self._db.read(scope, lambda sql: lists.count(sql, scope, wanted))
+
+    async def weeks(self, scope: Scope, wanted: ListFilter) -> list[WeekCount]:
+        """The number of memories that `select` returns without a limit, by week and origin."""
+        return await self._db.read(scope, lambda sql: lists.weeks(sql, scope, wanted))
 
     async def owners(self, tenant: str) -> list[OwnerSummary]:
         """Every user of the tenant with current memories, sorted by project, then by name."""

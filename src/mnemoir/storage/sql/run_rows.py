@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -89,10 +89,22 @@ def row_of(run: RunTrace) -> dict[str, Any]:
     return columns
 
 
-def tokens_in(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns of a run's tokens, from the columns of the run."""
-    names = ("tenant", "project", "user_id", "input_tokens", "output_tokens")
-    return {"day": row["started_at"][:10], **{name: row[name] for name in names}}
+class OwnerDay(NamedTuple):
+    """The day and the owner of rows of tokens."""
+
+    day: str
+    tenant: str
+    project: str
+    user_id: str
+
+
+def add_tokens(sums: dict[OwnerDay, list[int]], row: Mapping[str, Any]) -> None:
+    """Add the tokens of a run, from its columns, to the sums of its owner's day: [input, output]."""
+    if row["input_tokens"] or row["output_tokens"]:
+        of = OwnerDay(row["started_at"][:10], row["tenant"], row["project"], row["user_id"])
+        known = sums.setdefault(of, [0, 0])
+        known[0] += row["input_tokens"]
+        known[1] += row["output_tokens"]
 
 
 def owner_of(scope: Scope) -> dict[str, str]:
@@ -127,8 +139,8 @@ def _with_indexes(asked: Sequence[TracedMessage], prompt: Sequence[TracedMessage
     """
     shift = len(prompt) - len(asked)
     return [
-        index + shift if index + shift >= 0 and entry == prompt[index + shift] else entry
-        for index, entry in enumerate(asked)
+        at if at >= 0 and (entry is prompt[at] or entry == prompt[at]) else entry
+        for at, entry in enumerate(asked, shift)
     ]
 
 

@@ -7,8 +7,11 @@ the reads. So a slow disk loses traces, the oldest waiting first, and never dela
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import date, timedelta
+from operator import itemgetter
+from pathlib import Path
 from typing import TypeVar
 
 import orjson
@@ -24,16 +27,26 @@ from mnemoir.ports.run_store import ALL_RUNS, RunFilter, RunStore, RunSummary, e
 from mnemoir.storage.sql.engine import FileEngine, Sql, queries
 from mnemoir.storage.sql.rows import as_json
 from mnemoir.storage.sql.run_feed import RunFeed, Told
-from mnemoir.storage.sql.run_rows import owner_of, row_of, run_of, summary_in, summary_of, tokens_in, trace_text
+from mnemoir.storage.sql.run_rows import (
+    OwnerDay,
+    add_tokens,
+    owner_of,
+    row_of,
+    run_of,
+    summary_in,
+    summary_of,
+    trace_text,
+)
+from mnemoir.storage.sql.run_workers import BEAT_S, RunWorkers
 
 T = TypeVar("T")
 _log = structlog.get_logger(__name__)
 _QUERIES = queries("runs/runs")
-_GATHERING_S = 0.05  # a run that begins and ends within it is written once
+_GATHERING_S = 0.25  # a run that begins and ends within it is written once
+_MOST_GATHERED = 128  # so many are written sooner
 _SLACK = 4  # a quarter more than configured may be kept: dropping a few at each write costs as much as the write
 _MOST_WAITING = 512
 _MOST_KEPT_BYTES = 512 * 2**20  # of all traces: a thousand large ones must not fill a small disk
-_LOST = "How the run ended was not written down: the server was stopped, or could not write."
 _OFF = "Run traces are switched off. Set runs.enabled to true."
 
 
@@ -43,24 +56,28 @@ class SqlRunStore:
     def __init__(
         self,
         file: FileEngine,
+        path: Path,
         *,
         most_runs: int = 1000,
         keep_days: float = 7,
         most_bytes: int = _MOST_KEPT_BYTES,
         clock: Clock = utc_now,
     ) -> None:
-        """Raises StorageUnavailable. Blocks while the file is opened."""
+        """`path` is that of the file, or where it would be. Raises StorageUnavailable. Blocks while it is opened."""
         self._file = file
+        self._workers = RunWorkers(path)
         self._most_runs = most_runs
         self._most_bytes = most_bytes
         self._kept = timedelta(days=keep_days)
         self._clock = clock
         self._slack = max(1, most_runs // _SLACK)
-        self._last = self._file.write(self._prune)
+        self._begun = 0
+        self._file.write(self._prune)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="run-traces")
         self._under_way: dict[str, tuple[int, RunTrace]] = {}
         self._waiting: dict[str, tuple[int, RunTrace]] = {}
         self._something_waits = asyncio.Event()
+        self._enough_waits = asyncio.Event()
         self._feed = RunFeed()
         self._has_lost = False
         self._closed = False
@@ -69,9 +86,9 @@ class SqlRunStore:
 
     def note_begin(self, run: RunTrace) -> None:
         """Register a running trace, queue it for writing and notify followers."""
-        self._last += 1
-        self._under_way[run.id] = (self._last, run)
-        self._put(self._last, run)
+        self._begun += 1
+        self._under_way[run.id] = (self._begun, run)
+        self._put(self._begun, run)
 
     def note_node(self, run: RunTrace, node: NodeTrace) -> None:
         """Notify the followers of nodes of the begin, output or end of a node."""
@@ -169,13 +186,14 @@ class SqlRunStore:
         def drop(sql: Sql) -> None:
             sql.run(_QUERIES["drop_old_runs"], before=before)
             sql.run(_QUERIES["drop_old_tokens"], since=since)
+            self._workers.end_lost(sql, now.timestamp())
 
         if self._waiting:
             await self._write_waiting()
         await self._in_thread(lambda: self._file.write(drop))
 
     async def aclose(self) -> None:
-        """Write the waiting runs, and end the feeds. May be called again."""
+        """Write the waiting runs, end those still under way, and the feeds. May be called again."""
         if self._closed:
             return
         self._closed = True
@@ -183,7 +201,7 @@ class SqlRunStore:
         self._feed.close()
         await self._write_waiting()
         try:
-            await self._in_thread(self._file.close)
+            await self._in_thread(self._leave)
         finally:
             self._thread.shutdown()
 
@@ -196,55 +214,75 @@ class SqlRunStore:
             self._lose(1)
         self._waiting[run.id] = (number, run)
         self._something_waits.set()
+        if len(self._waiting) == _MOST_GATHERED:
+            self._enough_waits.set()
         if self._feed.followers:
             self._feed.tell(summary_of(run), run.scope)
 
     async def _write_on(self) -> None:
         while True:
-            await self._something_waits.wait()
-            await asyncio.sleep(_GATHERING_S)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(BEAT_S if self._under_way else None):
+                    await self._something_waits.wait()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._enough_waits.wait(), _GATHERING_S)
             await self._write_waiting()
 
     async def _write_waiting(self) -> None:
         """Submit the waiting runs to the thread, which does one task after another."""
         self._something_waits.clear()
-        batch, self._waiting = [self._as_it_stands(*waiting) for waiting in self._waiting.values()], {}
+        self._enough_waits.clear()
+        in_order = sorted(self._waiting.values(), key=itemgetter(0))
+        batch, self._waiting = [self._as_it_stands(run) for _, run in in_order], {}
         under_way = list(self._under_way) if self._has_lost else None
         self._has_lost = False
         try:
             await self._in_thread(lambda: self._file.write(lambda sql: self._write(sql, batch, under_way)))
         except StorageUnavailable as exc:
+            self._workers.note_failure()
             self._lose(len(batch))
             _log.warning("run traces not written", count=len(batch), error=exc.message)
 
-    def _as_it_stands(self, number: int, run: RunTrace) -> tuple[int, RunTrace]:
+    def _as_it_stands(self, run: RunTrace) -> RunTrace:
         """The run to write; a running one, which still changes, without its nodes, which are written at its end."""
-        return number, replace(run, workflows=[]) if run.id in self._under_way else run
+        return replace(run, workflows=[]) if run.id in self._under_way else run
 
-    def _write(self, sql: Sql, batch: Sequence[tuple[int, RunTrace]], under_way: Sequence[str] | None) -> None:
+    def _write(self, sql: Sql, batch: Sequence[RunTrace], under_way: Sequence[str] | None) -> None:
         written_at = self._clock().timestamp()
-        for number, run in batch:
+        tokens: dict[OwnerDay, list[int]] = {}
+        self._workers.note_own(sql, written_at)
+        for run in batch:
             try:
                 row = row_of(run)
             except (TypeError, ValueError, RecursionError) as exc:  # one invalid trace must not lose the others
                 _log.error("run trace not written", run=run.id, kind=type(exc).__name__)
                 continue
-            sql.run(_QUERIES["put_run"], **row, number=number, written_at=written_at)
+            sql.run(_QUERIES["put_run"], **row, worker=self._workers.own, written_at=written_at)
             self._undropped_bytes += len(row["trace"])
-            if run.status != "running" and (row["input_tokens"] or row["output_tokens"]):
-                sql.run(_QUERIES["add_tokens"], **tokens_in(row))
+            if run.status != "running":
+                add_tokens(tokens, row)
+        for day, (sent, received) in sorted(tokens.items()):  # in one order: no two writers wait for each other
+            sql.run(_QUERIES["add_tokens"], **day._asdict(), input_tokens=sent, output_tokens=received)
         if under_way is not None:
-            _end_lost(sql, under_way)
+            self._workers.end_lost(sql, written_at, under_way)
         self._undropped += len(batch)
         is_due = self._undropped >= self._slack or self._undropped_bytes >= self._most_bytes // _SLACK
         if is_due:
             self._drop(sql)
 
-    def _prune(self, sql: Sql) -> int:
-        """Prune at the start, when no run is running; the number of the newest run."""
-        _end_lost(sql, ())
+    def _prune(self, sql: Sql) -> None:
+        self._workers.end_lost(sql, self._clock().timestamp())
         self._drop(sql)
-        return int(sql.row(_QUERIES["newest_number"])[0])
+
+    def _leave(self) -> None:
+        try:
+            self._file.write(lambda sql: self._workers.leave(sql, self._clock().timestamp()))
+        except StorageUnavailable as exc:
+            _log.warning("end of runs under way not written", error=exc.message)
+        try:
+            self._file.close()
+        finally:
+            self._workers.let_go()
 
     def _drop(self, sql: Sql) -> None:
         sql.run(_QUERIES["drop_first_runs"], most=self._most_runs)
@@ -319,10 +357,6 @@ class NoRuns:
 
     async def aclose(self) -> None:
         """Nothing."""
-
-
-def _end_lost(sql: Sql, under_way: Sequence[str]) -> None:
-    sql.run(_QUERIES["end_lost_runs"], lost=_LOST, under_way=orjson.dumps(list(under_way)).decode())
 
 
 def _numbers(sql: Sql, words: str | None, error: str | None) -> str | None:

@@ -76,7 +76,7 @@ class ImageProcessor(ValueNode[Properties]):
         mark = uuid.uuid4().hex if _PLACE in message else _PLACE
         text = step.fill(message.replace(_PLACE, mark)).replace(mark, descriptions)
         place = len(messages) - 1 if len(messages) > 1 else len(messages)
-        messages.insert(place, text_message("user", text))
+        step.run.turn.messages = [*messages[:place], text_message("user", text), *messages[place:]]
 
 
 def _texts(messages: Sequence[Message]) -> list[Message]:

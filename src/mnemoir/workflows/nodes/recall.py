@@ -53,7 +53,7 @@ class Recall(Node[NodeProperties]):
             _log.warning("memory could not be asked", node=step.definition.title, code=exc.code)
             _log.debug("memory could not be asked", error=exc.message)  # debug only: it may quote messages
             recalled = MemoriesRecalled(count=0, degraded=exc.message, is_failed=True)
-        turn.messages[:] = front.put_before(turn.messages)
+        turn.messages = front.put_before(turn.messages)
         step.trace.memories, step.trace.standing = _trace_of(front.lines), _trace_of(front.former_lines)
         step.output = "\n".join(line.text_with_origin for line in front.lines)
         is_off = turn.trace.memory_skipped == "off" and not recalled.is_failed

@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Drawer, Menu } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { useRef } from 'react';
+import { lazy, Suspense, useRef } from 'react';
 import {
   TbAdjustments,
   TbChecklist,
@@ -16,7 +16,7 @@ import { AddMemoryDialog } from '@/shared/components/AddMemoryDialog';
 import { ForgetMemoriesDialog } from '@/shared/components/ForgetMemoriesDialog';
 import { notifyFailure } from '@/shared/components/notify';
 import { PageFrame } from '@/shared/components/PageFrame';
-import { useMay } from '@/shared/data/access';
+import { ReadOnlyPart, useMay } from '@/shared/data/access';
 import { useWaitingCount } from '@/shared/data/memories/proposals';
 import { useExport } from '@/shared/data/memories/transfer';
 import type { Scope } from '@/shared/data/scope';
@@ -34,6 +34,8 @@ import classes from './MemoriesPage.module.css';
 import { type Place, usePlace } from './place';
 import { SampleBar } from './sample/SampleBar';
 import { Toolbar } from './toolbar/Toolbar';
+
+const Strip = lazy(() => import('./strip/Strip')); // the list is there before
 
 /** What is remembered of a user: looked through, put right, joined, taken along and forgotten. */
 export function MemoriesPage() {
@@ -53,20 +55,30 @@ export function MemoriesPage() {
   };
   const key = `${owner.project} ${owner.user}`;
   return (
-    <PageFrame title="Memories" fill actions={<Actions owner={owner} />} toolbar={<Toolbar place={place} go={go} />}>
-      <div className={classes.list}>
-        <SampleBar place={place} />
-        {place.q && place.by === 'meaning' ? <Found key={key} {...parts} /> : <Listed key={key} {...parts} />}
-      </div>
-      {place.id && (
-        <Opened
-          owner={owner}
-          id={place.id}
-          onDelete={id => deleteThem([id])}
-          onClose={() => go({ id: '' }, { replace: true })}
-        />
-      )}
-    </PageFrame>
+    <ReadOnlyPart value={place.at !== ''}>
+      <PageFrame
+        title="Memories"
+        fill
+        actions={<Actions owner={owner} />}
+        toolbar={<Toolbar place={place} go={go} />}
+      >
+        <div className={classes.list}>
+          <SampleBar place={place} />
+          <Suspense fallback={<div className={classes.strip} />}>
+            <Strip key={`strip ${key}`} place={place} owner={owner} go={go} />
+          </Suspense>
+          {place.q && place.by === 'meaning' ? <Found key={key} {...parts} /> : <Listed key={key} {...parts} />}
+        </div>
+        {place.id && (
+          <Opened
+            owner={owner}
+            id={place.id}
+            onDelete={id => deleteThem([id])}
+            onClose={() => go({ id: '' }, { replace: true })}
+          />
+        )}
+      </PageFrame>
+    </ReadOnlyPart>
   );
 }
 

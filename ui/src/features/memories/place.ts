@@ -16,6 +16,11 @@ export interface Place {
   origin: Conditions['origin'];
   /** Days back; "" for any. */
   age: string;
+  /** What was learned from one day (UTC) on, and before another, as YYYY-MM-DD; "" for any. */
+  from: string;
+  until: string;
+  /** The day at whose end it is looked at; "" for now. */
+  at: string;
   source: string;
   hidden: Conditions['hidden'];
   order: Conditions['order'];
@@ -30,6 +35,9 @@ const DEFAULTS = {
   kind: '',
   origin: '',
   age: '',
+  from: '',
+  until: '',
+  at: '',
   source: '',
   hidden: 'without',
   order: 'created_desc',
@@ -61,6 +69,12 @@ export function usePlace() {
   return { place, go };
 }
 
+const DAYS = ['from', 'until', 'at'];
+const isDay = (text: string) => /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text));
+
+/** The last instant of a day that is looked at; "" for now. */
+export const instantAt = (day: string) => day && `${day}T23:59:59.999Z`;
+
 function readPlace(params: URLSearchParams, here: { user: string; project: string }): Place {
   const found: Record<string, string> = { ...DEFAULTS, user: here.user, project: here.project };
   for (const name of Object.keys(found)) {
@@ -69,6 +83,7 @@ function readPlace(params: URLSearchParams, here: { user: string; project: strin
     if (value !== null && (!allowed || allowed.includes(value))) found[name] = value;
   }
   if (!/^\d{1,5}$/.test(found.age ?? '')) found.age = '';
+  for (const name of DAYS) if (!isDay(found[name] ?? '')) found[name] = '';
   return found as unknown as Place;
 }
 
@@ -92,12 +107,14 @@ const DAY_MS = 86_400_000;
 export function conditionsOf(place: Place, now: number): Conditions {
   const since = place.age
     ? new Date(Math.floor(now / 60_000) * 60_000 - Number(place.age) * DAY_MS).toISOString()
-    : '';
+    : place.from;
   return {
     kind: place.kind,
     origin: place.origin,
     since,
-    source: place.source,
+    until: place.until,
+    at: instantAt(place.at),
+    source: place.at ? '' : place.source, // where it was learned is known of the present alone
     words: place.by === 'words' ? place.q : '',
     hidden: place.hidden,
     order: place.order,
@@ -105,6 +122,6 @@ export function conditionsOf(place: Place, now: number): Conditions {
 }
 
 /** Whether conditions leave some memories out. */
-export function isNarrowed({ kind, origin, age, source, hidden }: Place): boolean {
-  return kind !== '' || origin !== '' || age !== '' || source !== '' || hidden !== 'without';
+export function isNarrowed({ kind, origin, age, from, until, source, hidden }: Place): boolean {
+  return [kind, origin, age, from, until, source].some(Boolean) || hidden !== 'without';
 }

@@ -5,20 +5,26 @@ export type Counted = Exclude<keyof GrowthDay, 'day'>;
 /** Counts of one or two things a day. */
 export interface Series {
   title: string;
-  parts: readonly { member: Counted; name: string; color: string }[];
+  parts: readonly { member: Counted; name: string; color: string; token: string }[];
 }
 
-const FIRST = 'var(--accent)';
-const SECOND = 'var(--second)';
+const FIRST = '--accent';
+const SECOND = '--second';
 
 export const SERIES: readonly Series[] = [
-  { title: 'Memories a day', parts: [{ member: 'memories', name: 'Memories', color: FIRST }] },
-  { title: 'Messages a day', parts: [{ member: 'messages', name: 'Messages', color: FIRST }] },
+  {
+    title: 'Memories a day',
+    parts: [{ member: 'memories', name: 'Memories', color: `var(${FIRST})`, token: FIRST }],
+  },
+  {
+    title: 'Messages a day',
+    parts: [{ member: 'messages', name: 'Messages', color: `var(${FIRST})`, token: FIRST }],
+  },
   {
     title: 'Model tokens a day',
     parts: [
-      { member: 'input_tokens', name: 'In', color: FIRST },
-      { member: 'output_tokens', name: 'Out', color: SECOND },
+      { member: 'input_tokens', name: 'In', color: `var(${FIRST})`, token: FIRST },
+      { member: 'output_tokens', name: 'Out', color: `var(${SECOND})`, token: SECOND },
     ],
   },
 ];

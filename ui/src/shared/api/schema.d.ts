@@ -1368,6 +1368,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/memories/{user_id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How many of one user's memories are of each week, by origin */
+        get: operations["timeline_api_memories__user_id__timeline_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/memories/search": {
         parameters: {
             query?: never;
@@ -6803,6 +6820,18 @@ export interface components {
             text: string;
         };
         /**
+         * Timeline
+         * @description The weeks in which something was learned or last changed, oldest first. `undated` memories name no time.
+         */
+        Timeline: {
+            /** Weeks */
+            weeks: components["schemas"]["Week"][];
+            /** Total */
+            total: number;
+            /** Undated */
+            undated: number;
+        };
+        /**
          * TokenUsage
          * @description The tokens the model used.
          */
@@ -7047,6 +7076,22 @@ export interface components {
             passkey: components["schemas"]["PasskeyWay"];
             /** Oidc */
             oidc: components["schemas"]["Issuer"][];
+        };
+        /**
+         * Week
+         * @description One week, which begins on the Monday `week` (UTC).
+         *
+         *     `learned` counts the memories first stored in it by origin, `changed` those whose last change was in it.
+         */
+        Week: {
+            /** Week */
+            week: string;
+            /** Learned */
+            learned: {
+                [key: string]: number;
+            };
+            /** Changed */
+            changed: number;
         };
         /**
          * WindowAnswer
@@ -11516,16 +11561,19 @@ export interface operations {
                 /** @description 0 means 1000 */
                 limit?: number;
                 offset?: number;
+                order?: "created_desc" | "created_asc" | "updated_desc" | "updated_asc";
+                /** @description `next` of the page before */
+                cursor?: string | null;
                 /** @description ISO 8601: what was current then instead of what is now */
                 at?: string | null;
                 kind?: ("fact" | "message") | null;
                 /** @description where its words come from */
                 origin?: ("user" | "assistant" | "tool" | "document" | "import" | "api" | "person") | null;
-                /** @description ISO 8601, of the time that `order` goes by */
+                /** @description ISO 8601, of the time that the list goes by */
                 since?: string | null;
-                /** @description ISO 8601, of the time that `order` goes by */
+                /** @description ISO 8601, of the time that the list goes by */
                 until?: string | null;
-                /** @description the conversation it was learned in */
+                /** @description the conversation it was learned in; not with `at` */
                 source?: string | null;
                 /** @description all of these words stand in it, in whatever case */
                 q?: string | null;
@@ -11533,9 +11581,6 @@ export interface operations {
                 id?: string[] | null;
                 /** @description what has decayed or expired */
                 hidden?: "without" | "with" | "only";
-                order?: "created_desc" | "created_asc" | "updated_desc" | "updated_asc";
-                /** @description `next` of the page before */
-                cursor?: string | null;
                 /** @description memories of this agent alone */
                 agent_id?: string | null;
                 /** @description memories of this application alone */
@@ -12220,6 +12265,65 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LearnedFrom"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    timeline_api_memories__user_id__timeline_get: {
+        parameters: {
+            query?: {
+                /** @description ISO 8601: what was current then instead of what is now */
+                at?: string | null;
+                kind?: ("fact" | "message") | null;
+                /** @description where its words come from */
+                origin?: ("user" | "assistant" | "tool" | "document" | "import" | "api" | "person") | null;
+                /** @description ISO 8601, of the time that the list goes by */
+                since?: string | null;
+                /** @description ISO 8601, of the time that the list goes by */
+                until?: string | null;
+                /** @description the conversation it was learned in; not with `at` */
+                source?: string | null;
+                /** @description all of these words stand in it, in whatever case */
+                q?: string | null;
+                /** @description these alone; may be repeated */
+                id?: string[] | null;
+                /** @description what has decayed or expired */
+                hidden?: "without" | "with" | "only";
+                /** @description memories of this agent alone */
+                agent_id?: string | null;
+                /** @description memories of this application alone */
+                app_id?: string | null;
+                /** @description memories of this run alone */
+                run_id?: string | null;
+                /** @description a JSON object: memories whose metadata have its members, by value or one of a list */
+                metadata?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Timeline"];
                 };
             };
             /** @description An error, with its code */

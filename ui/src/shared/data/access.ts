@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { createContext, useContext } from 'react';
 import { client, isBySession, unwrap } from '@/shared/api/client';
 import { apiKey, dropKey, keepKey } from '@/shared/api/key';
 import type { components } from '@/shared/api/schema';
@@ -58,9 +59,14 @@ export function useMe(): Me {
   return useCaller().data ?? ANYBODY;
 }
 
-/** What the caller may do. */
+const ReadOnly = createContext(false);
+/** Whether what is shown below it is for looking alone, whatever the caller may do otherwise. */
+export const ReadOnlyPart = ReadOnly.Provider;
+
+/** What the caller may do here. */
 export function useMay(): Me['may'] {
-  return useMe().may;
+  const { may } = useMe();
+  return useContext(ReadOnly) ? { ...may, write: false, admin: false } : may;
 }
 
 /** `headers` take the place of those that requests have otherwise. */

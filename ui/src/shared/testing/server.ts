@@ -21,6 +21,7 @@ export const server = setupServer(
     HttpResponse.json({ version: '0.0.0', project: 'default', user: 'user', needs_key: false }),
   ),
   http.get('*/api/memories', () => HttpResponse.json({ results: [], total: 0, next: null })),
+  http.get('*/api/memories/:user/timeline', () => HttpResponse.json({ weeks: [], total: 0, undated: 0 })),
   http.get('*/api/runs', () => HttpResponse.json({ results: [], next: null })),
   http.get('*/api/auth', () => HttpResponse.json(NOBODY)),
   http.get('*/api/workflows', () => HttpResponse.json({ root: null, users: [], models: [], files: [] })),

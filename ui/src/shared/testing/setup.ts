@@ -20,6 +20,18 @@ Object.defineProperty(document, 'fonts', { configurable: true, value: new EventT
 Element.prototype.scrollIntoView = () => undefined;
 Element.prototype.checkVisibility = () => true;
 Object.assign(URL, { createObjectURL: () => 'blob:here', revokeObjectURL: () => undefined });
+// pictures are drawn on it, and nobody looks at them here
+const nothing: unknown = new Proxy(() => undefined, { get: (_, name) => (name === 'width' ? 0 : nothing) });
+HTMLCanvasElement.prototype.getContext = () => nothing as null;
+Object.assign(window, {
+  Path2D: class {
+    rect() {}
+    moveTo() {}
+    lineTo() {}
+    arc() {}
+    closePath() {}
+  },
+});
 // rows of virtual lists are laid out by these
 for (const [side, value] of Object.entries({
   offsetHeight: 600,

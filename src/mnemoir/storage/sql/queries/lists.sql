@@ -1,19 +1,27 @@
 -- text: agent, app, by, conversation, kind, origin, place_id, session, tenant
 -- integer: limit, sign
--- real: horizon, now, place_at, since, until
+-- real: at, horizon, now, place_at, since, until
 -- boolean: hidden, place_untimed
 -- texts: ids
 -- integers: seqs
 
+-- part: valid
+CASE WHEN :at IS NULL THEN valid_to IS NULL
+     ELSE (valid_from IS NULL OR valid_from <= :at) AND (valid_until IS NULL OR valid_until > :at) END
+
+-- part: said_by
+coalesce(origin, CASE
+        WHEN kind = 'fact' THEN 'user' WHEN role IN ('assistant', 'tool', 'document') THEN role
+        WHEN role = 'function' THEN 'tool' ELSE 'api' END)
+
 -- part: wanted
--- The current memories of a scope that meet every condition given; by index memories_by_age.
-scope_id = :scope_id AND valid_to IS NULL
+-- The memories of a scope that are current, or were at an instant, and meet every condition given; by index
+-- memories_by_age.
+scope_id = :scope_id AND {valid}
 AND (:agent IS NULL OR agent = :agent) AND (:app IS NULL OR app = :app)
 AND (:conversation IS NULL OR conversation = :conversation)
 AND (:kind IS NULL OR kind = :kind)
-AND (:origin IS NULL OR :origin = coalesce(origin, CASE
-        WHEN kind = 'fact' THEN 'user' WHEN role IN ('assistant', 'tool', 'document') THEN role
-        WHEN role = 'function' THEN 'tool' ELSE 'api' END))
+AND (:origin IS NULL OR :origin = {said_by})
 AND (:hidden IS NULL OR :hidden = ((:horizon IS NOT NULL AND coalesce(effective_at < :horizon, FALSE))
                                    OR coalesce(expires_at <= :now, FALSE)))
 AND (:since IS NULL OR CASE :by WHEN 'updated' THEN effective_at ELSE said_at END >= :since)
@@ -48,13 +56,21 @@ SELECT count(*) FROM memories WHERE {wanted};
 -- Their numbers, unsorted.
 SELECT seq FROM memories WHERE {wanted};
 
+-- name: weeks
+-- How many of what is wanted there are of each origin by the week of their first and of their last time, where that is
+-- later; unsorted. Weeks begin on Monday (UTC) and are counted from 1970-01-05; NULL for no time.
+SELECT CAST(floor((said_at / 86400 - 4) / 7) AS integer),
+       CASE WHEN effective_at > said_at THEN CAST(floor((effective_at / 86400 - 4) / 7) AS integer) END,
+       {said_by}, count(*)
+  FROM memories WHERE {wanted} GROUP BY 1, 2, 3;
+
 -- name: texts
--- Numbers and texts of the current memories of a scope, in no order.
-SELECT seq, text FROM memories WHERE scope_id = :scope_id AND valid_to IS NULL;
+-- Numbers and texts of the memories of a scope that are current or were at an instant, in no order.
+SELECT seq, text FROM memories WHERE scope_id = :scope_id AND {valid};
 
 -- name: metadata_of_each
--- Numbers and metadata of the current memories of a scope that have any, in no order.
-SELECT seq, metadata FROM memories WHERE scope_id = :scope_id AND valid_to IS NULL AND metadata IS NOT NULL;
+-- Numbers and metadata of those that have any, in no order.
+SELECT seq, metadata FROM memories WHERE scope_id = :scope_id AND {valid} AND metadata IS NOT NULL;
 
 -- name: learned_in
 -- The memories of a scope that were made or changed by what was said in a session, unsorted.

@@ -6,6 +6,7 @@ import { CopyButton } from '@/shared/components/CopyButton';
 import { MemoryEditor } from '@/shared/components/MemoryEditor';
 import { notifyFailure } from '@/shared/components/notify';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
+import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
 import { useMay } from '@/shared/data/access';
 import { useEditMemory, useRestoreMemory } from '@/shared/data/memories/change';
@@ -131,6 +132,12 @@ function Confirm({ owner, memory }: { owner: Scope; memory: ListedMemory }) {
 function TakeBack({ owner, memory }: { owner: Scope; memory: ListedMemory }) {
   const restore = useRestoreMemory(owner);
   const mayWrite = useMay().write;
+  if (memory.valid_to !== undefined)
+    return (
+      <Text size="sm" c="dimmed">
+        This held until <Time value={memory.valid_to} />.
+      </Text>
+    );
   return (
     <Group gap="xs">
       <Text size="sm" c="dimmed">

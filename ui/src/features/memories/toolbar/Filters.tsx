@@ -70,7 +70,7 @@ export function Filters({ place, isSearch, go }: FiltersProps) {
         label="Age"
         data={ages}
         value={place.age}
-        onChange={event => go({ age: event.currentTarget.value })}
+        onChange={event => go({ age: event.currentTarget.value, from: '', until: '' })}
       />
       <NativeSelect
         size="xs"
@@ -88,7 +88,7 @@ export function Filters({ place, isSearch, go }: FiltersProps) {
           onChange={event => go({ order: event.currentTarget.value as Place['order'] })}
         />
       )}
-      {isSearch && place.age && (
+      {isSearch && (place.age || place.from || place.until) && (
         <NativeSelect
           size="xs"
           label="Age since"

@@ -19,7 +19,8 @@ interface ToolbarProps {
 export function Toolbar({ place, go }: ToolbarProps) {
   const isSearch = place.q !== '' && place.by === 'meaning';
   const count =
-    [place.kind, place.origin, place.age, place.source].filter(Boolean).length + Number(place.hidden !== 'without');
+    [place.kind, place.origin, place.age || place.from || place.until, place.source].filter(Boolean).length +
+    Number(place.hidden !== 'without');
   const { shown, open, close } = useDialog<'remove'>();
   const may = useMay();
   const hasSource = place.origin !== '' || place.source !== '';

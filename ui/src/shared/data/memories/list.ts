@@ -16,6 +16,9 @@ export interface Conditions {
   kind: '' | 'fact' | 'message';
   origin: '' | Origin;
   since: string;
+  until: string;
+  /** The instant that is looked at; "" for now. */
+  at: string;
   source: string;
   words: string;
   hidden: 'without' | 'with' | 'only';
@@ -50,7 +53,7 @@ const pageOf = (query: Query, signal: AbortSignal) =>
 
 /** The memories that meet the conditions, page by page. */
 export function useMemoryList(scope: Scope, conditions: Conditions, enabled: boolean) {
-  const { kind, origin, since, source, words, hidden, order } = conditions;
+  const { kind, origin, since, until, at, source, words, hidden, order } = conditions;
   const list = useInfiniteQuery({
     queryKey: [...keys.list(scope), conditions],
     queryFn: ({ pageParam, signal }) => {
@@ -62,6 +65,8 @@ export function useMemoryList(scope: Scope, conditions: Conditions, enabled: boo
         ...(kind && { kind }),
         ...(origin && { origin }),
         ...(since && { since }),
+        ...(until && { until }),
+        ...(at && { at }),
         ...(source && { source }),
         ...(words && { q: words }),
         ...(pageParam && { cursor: pageParam }),
@@ -132,14 +137,17 @@ export function useIsSearching(scope: Scope): boolean {
   return useIsFetching({ queryKey: keys.found(scope) }) > 0;
 }
 
-function explained({ kind, origin, since, source, hidden, order }: Conditions) {
+function explained({ kind, origin, since, until, at, source, hidden, order }: Conditions) {
+  if (at) return { limit: MOST_FOUND, explain: true, at }; // which goes with no condition
   return {
     limit: MOST_FOUND,
     explain: true,
     hidden,
     ...(kind && { kind }),
     ...(origin && { origin }),
-    ...(since && { since, by: isByChange(order) ? ('updated' as const) : ('created' as const) }),
+    ...(since && { since }),
+    ...(until && { until }),
+    ...((since || until) && { by: isByChange(order) ? ('updated' as const) : ('created' as const) }),
     ...(source && { source }),
   };
 }

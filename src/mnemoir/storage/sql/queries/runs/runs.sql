@@ -1,35 +1,52 @@
 -- text: before_id, category, conversation, day, error, id, lost, model, project, question, since, started_at, status
--- text: tenant, trace, user, user_id, workflow
--- integer: input_tokens, limit, memories, most, most_bytes, nodes, number, output_tokens, standing, stream
+-- text: tenant, trace, user, user_id, worker, workflow
+-- integer: input_tokens, limit, memories, most, most_bytes, nodes, output_tokens, standing, stream
 -- integer: tokens_counted
--- real: before, duration_ms, first_token_ms, written_at
--- texts: projects, under_way
+-- real: before, duration_ms, first_token_ms, now, until_s, written_at
+-- texts: gone, projects, under_way
 -- integers: numbers
 
 -- name: put_run
--- Insert or replace a run.
+-- Insert a run behind all others, or replace it in its place.
 INSERT INTO runs
     (number, id, written_at, started_at, status, question, user, tenant, project, user_id, conversation, model, stream,
      workflow, category, first_token_ms, duration_ms, nodes, memories, standing, input_tokens, output_tokens,
-     tokens_counted, error, trace)
+     tokens_counted, error, worker, trace)
 VALUES
-    (:number, :id, :written_at, :started_at, :status, :question, :user, :tenant, :project, :user_id, :conversation,
+    (coalesce((SELECT number FROM runs WHERE id = :id), (SELECT {next runs.number})), :id, :written_at, :started_at, :status, :question, :user, :tenant, :project, :user_id, :conversation,
      :model, :stream, :workflow, :category, :first_token_ms, :duration_ms, :nodes, :memories, :standing,
-     :input_tokens, :output_tokens, :tokens_counted, :error, :trace)
-ON CONFLICT (number) DO UPDATE
-    SET id = excluded.id, written_at = excluded.written_at, started_at = excluded.started_at, status = excluded.status,
+     :input_tokens, :output_tokens, :tokens_counted, :error, :worker, :trace)
+ON CONFLICT (id) DO UPDATE
+    SET written_at = excluded.written_at, started_at = excluded.started_at, status = excluded.status,
         question = excluded.question, user = excluded.user, tenant = excluded.tenant, project = excluded.project,
         user_id = excluded.user_id, conversation = excluded.conversation, model = excluded.model,
         stream = excluded.stream, workflow = excluded.workflow, category = excluded.category,
         first_token_ms = excluded.first_token_ms, duration_ms = excluded.duration_ms, nodes = excluded.nodes,
         memories = excluded.memories, standing = excluded.standing, input_tokens = excluded.input_tokens,
         output_tokens = excluded.output_tokens,
-        tokens_counted = excluded.tokens_counted, error = excluded.error, trace = excluded.trace;
+        tokens_counted = excluded.tokens_counted, error = excluded.error,
+        worker = excluded.worker, trace = excluded.trace;
+
+-- name: running_workers
+-- The workers that have runs under way, and whether each is known to work; by looking at all.
+SELECT DISTINCT runs.worker, workers.name IS NOT NULL
+  FROM runs LEFT JOIN workers ON workers.name = runs.worker AND workers.until > {clock now}
+ WHERE status = 'running';
 
 -- name: end_lost_runs
--- Note that runs whose end was never written down are over, but for those in the JSON list of ids; by looking at all.
+-- Note that runs whose end was never written down are over: those of the workers that are gone, and of one worker all
+-- but those in the JSON list of ids. By looking at all.
 UPDATE runs SET status = 'failed', error = :lost
- WHERE status = 'running' AND id {not in under_way};
+ WHERE status = 'running' AND (worker {in gone} OR worker = :worker AND id {not in under_way});
+
+-- name: note_worker
+-- Note that a worker works, for some seconds from now on.
+INSERT INTO workers (name, until) VALUES (:worker, {clock now} + :until_s)
+ON CONFLICT (name) DO UPDATE SET until = excluded.until;
+
+-- name: drop_workers
+-- Forget one worker, and those not known to work any more.
+DELETE FROM workers WHERE name = :worker OR until <= {clock now};
 
 -- name: drop_old_runs
 -- Delete runs written before a time; by looking at all.
@@ -44,10 +61,6 @@ DELETE FROM runs WHERE number <= (SELECT max(number) FROM runs) - :most;
 DELETE FROM runs WHERE number <= (
     SELECT max(number) FROM (SELECT number, sum(octet_length(trace)) OVER (ORDER BY number DESC) AS bytes FROM runs) AS sizes
      WHERE bytes > :most_bytes);
-
--- name: newest_number
--- The number of the run that began last; one row, 0 when there is none; by the primary key.
-SELECT coalesce(max(number), 0) FROM runs;
 
 -- name: count_runs
 -- How many runs are kept; one row.

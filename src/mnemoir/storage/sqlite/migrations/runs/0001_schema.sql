@@ -31,8 +31,16 @@ CREATE TABLE runs (
     output_tokens INTEGER NOT NULL,
     tokens_counted INTEGER NOT NULL,
     error TEXT,
+    worker TEXT NOT NULL,
     trace TEXT NOT NULL
 ) STRICT;
+
+-- The processes that have runs under way, by the name in `runs.worker`, and until when they are known to work, in
+-- seconds since 1970. The file that each holds tells it sooner to those who see it.
+CREATE TABLE workers (
+    name TEXT PRIMARY KEY,
+    until REAL NOT NULL
+) STRICT, WITHOUT ROWID;
 
 -- The tokens of each user's runs by day, which outlive the runs.
 CREATE TABLE tokens (
