@@ -31,6 +31,7 @@ from mnemoir.storage.sql.access.audit_log import SqlAuditLog, append
 
 _AUDIT = "audit"  # the purpose of the key of the audit log's chain
 NO_KEYS_LEFT = "has neither keys nor people any more"  # of a file that must be there
+_LOOKED_EVERY_S = 1.0  # at a file: two looks cost more than all else of recognising a key
 _MOST_KEPT = 10_000
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -79,7 +80,16 @@ class AccessFile:
         self._version = 0
         self.credentials = Credentials()  # as of the last look
         self._notes = ThreadPoolExecutor(1, thread_name_prefix="key-use")
+        self._warming: list[Callable[[], object]] = []
+        if self._place.is_remote:
+            self._file = self._place.open()
+            self._place.follow(self._note_change)
         self._look()
+
+    @property
+    def name(self) -> str:
+        """What errors call it."""
+        return self._place.name
 
     @property
     def version(self) -> int:
@@ -97,6 +107,12 @@ class AccessFile:
     def is_remote(self) -> bool:
         """Whether to look something up may take as long as a network does."""
         return self._place.is_remote
+
+    def warm(self, work: Callable[[], object]) -> None:
+        """Run `work`, which looks up what the loop asks for, now and behind each change, where that may take long."""
+        if self._place.is_remote:
+            self._warming.append(work)
+            work()
 
     def look(self, *, now: bool = False) -> None:
         """Notice changes, if the last look was a second ago; a look `now` misses nothing."""
@@ -141,7 +157,8 @@ class AccessFile:
         if file is not None and self.credentials.were_made and not SqlAuditLog(file).fits(self.secret_for(_AUDIT)):
             raise StorageUnavailable(
                 f"{self._pepper.place} is not the secret that the keys and people of {self._place.name} were made "
-                "with, so none of them is recognised. Put the former one back, from a backup if need be; else make new keys."
+                "with, so none of them is recognised. Put the former one back, from a backup if need be; else make "
+                "new keys."
             )
 
     def soon(self, work: Callable[[], object]) -> None:
@@ -192,23 +209,32 @@ class AccessFile:
     def close(self) -> None:
         """The same; blocks."""
         self._notes.shutdown()
-        with self._lock:
-            if self._file is not None:
-                with suppress(StorageUnavailable):  # the first key or user leaves a mark, else the next look notes it
-                    self._look(now=True)
-                self._file.close()
+        with self._lock, suppress(StorageUnavailable):  # the first key or user leaves a mark, else the next look
+            self._look(now=True)
+        if self._file is not None:  # outside of the lock, as who notes changes may wait for it
+            self._file.close()
+
+    def _note_change(self) -> None:
+        """Read what counts now, in a thread that nobody waits for: what a look needs is then here already."""
+        assert self._file is not None
+        self.credentials = self._credentials_in(self._file)
+        self._version += 1
+        for work in self._warming:
+            work()
 
     def _look(self, *, now: bool = False) -> None:
+        if self._place.is_remote:
+            try:
+                self._place.state()
+            except StorageUnavailable:
+                if self.credentials.were_made:  # who needs no key needs none to be looked up
+                    raise
+            return
         ticks, writes = self._ticks(), 0 if self._file is None else self._file.writes
-        is_recent = writes == self._writes and ticks - self._looked_at < self._place.looked_every_s
+        is_recent = writes == self._writes and ticks - self._looked_at < _LOOKED_EVERY_S
         if is_recent and self.credentials.were_made and not now:
             return
-        try:
-            state = self._place.state()
-        except StorageUnavailable:
-            if self._version and not self.credentials.were_made:  # who needs no key needs none to be looked up
-                return
-            raise
+        state = self._place.state()
         is_gone = self._file is not None and state is None  # also one that was made and lost since the last look
         if state == self._state and not is_gone:
             self._looked_at, self._writes = ticks, writes

@@ -68,7 +68,7 @@ class ApiKeys:
         if parts is None:
             return None
         known = self._known[parts.id]
-        if known.key is None:  # it may have been made a moment ago
+        if known.key is None or not self._file.credentials.were_made:  # it may have been made a moment ago
             self._file.look(now=True)
             known = self._known[parts.id]
         pepper = self._file.pepper if self._file.credentials.were_made else b""

@@ -24,7 +24,6 @@ from mnemoir.access.tenants import Tenants
 from mnemoir.core.data_directory import CACHE
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.owning import Own
-from mnemoir.core.scope import DEFAULT_TENANT
 from mnemoir.settings import Settings
 from mnemoir.storage.databases import Database, DirectoryIdentity
 from mnemoir.storage.sql.engine import Engine
@@ -68,7 +67,7 @@ async def open_access(
 ) -> Access:
     """Open all of it; issuers are asked with the `careful` session. Raises SettingsError and StorageUnavailable.
 
-    `databases` opens keys and people, which must be of the directory of that `identity`; `database` has what was used.
+    `databases` opens keys and people, of the directory of that `identity`; `database` has what was used.
     """
     file = own(await asyncio.to_thread(AccessFile, settings, identity=identity, opener=databases))
     try:
@@ -76,16 +75,15 @@ async def open_access(
     except StorageUnavailable as exc:
         _log.warning(exc.message)
     audit = own(Audit(settings, file))
-    tenants = Tenants(file)
+    tenants, users = await asyncio.to_thread(lambda: (Tenants(file), Users(file)))
     documents = Documents(careful)
-    await asyncio.to_thread(tenants.limits_of, DEFAULT_TENANT)  # each chat asks, also while the database is gone
     spent = own(Spent(SqlUsage(database)))
     await spent.load()
     return Access(
         file=file,
         api_keys=ApiKeys(file),
         tenants=tenants,
-        users=Users(file),
+        users=users,
         sessions=Sessions(settings, file),
         devices=Devices(file),
         passkeys=Passkeys(file),

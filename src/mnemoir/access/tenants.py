@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from mnemoir.access.access_file import AccessFile, LookedUp
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.retention import Retention, checked_retention
-from mnemoir.core.scope import tenant_name
+from mnemoir.core.scope import DEFAULT_TENANT, tenant_name
 from mnemoir.core.usage import Limits, checked_limits
 from mnemoir.storage.sql.access.api_keys import SqlApiKeys, Tenant
 
@@ -20,6 +20,8 @@ class Tenants:
         self._clock = clock
         self._limits = LookedUp(file, self._read_limits)
         self._suspended = LookedUp(file, self._read_suspended)  # by one name for all tenants
+        self._asked_for = {DEFAULT_TENANT}  # the limits of these
+        file.warm(self._look_up)
 
     def all_tenants(self) -> Sequence[Tenant]:
         """All tenants that keys were made for, or that were added, by name."""
@@ -36,7 +38,11 @@ class Tenants:
 
     def limits_of(self, tenant: str) -> Limits:
         """The quotas that a tenant has of its own. Costs as little."""
-        return self._limits[tenant] if self._file.was_there else {}  # without a file not even a look: each chat asks
+        if not self._file.was_there:  # without a file not even a look: each chat asks
+            return {}
+        limits = self._limits[tenant]
+        self._asked_for.add(tenant)
+        return limits
 
     def retention_of(self, tenant: str) -> Retention:
         """For how many days a tenant keeps things, as far as it says."""
@@ -62,6 +68,11 @@ class Tenants:
         SqlApiKeys(self._file.open_or_create()).put_tenant(
             tenant_name(name), self._clock(), suspended=suspended, limits=own, retention=kept, note=note
         )
+
+    def _look_up(self) -> None:
+        self.is_suspended(DEFAULT_TENANT)
+        for tenant in tuple(self._asked_for):
+            self.limits_of(tenant)
 
     def _existing_rows(self) -> SqlApiKeys | None:
         file = self._file.existing()

@@ -86,12 +86,11 @@ class AccessPlace(Protocol):
     def is_remote(self) -> bool:
         """Whether a read or write may take as long as a network does."""
 
-    @property
-    def looked_every_s(self) -> float:
-        """For how many seconds what was found is good enough; 0 where a look costs nothing."""
-
     def state(self, *, now: bool = False) -> object | None:
         """What every write by any process changes; None for no file. It may be half a second old, but not `now`."""
+
+    def follow(self, on_change: Callable[[], None]) -> None:
+        """Call it now, and behind each change by any process, where that `is_remote`; a file has to be looked at."""
 
     def refuse_loss(self, *, was_open: bool) -> None:
         """Raise StorageDamaged for a file that must be there and is not; so must one that `was_open`."""
@@ -335,6 +334,8 @@ class PostgresAndFiles(SqliteFiles):
 
     def access_place(self, path: Path, identity: DirectoryIdentity) -> AccessPlace:
         """Its tables in the same database, made if they are missing."""
+        with storage_errors(path, OSError):
+            prepare_folder(path.parent)
         identity.ensure()
         place: AccessPlace = _driver().open_watched_tables(self._shared_pool(), identity.membership(POSTGRES))
         return place

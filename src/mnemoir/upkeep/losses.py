@@ -179,6 +179,8 @@ def _begin_file(settings: Settings, name: str) -> BegunAnew:
     else:
         kept_as = None if name == POSTGRES else _keep_apart(path)
         identity.release(name)
+        if name == POSTGRES and identity.is_expected(ACCESS_FILE):  # the keys in it are lost too, and told next
+            return BegunAnew(path=path, kept_as=kept_as)
     _note(settings, name)
     return BegunAnew(path=path, kept_as=kept_as)
 

@@ -46,6 +46,7 @@ class Users:
         self._clock = clock
         self._any_as_of = (0, False)
         self._first: tuple[Invitation, int] | None = None  # the open first code, and how many tries it has left
+        file.warm(lambda: self.are_there)
 
     @property
     def are_there(self) -> bool:

@@ -93,6 +93,8 @@ def _folders(settings: Settings, files: DiscussionFiles) -> Mapping[Path, Path |
 async def check_keys(settings: Settings) -> Finding:
     """Check the integrity of the file of keys and of the audit log, and that the pepper of the keys is there."""
     file, pepper = (settings.storage.data_dir / name for name in (ACCESS_FILE, PEPPER_FILE))
+    if settings.storage.dsn is not None:
+        return await asyncio.to_thread(_check_remote_keys, settings)
     if not file.exists():
         return Finding(check="keys", state="ok", found="none were made")
     problems = await asyncio.to_thread(database_problems, file)
@@ -110,6 +112,19 @@ async def check_keys(settings: Settings) -> Finding:
         to_do = "See docs/users-and-keys.md, What is stored."
         return Finding(check="keys", state="fail", found=exc.message, to_do=to_do)
     return Finding(check="keys", state="ok", found=f"{file}, {file.stat().st_size // 1024} KiB, whole")
+
+
+def _check_remote_keys(settings: Settings) -> Finding:
+    """That keys in another database can be looked up, and that the pepper is theirs."""
+    try:
+        with closing(AccessFile(settings)) as file:
+            if not file.credentials.were_made:
+                return Finding(check="keys", state="ok", found="none were made")
+            file.check_pepper()
+            return Finding(check="keys", state="ok", found=f"in {file.name}")
+    except StorageUnavailable as exc:
+        to_do = "See docs/users-and-keys.md, What is stored."
+        return Finding(check="keys", state="fail", found=exc.message, to_do=to_do)
 
 
 def _check_pepper(settings: Settings) -> None:

@@ -6,6 +6,7 @@ as they do over a file, and what one of them read in its transaction stays true 
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 from mnemoir.core.errors import StorageUnavailable
@@ -30,22 +31,25 @@ def open_watched_tables(dsn: str | Pool, membership: Membership | None = None) -
 
 
 class WatchedTables(SharedTables):
-    """The tables of who may call. A thread reads the number twice a second; it ends when they are closed."""
+    """The tables of who may call. A thread reads the number twice a second, until they are closed."""
 
     is_remote = True
-    looked_every_s = 0.0  # what the thread found costs nothing
 
     def __init__(self, pool: Pool, open_sql: OpenSql) -> None:
-        """Reads the number. Raises StorageUnavailable."""
         super().__init__(pool, open_sql)
         self.writes = 0
-        self._entry = threading.Lock()
-        self._number = 0
+        self._entry = threading.Lock()  # nobody takes it on whom others wait
+        self._number = -1
+        self._on_change: Callable[[], None] = lambda: None
         self._failure: StorageUnavailable | None = None
         self._is_ending = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="access-version", daemon=True)
+
+    def follow(self, on_change: Callable[[], None]) -> None:
+        """Call it now, in this thread, and behind each change. Raises StorageUnavailable, and then closes these."""
+        self._on_change = on_change
         try:
-            self._read_number()
+            self._look()
         except BaseException:
             super().close()
             raise
@@ -53,27 +57,26 @@ class WatchedTables(SharedTables):
 
     def write(self, work: Callable[[Sql], T]) -> T:
         """The result of `work` in a transaction that no other writer of these tables runs beside."""
-        number = 0
 
         def change(sql: Sql) -> T:
-            nonlocal number
-            number = sql.value(_QUERIES["change"])
+            sql.run(_QUERIES["change"])
             return work(sql)
 
         try:
             result = super().write(change)
         finally:
             self.writes += 1
-        self._note(number)
+        with suppress(StorageUnavailable):  # it is written; whoever asks is told so
+            self._look()
         return result
 
     def state(self, *, now: bool = False) -> object:
-        """What every write by any process changes, as the thread read it last, or as it is `now`, which blocks.
+        """The number, as the thread read it last, or as it is `now`, which blocks.
 
         Raises StorageUnavailable while the database gives no answer.
         """
         if now:
-            self._read_number()
+            self._look()
         if self._failure is not None:
             raise self._failure
         return self._number
@@ -88,20 +91,23 @@ class WatchedTables(SharedTables):
     def close(self) -> None:
         """Close them. May be called again."""
         self._is_ending.set()
-        self._thread.join()
+        if self._thread.is_alive():
+            self._thread.join()
         super().close()
 
     def _watch(self) -> None:
         while not self._is_ending.wait(_LOOKED_EVERY_S):
-            try:
-                self._read_number()
-            except StorageUnavailable as exc:
-                self._failure = exc
+            with suppress(StorageUnavailable):  # whoever asks is told so
+                self._look()
 
-    def _read_number(self) -> None:
-        self._note(self.read(lambda sql: sql.value(_QUERIES["version"])) or 0)
+    def _look(self) -> None:
+        try:
+            with self._entry:
+                number = self.read(lambda sql: sql.value(_QUERIES["version"])) or 0
+                if number != self._number:
+                    self._on_change()
+                    self._number = number
+        except StorageUnavailable as exc:
+            self._failure = exc
+            raise
         self._failure = None
-
-    def _note(self, number: int) -> None:
-        with self._entry:  # a look that began before a write may end behind it
-            self._number = max(self._number, number)

@@ -1,5 +1,6 @@
 """Where the file of tenants, keys and people lies, which need not be there yet."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from mnemoir.core.errors import StorageDamaged
@@ -14,7 +15,6 @@ class AccessFilePlace:
     """The place of one directory."""
 
     is_remote = False
-    looked_every_s = 1.0  # two looks at a file cost more than all else of recognising a key
 
     def __init__(self, path: Path, identity: DirectoryIdentity) -> None:
         self.name = str(path)
@@ -25,6 +25,9 @@ class AccessFilePlace:
         """What every write by any process changes; None without a file."""
         state = file_state(self._path)
         return None if state[0] is None else state
+
+    def follow(self, on_change: Callable[[], None]) -> None:
+        """Nothing."""
 
     def refuse_loss(self, *, was_open: bool) -> None:
         """Raise StorageDamaged for a file that must be there and is missing, or empty."""
