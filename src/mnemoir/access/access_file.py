@@ -32,6 +32,7 @@ from mnemoir.storage.sql.access.audit_log import SqlAuditLog, append
 _AUDIT = "audit"  # the purpose of the key of the audit log's chain
 NO_KEYS_LEFT = "has neither keys nor people any more"  # of a file that must be there
 _LOOKED_EVERY_S = 1.0  # at a file: two looks cost more than all else of recognising a key
+_NEVER_LOOKED_AT = object()
 _MOST_KEPT = 10_000
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -76,7 +77,7 @@ class AccessFile:
         self._writes = 0  # of this process, when the file was looked at
         self._lock = threading.Lock()
         self._file: CountedFile | None = None
-        self._state: object | None = None
+        self._state: object | None = _NEVER_LOOKED_AT
         self._version = 0
         self.credentials = Credentials()  # as of the last look
         self._notes = ThreadPoolExecutor(1, thread_name_prefix="key-use")
