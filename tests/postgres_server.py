@@ -78,6 +78,12 @@ class PostgresServer:
         """All that a database holds, as text, in the way that docs/storage.md tells its owner."""
         return self._run("pg_dump", "--enable-row-security", "--inserts", dsn, PGOPTIONS="-c mnemoir.all=on")
 
+    def put_back(self, dsn: str, dump: str) -> None:
+        """Have a database hold what it held when it was dumped."""
+        file = self.folder / "dump.sql"
+        file.write_text(f"DROP SCHEMA mnemoir CASCADE;\n{dump}")
+        self._run("psql", "-q", "-v", "ON_ERROR_STOP=1", "-f", file, dsn, PGOPTIONS="-c mnemoir.all=on")
+
     def stop(self) -> None:
         """End it, and remove its files."""
         if (self._data / "postmaster.pid").exists():

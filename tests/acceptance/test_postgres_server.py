@@ -124,6 +124,24 @@ def test_what_was_said_is_encrypted_behind_a_restart_and_plain_again_behind_anot
         assert sorted(texts_of(server)) == ["Drinks green tea", "Lives in Graz"]
 
 
+def test_a_dump_of_before_an_erasure_brings_nobody_back(tmp_path):
+    dsn, database = servers.database_of(18, tmp_path), servers.of(18)
+    with served(tmp_path, dsn) as server:
+        for user in ("anna", "ben"):
+            ask(server, "POST", "/api/memories", TEA | {"user_id": user})
+    before = database.dump(dsn)
+    with served(tmp_path, dsn) as server:
+        chat(server, "I live in Graz.")
+        ask(server, "POST", "/api/subjects/anna/erase")
+        chat(server, "I am back.")
+    database.put_back(dsn, before)
+    assert "green tea" in database.dump(dsn)
+    with served(tmp_path, dsn) as server:
+        assert (texts_of(server), texts_of(server, "ben")) == ([], ["Drinks green tea"])
+        talks = ask(server, "GET", "/api/conversations?user_id=anna")["results"]
+        assert len(talks) == 1  # of now, and so not taken again
+
+
 def test_the_doctor_says_whether_the_database_answers(tmp_path):
     dsn = servers.database_of(18, tmp_path)
     assert "the PostgreSQL database answers" in command(tmp_path, dsn, "doctor").stdout

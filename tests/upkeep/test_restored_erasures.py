@@ -19,6 +19,7 @@ from mnemoir.server import ServerOptions, create_app
 from mnemoir.settings import Settings, load_settings
 from mnemoir.storage.backups.manifest import DATA_FOLDER
 from mnemoir.storage.backups.sealing import BackupKey
+from mnemoir.storage.tombstones import add_tombstone, read_tombstones
 from mnemoir.upkeep.backups import Choice, create_backup, create_kept_backup
 from mnemoir.upkeep.restoring import problems_in, restore_backup
 from mnemoir.upkeep.subjects import Person
@@ -117,6 +118,63 @@ async def test_who_was_erased_since_is_not_in_what_is_restored(settings, key, tm
     found = bytes_below(tmp_path / "new")
     assert [name for name in (f"{WORD} of {MIRA}", f"{WORD} of odd:", ODD) if name.encode() in found] == []
     assert f"{WORD} of {OTTO}".encode() in found
+
+
+async def memories_of(settings: Settings) -> list[str]:
+    """Whose memories a database has, which is first brought up to date."""
+    parts = await open_parts(settings)
+    await parts.upkeep.subjects.bring_up_to_date()
+    found = [owner.user for owner in await parts.memory.store.owners("default")]
+    await parts.aclose()
+    return sorted(found)
+
+
+async def test_a_database_of_before_an_erasure_brings_nobody_back_and_takes_nothing_of_now(settings, tmp_path):
+    database = settings.storage.data_dir / "mnemoir.db"
+    assert await memories_of(settings) == sorted([MIRA, OTTO, ODD])
+    before = database.read_bytes()
+    await erase(settings, MIRA)
+    await tell_again(settings)
+    database.write_bytes(before)
+    assert await memories_of(settings) == sorted([OTTO, ODD])
+    parts = await open_parts(settings)
+    async with parts.chats.conversations.of(Scope(project="default", user=MIRA)) as own:
+        assert [session.id for session in own.log.list_sessions(9)] == ["back"]
+    await parts.aclose()
+    await remember(settings, MIRA)
+    assert MIRA in await memories_of(settings)  # nobody is erased twice
+
+
+async def test_an_erasure_that_was_written_down_and_cut_is_done_by_the_next_start(settings):
+    add_tombstone(settings.storage.data_dir, "default", MIRA, None, "2026-01-01T00:00:00.000Z")
+    assert await memories_of(settings) == sorted([OTTO, ODD])
+
+
+async def test_what_the_database_tells_of_erasures_is_written_down_beside_it_again(settings):
+    await erase(settings, MIRA)
+    folder = settings.storage.data_dir
+    told = read_tombstones(folder).texts
+    (folder / "erased.jsonl").write_text("")
+    await remember(settings, MIRA)
+    assert MIRA in await memories_of(settings)
+    assert read_tombstones(folder).texts == told
+
+
+async def remember(settings: Settings, user: str) -> None:
+    parts = await open_parts(settings)
+    server = Server(app=create_app(parts, ServerOptions(is_in_process=True)), parts=parts)
+    said = {"messages": [{"role": "user", "content": "I am back."}], "user_id": user, "infer": False}
+    await server.post("/api/memories", said)
+    await parts.aclose()
+
+
+async def tell_again(settings: Settings) -> None:
+    """A conversation of somebody who was erased and came back."""
+    parts = await open_parts(settings)
+    async with parts.chats.conversations.of(Scope(project="default", user=MIRA)) as own:
+        own.log.open_session("back")
+        own.log.save_messages([MessageRecord(session_id="back", role="user", content="I am back.")])
+    await parts.aclose()
 
 
 @pytest.mark.slow

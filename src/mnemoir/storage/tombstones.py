@@ -1,5 +1,7 @@
 """Tombstones: who was erased and when, in a file of their own, by which a restored backup is brought up to date.
 
+The database of memories has the same lines as rows, so that one of before an erasure is noticed.
+
 They hold no names, but digests under a salt that stands beside them: who has the file can try whether a name is in
 it, and the digest is made costly for that. A line is added for each erasure and none is ever removed. The file needs
 nothing else to be read, so that a copy of it serves when the data directory is lost.
@@ -9,7 +11,7 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -28,10 +30,20 @@ class Tombstones:
     """The erasures of one or several files."""
 
     def __init__(self, lines: Iterable[_Line] = ()) -> None:
-        self.lines = list({json.dumps(line, sort_keys=True): line for line in lines}.values())
+        self._by_text = {json.dumps(line, sort_keys=True): line for line in lines}
+        self.lines = list(self._by_text.values())
 
     def __add__(self, other: "Tombstones") -> "Tombstones":
         return Tombstones([*self.lines, *other.lines])
+
+    @property
+    def texts(self) -> set[str]:
+        """The lines as text, by which they are told apart."""
+        return {*self._by_text}
+
+    def without(self, texts: Collection[str]) -> "Tombstones":
+        """Those that are not among the texts."""
+        return Tombstones(line for text, line in self._by_text.items() if text not in texts)
 
     def after(self, tenant: str, name: str, project: str | None, time: str) -> bool:
         """Whether a user of a tenant was erased after a time, there or in all projects.
@@ -55,14 +67,19 @@ def read_tombstones(folder: Path) -> Tombstones:
     return Tombstones(_lines_in(folder)[0])
 
 
+def tombstones_of(texts: Iterable[str]) -> Tombstones:
+    """Those of lines as text."""
+    return Tombstones(map(json.loads, texts))
+
+
 def parsed_tombstones(content: bytes, path: Path) -> Tombstones:
     """The erasures in the bytes of such a file. Raises StorageUnavailable."""
     with storage_errors(path, ValueError, KeyError, TypeError):
         return Tombstones(_parsed_lines(content)[0])
 
 
-def add_tombstone(folder: Path, tenant: str, user: str, project: str | None, at: str) -> None:
-    """Write down that a user is erased, durably. Raises StorageUnavailable."""
+def add_tombstone(folder: Path, tenant: str, user: str, project: str | None, at: str) -> Tombstones:
+    """Write down that a user is erased, durably; what was written. Raises StorageUnavailable."""
     lines, end = _lines_in(folder)
     salt = str(lines[-1]["salt"]) if lines else secrets.token_hex(16)
     line = {
@@ -73,6 +90,7 @@ def add_tombstone(folder: Path, tenant: str, user: str, project: str | None, at:
         "project": project,
     }
     _append(folder, [line], end)
+    return Tombstones([line])
 
 
 def put_tombstones(folder: Path, tombstones: Tombstones) -> None:

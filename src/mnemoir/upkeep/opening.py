@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import structlog
+
 from mnemoir.access.opening import Access
 from mnemoir.chats.clock_trust import ClockTrust
 from mnemoir.chats.discussions import Discussions
@@ -20,14 +22,19 @@ from mnemoir.ports.holdings import OpenHolding
 from mnemoir.ports.jobs import JobQueue
 from mnemoir.ports.run_store import RunStore
 from mnemoir.settings import Settings
+from mnemoir.storage.holdings import ACCESS, CONVERSATIONS_OF_USERS, DISCUSSIONS, FACTS, LOCKS
 from mnemoir.storage.sql.adoptions import Adoptions
 from mnemoir.storage.sql.holds import Holds
+from mnemoir.storage.sql.tombstone_rows import TombstoneRows
 from mnemoir.upkeep.adopting import Adoption
 from mnemoir.upkeep.encryption import Encryption
 from mnemoir.upkeep.giving_back import MemoryUpkeep
 from mnemoir.upkeep.holdings import Stores, forgetting_in, open_holdings
 from mnemoir.upkeep.retention import RetentionOf
 from mnemoir.upkeep.subjects import Subjects
+
+_log = structlog.get_logger(__name__)
+_IN_FILES = (DISCUSSIONS.name, LOCKS.name, CONVERSATIONS_OF_USERS.name, ACCESS.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +60,8 @@ class Upkeep:
     async def start(self) -> None:
         """Start the background work; encryption is started by itself, as it takes what it goes through."""
         await self.adoption.resume()
+        if erased := await self.subjects.bring_up_to_date():
+            _log.warning("erased people were in a database of before, and were erased again", scopes=erased)
         await self.background.start()
         self.message_vectors.start()
         for filling in (self.reembedding, *self.further_vectors, self.terms):
@@ -112,6 +121,8 @@ def open_upkeep(
             holds=stores.holds,
             adoption=adoption,
             encryption=encryption,
+            rows=TombstoneRows(memory.database),
+            in_files=_IN_FILES + ((FACTS.name,) if settings.storage.backend == "file" else ()),
             backups_days=settings.retention.backups_days,
         ),
         adoption=adoption,

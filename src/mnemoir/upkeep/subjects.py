@@ -4,7 +4,7 @@ import asyncio
 import tempfile
 import zipfile
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,8 @@ from mnemoir.core.scope import Scope
 from mnemoir.ports.holdings import Amounts, Archive, OpenHolding
 from mnemoir.storage.backups.staging import clear_staging
 from mnemoir.storage.sql.holds import Holds
-from mnemoir.storage.tombstones import Tombstones, add_tombstone
+from mnemoir.storage.sql.tombstone_rows import TombstoneRows
+from mnemoir.storage.tombstones import Tombstones, add_tombstone, put_tombstones, read_tombstones, tombstones_of
 from mnemoir.upkeep.adopting import Adoption
 from mnemoir.upkeep.backup_list import KnownBackup, known_backups
 from mnemoir.upkeep.encryption import Encryption
@@ -51,7 +52,8 @@ class Erased:
 class Subjects:
     """Serves every person. What is stored of one is in the holdings, and in the rows of the database.
 
-    Where data are encrypted, the keys of an erased person are destroyed, so that no backup of them is readable.
+    Where data are encrypted, the keys of an erased person are destroyed, so that no backup of them is readable. The
+    holdings named `in_files` do not lie in the database of memories.
     """
 
     def __init__(
@@ -63,6 +65,8 @@ class Subjects:
         holds: Holds,
         adoption: Adoption,
         encryption: Encryption,
+        rows: TombstoneRows,
+        in_files: Collection[str] = (),
         backups_days: int | None = None,
     ) -> None:
         self._data_dir = data_dir
@@ -71,6 +75,8 @@ class Subjects:
         self._holds = holds
         self._adoption = adoption
         self._encryption = encryption
+        self._rows = rows
+        self._in_files = in_files
         self._backups_days = backups_days
 
     async def export(self, person: Person) -> IO[bytes]:
@@ -144,10 +150,42 @@ class Subjects:
                 await self._erase_outside_projects(tenant, user)
         return len(found)
 
+    async def bring_up_to_date(self) -> int:
+        """Erase from the database who was erased behind its time, as in a dump of before; how many scopes.
+
+        What lies in files of the data directory is of now: it stays, with the keys of who came back meanwhile. Raises
+        StorageUnavailable.
+        """
+        told, stored = await asyncio.to_thread(read_tombstones, self._data_dir), await self._rows.lines()
+        missing = told.without(stored)
+        erased = await self._erase_from_database(missing) if missing.lines else 0
+        await self._rows.put(missing.texts)
+        if stored - told.texts:
+            await asyncio.to_thread(put_tombstones, self._data_dir, tombstones_of(stored))
+        return erased
+
+    async def _erase_from_database(self, tombstones: Tombstones) -> int:
+        in_database = [holding for holding in self._holdings if holding.name not in self._in_files]
+        scopes = await self.everybody.all()
+        found = await asyncio.to_thread(
+            lambda: [scope for scope in scopes if tombstones.after(scope.tenant, scope.user, scope.project, "")]
+        )
+        for scope in found:
+            await self._holds.clear(scope.tenant, scope.user)
+            await self._erase_holdings(scope, in_database)
+            await self.everybody.rows.drop(scope)
+        for holding in in_database:
+            if holding.people is not None and holding.erase_person is not None:
+                for tenant, user in [*await holding.people()]:
+                    if await asyncio.to_thread(tombstones.after, tenant, user, None, ""):
+                        await holding.erase_person(tenant, user)
+        return len(found)
+
     async def _bury(self, person: Person) -> None:
         at = now_text()
         for project in (None,) if person.projects is None else person.projects:
-            await asyncio.to_thread(add_tombstone, self._data_dir, person.tenant, person.user, project, at)
+            added = await asyncio.to_thread(add_tombstone, self._data_dir, person.tenant, person.user, project, at)
+            await self._rows.put(added.texts)
 
     async def _scopes(self, person: Person) -> list[Scope]:
         named = person.projects
@@ -165,15 +203,19 @@ class Subjects:
     async def _erase_project(self, scope: Scope) -> Counter[str]:
         counts = Counter(await self.everybody.rows.amounts(scope))
         owners = await asyncio.to_thread(self._encryption.owners_of, scope)  # while its folder is there
-        erased: Counter[str] = Counter()
-        for holding in self._holdings:
-            erase = holding.erase or holding.forget
-            if erase is not None:
-                erased.update(await erase(scope))
+        erased = await self._erase_holdings(scope, self._holdings)
         await self.everybody.rows.drop(scope)
         await asyncio.to_thread(self._encryption.destroy_keys, owners)
         # what is deleted may be counted as rows, too; memories in project files have none
         return Counter({name: max(counts[name], erased[name]) for name in {**counts, **erased}})
+
+    async def _erase_holdings(self, scope: Scope, holdings: Sequence[OpenHolding]) -> Counter[str]:
+        erased: Counter[str] = Counter()
+        for holding in holdings:
+            erase = holding.erase or holding.forget
+            if erase is not None:
+                erased.update(await erase(scope))
+        return erased
 
     async def _erase_outside_projects(self, tenant: str, user: str) -> Amounts:
         erased: Counter[str] = Counter()

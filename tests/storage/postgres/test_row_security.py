@@ -28,7 +28,8 @@ UNSECURED = """SELECT relname FROM pg_class WHERE relnamespace = 'mnemoir'::regn
 # tables whose rows are not one user's
 OF_ALL = {
     *("adoptions", "catalogue", "catalogued_conversations", "catalogued_days", "file_index", "file_projects"),
-    *("file_vectors", "holds", "identity", "project_settings", "stamps", "usage", "workers"),
+    *("file_vectors", "holds", "identity", "project_settings", "stamps", "tombstones"),
+    *("usage", "workers"),
     # who may call the server, and what was done with it
     *("access", "api_keys", "audit", "challenges", "identities", "invitations", "limits", "passkeys"),
     *("recovery_codes", "sessions", "sign_ins", "tenants", "users"),

@@ -162,6 +162,7 @@ OTHER_TABLES = (
     "holds",
     "adoptions",
     "stamps",
+    "tombstones",
     "migrations",
     "identity",
 )

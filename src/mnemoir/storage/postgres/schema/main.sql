@@ -336,6 +336,11 @@ CREATE TABLE stamps (
     at text COLLATE "C" NOT NULL
 );
 
+-- Who was erased from this database, a line of `erased.jsonl` each; by them a dump of before is told from it.
+CREATE TABLE tombstones (
+    line text COLLATE "C" PRIMARY KEY
+);
+
 -- Tokens that models took for each user, by UTC day. What users store is counted where it is stored.
 CREATE TABLE usage (
     tenant text COLLATE "C" NOT NULL,

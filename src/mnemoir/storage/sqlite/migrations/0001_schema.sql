@@ -335,6 +335,11 @@ CREATE TABLE stamps (
     at TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- Who was erased from this database, a line of `erased.jsonl` each; by them one of before is told from it.
+CREATE TABLE tombstones (
+    line TEXT PRIMARY KEY
+) STRICT, WITHOUT ROWID;
+
 -- Tokens that models took for each user, by UTC day. What users store is counted where it is stored.
 CREATE TABLE usage (
     tenant TEXT NOT NULL,
