@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from mnemoir.core.clock import from_text
+from mnemoir.core.memories import Revert
 from mnemoir.ports.memory_store import Visible
-from tests.contracts.words import ASKED, MIRA, NOW, fact, keep, texts
+from tests.contracts.words import ASKED, MIRA, NOW, entry, fact, keep, remove, rewrite, texts
 
 YEARS = [f"20{year}-01-01T00:00:00.000Z" for year in range(20, 27)]
 
@@ -54,6 +55,26 @@ async def test_past_states_go_with_the_memory_that_followed_them(past_states, st
     await keep(store, lived("Wels", YEARS[2], YEARS[4], now.id))
     await store.delete(MIRA, now.id)
     assert await at(store, 23) == []
+
+
+async def test_past_states_go_with_a_memory_that_is_removed_with_its_past(past_states, store):
+    (now,) = await keep(store, lived("Rome", YEARS[4]))
+    await keep(store, lived("Wels", YEARS[2], YEARS[4], now.id))
+    await store.commit(MIRA, [replace(remove(now), with_past=True)], ASKED)
+    assert [await at(store, year) for year in (23, 25)] == [[], []]
+    assert (await store.memory_at_removal(MIRA, now.id)).text == "Lives in Rome"
+
+
+async def test_a_last_day_is_given_and_given_back(store):
+    (tea,) = await keep(store, fact("Likes tea"))
+    await store.commit(MIRA, [replace(rewrite(tea, tea.text), expires_on="2020-01-01")], ASKED)
+    assert await texts(store, visible=Visible(now=NOW)) == []
+    back = Revert(
+        target=tea.id, expected=tea.text, text=tea.text, entry=entry(""), updated_at=tea.updated_at, expires_on=None
+    )
+    await store.commit(MIRA, [back], ASKED)
+    assert await texts(store, visible=Visible(now=NOW)) == ["Likes tea"]
+    assert await store.get(MIRA, tea.id) == tea
 
 
 async def test_a_store_without_a_past_leaves_such_a_state_out(backend, store):

@@ -90,6 +90,7 @@ write      add    -                        POST   /api/memories/proposals/approv
 write      add    -                        POST   /api/memories/proposals/{proposal_id}/approve
 write      add    -                        POST   /api/memories/proposals/{proposal_id}/refuse
 write      add    -                        POST   /api/memories/merge /api/memories/{memory_id}/restore
+write      add    -                        POST   /api/memories/batch
 write      add    -                        POST   /api/discussions/{id}/rebuild /api/conversations
 write      add    -                        POST   /api/conversations/{id}/branch /api/conversations/{id}/flush
 write      add    -                        POST   /api/conversations/{id}/messages /api/pull /api/push

@@ -169,7 +169,9 @@ class Add:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update:
-    """Replace the text of `target` if it still is `expected`; `created_at` stays, and metadata unless given.
+    """Replace the text of `target` if it still is `expected`.
+
+    `created_at` stays, and metadata and the last day unless given.
 
     The words are as before of the target's origin unless another is given. Metadata that are given have so many more
     bytes than those before.
@@ -185,6 +187,7 @@ class Update:
     reason: str = "extracted"
     metadata: Mapping[str, Any] | Unchanged | None = UNCHANGED
     more_metadata_bytes: int = 0
+    expires_on: str | Unchanged | None = UNCHANGED
     origin: Origin | Unchanged = UNCHANGED
     as_of: str | None = None
     at: str | None = None
@@ -197,7 +200,7 @@ class Remove:
     `replaced_by` is the index, within the same commit, of the change with the newer fact; `successor` is its memory
     where it was stored before. `as_of` is as in `Update`.
     The target held until `at`, at least until its last renewal; None means now. With `is_past` it is a past state,
-    which then never held.
+    which then never held. One that goes `with_past` takes along the states that it replaced: no time shows it.
     """
 
     target: MemoryId
@@ -206,6 +209,7 @@ class Remove:
     reason: str = "extracted"
     as_of: str | None = None
     is_past: bool = False
+    with_past: bool = False
     at: str | None = None
     successor: MemoryId | None = None
 
@@ -222,7 +226,7 @@ class Restore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revert:
-    """Give `target` back an earlier text and time of renewal, and its earlier metadata unless unchanged.
+    """Give `target` back an earlier text and time of renewal, and metadata and last day of then unless unchanged.
 
     `expected` and `as_of` are as in `Update`. No fact is joined with another: a text that another has is stale.
     """
@@ -234,6 +238,7 @@ class Revert:
     updated_at: str | None
     reason: str = "undone"
     metadata: Mapping[str, Any] | Unchanged | None = UNCHANGED
+    expires_on: str | Unchanged | None = UNCHANGED
     origin: Origin | Unchanged | None = UNCHANGED
     as_of: str | None = None
 

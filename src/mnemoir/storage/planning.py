@@ -78,7 +78,8 @@ class Effect:
 
     `memory` is the memory after the effect, for a DELETE before it; `before` the current memory or the closed state
     that had its id, None for a new one. `entry` replaces the index entry; None keeps it, or deletes it with a DELETE.
-    `replaced_by` is the successor of a deleted memory, `until` the time to which it held; None for now.
+    `replaced_by` is the successor of a deleted memory, `until` the time to which it held; None for now. One that goes
+    `with_past` is deleted with the states that it replaced.
     """
 
     event: ChangeEvent
@@ -88,6 +89,7 @@ class Effect:
     entry: IndexEntry | None = None
     replaced_by: MemoryId | None = None
     until: str | None = None
+    with_past: bool = False
 
     @property
     def outcome(self) -> Applied:
@@ -185,7 +187,9 @@ class _Plan:
             self._refuse_stale(f"Memory {change.target} changed or vanished since it was read.")
             return self._add_instead(change) if isinstance(change, Update) else None
         if isinstance(change, Remove):
-            return self._remove(target, change.reason, replaced_by=change.successor, at=change.at)
+            return self._remove(
+                target, change.reason, replaced_by=change.successor, at=change.at, with_past=change.with_past
+            )
         return self._revert(target, change) if isinstance(change, Revert) else self._update(target, change)
 
     def name_successor(self, removed: MemoryId, successor: MemoryId | None) -> None:
@@ -232,7 +236,10 @@ class _Plan:
             self._refuse_stale(f"Memory {same.id} says by now what {target.id} said.")
             return None
         metadata = target.metadata if change.metadata is UNCHANGED else change.metadata
-        memory = replace(target, text=change.text, metadata=metadata, updated_at=change.updated_at)
+        last_day = target.expires_on if change.expires_on is UNCHANGED else change.expires_on
+        memory = replace(
+            target, text=change.text, metadata=metadata, expires_on=last_day, updated_at=change.updated_at
+        )
         if change.origin is not UNCHANGED:
             memory = replace(memory, given_origin=change.origin)
         entry = change.entry if is_new else None
@@ -240,14 +247,15 @@ class _Plan:
 
     def _update(self, target: Memory, change: Update) -> MemoryId:
         metadata = target.metadata if change.metadata is UNCHANGED else change.metadata
+        last_day = target.expires_on if change.expires_on is UNCHANGED else change.expires_on
         if change.text == target.text:
-            return self._renew(replace(target, metadata=metadata), target, change)
+            return self._renew(replace(target, metadata=metadata, expires_on=last_day), target, change)
         same = self._same_text(change.text) if target.kind == "fact" else None
         if same is not None and same.id != target.id:  # two facts became one
             self._remove(target, change.reason, replaced_by=same.id, at=change.at)
             return self._renew(same, same, change)
         origin = target.given_origin if change.origin is UNCHANGED else change.origin
-        memory = replace(target, text=change.text, metadata=metadata, given_origin=origin)
+        memory = replace(target, text=change.text, metadata=metadata, expires_on=last_day, given_origin=origin)
         return self._renew(memory, target, change, change.entry)
 
     def _renew(self, memory: Memory, before: Memory, change: Update, entry: IndexEntry | None = None) -> MemoryId:
@@ -256,10 +264,17 @@ class _Plan:
         return self._put(Effect(event="UPDATE", memory=memory, before=before, reason=change.reason, entry=entry))
 
     def _remove(
-        self, target: Memory, reason: str, *, replaced_by: MemoryId | None = None, at: str | None = None
+        self,
+        target: Memory,
+        reason: str,
+        *,
+        replaced_by: MemoryId | None = None,
+        at: str | None = None,
+        with_past: bool = False,
     ) -> MemoryId:
         until = _since(at, target, is_new=False)
-        return self._put(removal(target, reason, replaced_by=replaced_by, until=until))
+        gone = removal(target, reason, replaced_by=replaced_by, until=until)
+        return self._put(replace(gone, with_past=with_past))
 
     def _put(self, effect: Effect) -> MemoryId:
         memory, is_removed = effect.memory, effect.event == "DELETE"

@@ -57,6 +57,7 @@ from mnemoir.memory.facts.review.gate import Gate
 from mnemoir.memory.facts.review.instructions import SUSPECTED, is_suspected
 from mnemoir.memory.facts.review.quarantine import gives_orders, looked_through
 from mnemoir.memory.facts.review.queue import Review
+from mnemoir.memory.facts.write.batches import Batches
 from mnemoir.memory.facts.write.curation import Curation
 from mnemoir.memory.facts.write.plans import Plans
 from mnemoir.memory.facts.write.remembering import Learned, Remembering
@@ -126,6 +127,7 @@ class Facts:
         self._used = used
         self._clock = clock
         self.curation = Curation(store, indexing, self.personal, self.text_bound, self._suspicion_of)
+        self.batches = Batches(store, indexing, self.personal, self.text_bound)
         self.plans = Plans(store, self._same_user, clock)
         self.undoing = Undoing(store, indexing)
         self._same_request = KeyedLock()

@@ -11,7 +11,7 @@ from mnemoir.core.clock import from_text
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import KNOWN_ROLES, Kind, Origin
 from mnemoir.core.retention import MOST_DAYS
-from mnemoir.core.scope import entity_name
+from mnemoir.core.scope import entity_name, project_name
 from mnemoir.core.zones import first_zone
 from mnemoir.memory.facts import AddRequest, Turn
 from mnemoir.ports.memory_store import ListFilter, Receipt, Visible
@@ -36,6 +36,7 @@ MOST_TOKENS = 100_000
 MOST_BEFORE = 20
 MOST_LISTED = 1000
 MOST_IDS = 200
+MOST_IN_BATCH = 500
 LONGEST_WORDS = 1000
 _LONGEST_PROMPT = 50_000
 _TEXT_PARTS = ("text", "input_text", "output_text")
@@ -82,6 +83,7 @@ def _time(text: str) -> str:
     return text
 
 
+Tag = Annotated[str, AfterValidator(not_blank), Field(max_length=64)]
 Day = Annotated[str, AfterValidator(_day), WithJsonSchema({"type": "string", "format": "date"})]
 _limit = strict_whole_number(DEFAULT_SEARCHED, MOST_SEARCHED)
 SearchLimit = Annotated[int, BeforeValidator(_limit, json_schema_input_type=int)]
@@ -271,6 +273,33 @@ class MergeBody(Body):
     ids: Annotated[list[str], Field(min_length=2, max_length=100)]
     keep: str
     memory: Annotated[str, AfterValidator(not_blank)] | None = None
+
+
+class TagsBody(Body):
+    """Tags to add, and tags to take away; a tag has 1 to 64 characters."""
+
+    add: list[Tag] = Field(default_factory=list, max_length=20)
+    remove: list[Tag] = Field(default_factory=list, max_length=20)
+
+
+class BatchBody(Body):
+    """`POST /api/memories/batch`: the memories, and the one thing that is done with all of them.
+
+    `expiration_date` is their last day, null for none; `project` the one they are moved to.
+    """
+
+    user_id: UserId
+    ids: Annotated[list[str], Field(min_length=1, max_length=MOST_IN_BATCH)]
+    delete: Literal[True] | None = None
+    tags: TagsBody | None = None
+    expiration_date: Day | None = None
+    project: Annotated[str, AfterValidator(project_name)] | None = None
+
+    @model_validator(mode="after")
+    def _one_thing(self) -> "BatchBody":
+        if len(self.model_fields_set & {"delete", "tags", "expiration_date", "project"}) != 1:
+            raise ValueError("must name one of delete, tags, expiration_date and project")
+        return self
 
 
 class ProposalBody(Body):

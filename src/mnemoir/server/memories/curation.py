@@ -2,14 +2,15 @@
 
 from typing import Annotated, NotRequired
 
-from fastapi import Depends
+from fastapi import Depends, Request
 
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import UNCHANGED
 from mnemoir.memory.facts import Edit
 from mnemoir.server.answer import Answer, JsonObject
+from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.says import says
-from mnemoir.server.door.scopes import named_user, only_user, owner
+from mnemoir.server.door.scopes import named_user, only_user, owner, refuse_others
 from mnemoir.server.memories.answers import (
     AppliedChange,
     MemoryRecord,
@@ -18,7 +19,7 @@ from mnemoir.server.memories.answers import (
     memory_json,
     proposed_json,
 )
-from mnemoir.server.memories.bodies import EditBody, MergeBody, RestoreBody
+from mnemoir.server.memories.bodies import BatchBody, EditBody, MergeBody, RestoreBody
 from mnemoir.server.memories.lists import UserQuery
 from mnemoir.server.rest import BodyOf, ProjectHere, Routes, SiteHere
 
@@ -46,6 +47,20 @@ class EditAnswer(MemoryRecord):
     """The memory as it is now; `proposed` is there where its new text waits for a review."""
 
     proposed: NotRequired[list[Proposed]]
+
+
+class BatchedChange(JsonObject):
+    """A change that was made, in the log of a project, and how many memories it concerned."""
+
+    id: str
+    project: str
+    memories: int
+
+
+class BatchAnswer(JsonObject):
+    """What was done; undoing each of its changes takes all of it back. Without any nothing was to be done."""
+
+    changes: list[BatchedChange]
 
 
 class MergeAnswer(JsonObject):
@@ -81,6 +96,26 @@ async def merge(
     return Answer(
         {"results": [applied_json(change) for change in applied], "memory": memory_json(applied[-1].memory)}
     )
+
+
+@router.post("/batch", summary="Tag, expire, move or delete several memories, which can be undone")
+@says("write", exact=True)
+async def batch(
+    request: Request, site: SiteHere, project: ProjectHere, body: Annotated[BatchBody, Depends(BodyOf(BatchBody))]
+) -> Answer[BatchAnswer]:
+    scope, batches = owner(project, body.user_id), site.parts.memory.facts.batches
+    ids = [MemoryId(each) for each in body.ids]
+    if body.delete:
+        changes = await batches.delete(scope, ids)
+    elif body.tags is not None:
+        changes = await batches.tag(scope, ids, body.tags.add, body.tags.remove)
+    elif body.project is not None:
+        refuse_others(principal_of(request.scope), None, body.project)
+        changes = await batches.move(scope, ids, body.project)
+    else:
+        changes = await batches.expire(scope, ids, body.expiration_date)
+    site.count("batch")
+    return Answer({"changes": [{"id": one.id, "project": one.project, "memories": one.memories} for one in changes]})
 
 
 @router.post("/{memory_id:path}/restore", summary="Take a deleted memory back, or an earlier text of one")

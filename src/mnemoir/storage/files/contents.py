@@ -212,6 +212,9 @@ def _row_after(effect: Effect, row: Row | None, written: int) -> Row:
         assert effect.entry is not None  # a new memory comes with one
         return make_row(record_of(memory), memory, effect.entry, seq=written, changed=written)
     record = rewritten(row.record, memory)
+    if memory.expires_on != row.memory.expires_on:
+        record.pop("expiration_date", None)
+        record |= {} if memory.expires_on is None else {"expiration_date": memory.expires_on}
     if memory.metadata is not row.memory.metadata:
         record["metadata"] = None if memory.metadata is None else dict(memory.metadata)
     return make_row(record, memory, effect.entry or row.search.entry, seq=row.seq, changed=written)

@@ -17,7 +17,16 @@ from mnemoir.core.proposals import NO_STEP, QueueStep
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.ports.memory_store import Old
-from mnemoir.storage.planning import Effect, Standing, effective_at, is_within, planned_effects, removal, seconds_of
+from mnemoir.storage.planning import (
+    Effect,
+    Standing,
+    effective_at,
+    expires_at,
+    is_within,
+    planned_effects,
+    removal,
+    seconds_of,
+)
 from mnemoir.storage.sql.ageing import drop_old
 from mnemoir.storage.sql.change_log import end_before
 from mnemoir.storage.sql.engine import Sql, Value, queries
@@ -271,6 +280,8 @@ class Commit:
             origin = memory.given_origin
             self._run("rewrite_memory", seq=seq, **text, origin=origin, change=self._next_change(), **renewed)
             self._run("empty_vectors", seq=seq)
+        if memory.expires_on != before.expires_on:
+            self._run("set_last_day", seq=seq, expires_on=memory.expires_on, expires_at=expires_at(memory))
         if memory.metadata is not before.metadata:
             metadata = None if memory.metadata is None else as_json(memory.metadata)
             self._run("set_metadata", seq=seq, metadata=metadata)
@@ -298,6 +309,9 @@ class Commit:
         put_entry(self._sql, seq, entry)
 
     def _close(self, effect: Effect, undone: ChangeId | None) -> None:
+        if effect.with_past:
+            self._delete(effect.memory)
+            return
         seq = self._rows.seqs[effect.memory.id]
         ended = effect.until or self._now_text
         closed: dict[str, Value] = {"now": self._now, "now_text": ended, "successor": effect.replaced_by}

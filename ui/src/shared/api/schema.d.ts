@@ -1316,6 +1316,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/memories/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Tag, expire, move or delete several memories, which can be undone */
+        post: operations["batch_api_memories_batch_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/memories/{memory_id}/restore": {
         parameters: {
             query?: never;
@@ -3143,6 +3160,26 @@ export interface components {
             keep: number | null;
             /** Ends At */
             ends_at: string | null;
+        };
+        /**
+         * BatchAnswer
+         * @description What was done; undoing each of its changes takes all of it back. Without any nothing was to be done.
+         */
+        BatchAnswer: {
+            /** Changes */
+            changes: components["schemas"]["BatchedChange"][];
+        };
+        /**
+         * BatchedChange
+         * @description A change that was made, in the log of a project, and how many memories it concerned.
+         */
+        BatchedChange: {
+            /** Id */
+            id: string;
+            /** Project */
+            project: string;
+            /** Memories */
+            memories: number;
         };
         /**
          * BranchAnswer
@@ -7862,6 +7899,25 @@ export interface components {
             };
         };
         /**
+         * BatchBody
+         * @description `POST /api/memories/batch`: the memories, and the one thing that is done with all of them.
+         *
+         *     `expiration_date` is their last day, null for none; `project` the one they are moved to.
+         */
+        BatchBody: {
+            /** User Id */
+            user_id: string | number;
+            /** Ids */
+            ids: string[];
+            /** Delete */
+            delete?: true | null;
+            tags?: components["schemas"]["TagsBody"] | null;
+            /** Expiration Date */
+            expiration_date?: string | null;
+            /** Project */
+            project?: string | null;
+        };
+        /**
          * BranchBody
          * @description `POST /api/conversations/{id}/branch`: a copy of the thread up to and including that message.
          */
@@ -8833,6 +8889,16 @@ export interface components {
             created_at?: string | null;
             /** Stale */
             stale?: boolean;
+        };
+        /**
+         * TagsBody
+         * @description Tags to add, and tags to take away; a tag has 1 to 64 characters.
+         */
+        TagsBody: {
+            /** Add */
+            add?: string[];
+            /** Remove */
+            remove?: string[];
         };
         /**
          * TenantBody
@@ -12115,6 +12181,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MergeAnswer"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    batch_api_memories_batch_post: {
+        parameters: {
+            query?: {
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BatchBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchAnswer"];
                 };
             };
             /** @description An error, with its code */

@@ -199,6 +199,7 @@ def _taken_back(row: ChangedMemory, entry: IndexEntry, now: Memory | None) -> Ch
         entry=entry,
         updated_at=None if before is None else before.updated_at or before.created_at,
         metadata=UNCHANGED if before is None else before.metadata,
+        expires_on=UNCHANGED if before is None else before.expires_on,
         origin=UNCHANGED if before is None else before.given_origin,
         reason=_REASON,
         as_of=as_of,

@@ -120,6 +120,10 @@ DELETE FROM memories WHERE scope_id = :scope_id AND seq = :seq;
 -- Give a memory other metadata.
 UPDATE memories SET metadata = :metadata WHERE scope_id = :scope_id AND seq = :seq;
 
+-- name: set_last_day
+-- Give a memory another last day, or none.
+UPDATE memories SET expires_on = :expires_on, expires_at = :expires_at WHERE scope_id = :scope_id AND seq = :seq;
+
 -- name: reopen_memory
 -- Make a closed memory current again, or the past state that it was.
 UPDATE memories SET valid_to = :valid_to, valid_until = :valid_until, replaced_by = :replaced_by, change = :change

@@ -1,0 +1,158 @@
+"""One manual change of many memories: tags, a last day, another project, deletion. Each is one change, with one undo.
+
+A move is two changes, for each project has its own log: what is undone in both is as it was before.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from mnemoir.core.errors import Conflict, InvalidRequest
+from mnemoir.core.ids import ChangeId, MemoryId, new_change_id, new_memory_id
+from mnemoir.core.memories import (
+    Add,
+    Change,
+    IndexEntry,
+    Memory,
+    Provenance,
+    Remove,
+    Update,
+    size_of_metadata,
+)
+from mnemoir.core.scope import Scope
+from mnemoir.memory.facts.decide.personal import FactPolicy
+from mnemoir.memory.facts.extract.requests import TextBound, unknown_memory
+from mnemoir.ports.embedding import Passage
+from mnemoir.ports.memory_store import MemoryStore, StaleChange
+from mnemoir.search.indexing import Indexing, fact_passage
+
+MOST_TAGS = 50
+_TAGS = "tags"
+_UNCHANGED = IndexEntry(terms=b"")  # for an unchanged text: the store keeps its entry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchChange:
+    """One change of the log of a project, and how many memories it concerned."""
+
+    id: ChangeId
+    project: str
+    memories: int
+
+
+class Batches:
+    """Changes of many memories of one user. Raises NotFound, Conflict and InvalidRequest; nothing is changed then."""
+
+    def __init__(self, store: MemoryStore, indexing: Indexing, personal: FactPolicy, bound: TextBound) -> None:
+        self._store = store
+        self._indexing = indexing
+        self._personal = personal
+        self._bound = bound
+
+    async def tag(
+        self, scope: Scope, ids: Iterable[MemoryId], add: Sequence[str], remove: Sequence[str]
+    ) -> list[BatchChange]:
+        """Add tags to the metadata of memories, under `tags`, and take others away."""
+        changes: list[Change] = []
+        for memory in await self._current(scope, ids):
+            before = _tags_of(memory)
+            tags = list(dict.fromkeys(tag for tag in (*before, *add) if tag not in remove))
+            if len(tags) > MOST_TAGS:
+                raise InvalidRequest(f"Memory {memory.id} would have more than {MOST_TAGS} tags.", field=_TAGS)
+            if tags != before:
+                rest = {name: value for name, value in (memory.metadata or {}).items() if name != _TAGS}
+                metadata = {**rest, _TAGS: tags} if tags else rest or None
+                self._bound.check_metadata(metadata)
+                more = size_of_metadata(metadata) - size_of_metadata(memory.metadata)
+                changes.append(replace(_same_text(memory), metadata=metadata, more_metadata_bytes=more))
+        return await self._commit(scope, changes)
+
+    async def expire(self, scope: Scope, ids: Iterable[MemoryId], day: str | None) -> list[BatchChange]:
+        """Give memories a last day (YYYY-MM-DD), or none."""
+        memories = await self._current(scope, ids)
+        changes = [replace(_same_text(one), expires_on=day) for one in memories if one.expires_on != day]
+        return await self._commit(scope, changes)
+
+    async def delete(self, scope: Scope, ids: Iterable[MemoryId]) -> list[BatchChange]:
+        """Delete memories with the states that they replaced."""
+        return await self._commit(scope, [_removal(one, "request") for one in await self._current(scope, ids)])
+
+    async def move(self, scope: Scope, ids: Iterable[MemoryId], project: str) -> list[BatchChange]:
+        """Move memories to the same user's in another project, where they begin a history of their own.
+
+        One whose text the other project has already is only removed here. They are stored there first: what goes
+        wrong in between leaves them in both.
+        """
+        if project == scope.project:
+            raise InvalidRequest(f"The memories are in project {project} already.", field="project")
+        memories, target = await self._current(scope, ids), replace(scope, project=project)
+        moved = [
+            replace(
+                one,
+                id=new_memory_id(),
+                text=await self._personal.text(target, one.text),
+                given_origin=one.origin,
+                replaced_by=None,
+            )
+            for one in memories
+        ]
+        entries = await self._indexing.entries([_passage(one) for one in moved])
+        added = [
+            Add(memory=one, entry=entry, reason=f"moved from {scope.project}")
+            for one, entry in zip(moved, entries, strict=True)
+        ]
+        there = await self._commit(target, added)
+        here = await self._commit(scope, [_removal(one, f"moved to {project}") for one in memories])
+        return here + there
+
+    async def _commit(self, scope: Scope, changes: Sequence[Change]) -> list[BatchChange]:
+        if not changes:
+            return []
+        changes = await self._personal.changes_with_tags(scope, changes)
+        change = new_change_id()
+        try:
+            applied = await self._store.commit(scope, changes, Provenance(reason="request", change=change))
+        except StaleChange:
+            raise Conflict(
+                "A memory was changed meanwhile, so nothing was done. Read the list again, then try again.",
+                code="memory_changed",
+            ) from None
+        return [BatchChange(id=change, project=scope.project, memories=len(applied))] if applied else []
+
+    async def _current(self, scope: Scope, ids: Iterable[MemoryId]) -> list[Memory]:
+        found = [(each, await self._store.get(scope, each)) for each in dict.fromkeys(ids)]
+        for each, memory in found:
+            if memory is None or memory.valid_to is not None:
+                raise unknown_memory(each)
+        return [memory for _, memory in found if memory is not None]
+
+
+def _tags_of(memory: Memory) -> list[str]:
+    tags = (memory.metadata or {}).get(_TAGS, [])
+    found = [tags] if isinstance(tags, str) else tags
+    if not isinstance(found, list) or not all(isinstance(tag, str) for tag in found):
+        raise InvalidRequest(
+            f"The metadata of memory {memory.id} have something else under {_TAGS} than a list of words. Edit that "
+            "one by itself.",
+            field=_TAGS,
+        )
+    return found
+
+
+def _same_text(memory: Memory) -> Update:
+    return Update(
+        target=memory.id,
+        expected=memory.text,
+        text=memory.text,
+        entry=_UNCHANGED,
+        reason="edit",
+        as_of=memory.updated_at or memory.created_at,
+    )
+
+
+def _removal(memory: Memory, reason: str) -> Remove:
+    as_of = memory.updated_at or memory.created_at
+    return Remove(target=memory.id, expected=memory.text, reason=reason, as_of=as_of, with_past=True)
+
+
+def _passage(memory: Memory) -> Passage:
+    return fact_passage(memory.text) if memory.kind == "fact" else Passage(text=memory.text)
