@@ -290,6 +290,35 @@ async def test_a_deletion_is_undone_and_a_link_to_a_deleted_memory_restores_it(
 
 
 @pytest.mark.slow
+async def test_selected_memories_are_tagged_and_moved_and_all_of_it_is_undone(
+    site: Site, open_window: OpenWindow
+) -> None:
+    await remember(site, "bulk", *FACTS)
+    window = await open_window(site, size=PHONE)
+    page = await opened(window, "/memories?user=bulk")
+    for text in FACTS[:2]:
+        await turn(row(page, text).get_by_role("checkbox"), on=True)
+    await page.get_by_role("button", name="Tag…").click()
+    await page.get_by_role("combobox", name="Add tags").fill("river")
+    await page.keyboard.press("Enter")
+    await window.axe()
+    await page.get_by_role("button", name="Tag 2").click()
+    await expect(row(page, FACTS[1])).to_contain_text("river")
+    for text in FACTS[:2]:
+        await turn(row(page, text).get_by_role("checkbox"), on=True)
+    await window.is_within()
+    await page.get_by_role("button", name="Move…").click()
+    await page.get_by_role("combobox", name="Project").fill("sea")
+    await page.get_by_role("button", name="Move 2").click()
+    await expect(page.get_by_role("status")).to_have_text("4 memories")
+    there = await ask(site, "GET", "/api/memories?user_id=bulk&project=sea")
+    assert sorted(memory["memory"] for memory in there["results"]) == sorted(FACTS[:2])
+    await page.get_by_role("button", name="Undo").last.click()
+    await expect(page.get_by_role("status")).to_have_text("6 memories")
+    assert (await ask(site, "GET", "/api/memories?user_id=bulk&project=sea"))["total"] == 0
+
+
+@pytest.mark.slow
 async def test_duplicates_are_merged_and_the_merge_is_undone(site: Site, open_window: OpenWindow) -> None:
     await remember(site, "merge", *FACTS)
     page = await opened(await open_window(site), "/memories?user=merge")

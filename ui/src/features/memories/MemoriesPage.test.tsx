@@ -62,13 +62,13 @@ function serveMemories(memories: ReturnType<typeof memory>[]): Asked[] {
         { status: 409 },
       );
     }),
-    http.delete('*/api/memories/:id', async ({ request, params }) => {
+    http.post('*/api/memories/batch', async ({ request }) => {
       await note(request);
-      return HttpResponse.json({ success: true, message: 'Memory deleted successfully', id: params.id });
+      return HttpResponse.json({ changes: [{ id: 'chg_1', project: 'default', memories: memories.length }] });
     }),
-    http.post('*/api/memories/:id/restore', async ({ request }) => {
+    http.post('*/api/memories/changes/:id/undo', async ({ request }) => {
       await note(request);
-      return HttpResponse.json(memories[0]);
+      return HttpResponse.json({ id: 'chg_2', results: [] });
     }),
   );
   return asked;
@@ -396,6 +396,9 @@ test('an edit names what was seen, and says when somebody else was quicker', asy
   expect(words).toHaveValue('Likes rum');
 });
 
+/** What the server was asked to do with several memories. */
+const batches = (asked: Asked[]) => asked.filter(each => each.address.pathname.endsWith('/batch'));
+
 test('selected memories are deleted and taken back', async () => {
   const asked = serveMemories([memory('a', 'Likes tea'), memory('b', 'Likes rum')]);
   renderAt('/memories', <MemoriesPage />);
@@ -403,11 +406,36 @@ test('selected memories are deleted and taken back', async () => {
   expect(screen.getByText('2 selected')).toBeInTheDocument();
   await userEvent.click(screen.getByRole('button', { name: 'Delete' }));
   await userEvent.click(await screen.findByRole('button', { name: 'Undo' }));
-  const addresses = (method: string) =>
-    asked.filter(each => each.method === method).map(each => each.address.pathname);
-  await waitFor(() => expect(addresses('POST')).toHaveLength(2));
-  expect(addresses('DELETE').sort()).toEqual(['/api/memories/a', '/api/memories/b']);
-  expect(addresses('POST').sort()).toEqual(['/api/memories/a/restore', '/api/memories/b/restore']);
+  await waitFor(() => expect(asked.some(({ address }) => address.pathname.endsWith('/chg_1/undo'))).toBe(true));
+  expect(batches(asked).map(({ body }) => body)).toEqual([{ user_id: 'user', ids: ['a', 'b'], delete: true }]);
+});
+
+test('selected memories are tagged, moved and given a last day', async () => {
+  const asked = serveMemories([memory('a', 'Likes tea', { metadata: { tags: ['old'] } }), memory('b', 'Likes rum')]);
+  renderAt('/memories', <MemoriesPage />);
+  const begin = async (name: string) => {
+    await userEvent.click(await screen.findByRole('checkbox', { name: 'Select all loaded' }));
+    await userEvent.click(screen.getByRole('button', { name }));
+    return within(await screen.findByRole('dialog'));
+  };
+  const tag = await begin('Tag…');
+  await userEvent.type(tag.getByRole('combobox', { name: 'Add tags' }), 'sea,');
+  await userEvent.click(tag.getByRole('button', { name: 'Tag 2' }));
+  expect(await screen.findByText('Tags of 2 memories changed')).toBeVisible();
+  const move = await begin('Move…');
+  await userEvent.type(move.getByRole('combobox', { name: 'Project' }), 'atlas');
+  await userEvent.click(move.getByRole('button', { name: 'Move 2' }));
+  expect(await screen.findByText('2 memories moved to atlas')).toBeVisible();
+  const expire = await begin('Expire…');
+  await userEvent.type(expire.getByLabelText('Last day'), '2030-01-31');
+  await userEvent.click(expire.getByRole('button', { name: 'Let 2 expire' }));
+  expect(await screen.findByText('Last day of 2 memories changed')).toBeVisible();
+  const asWell = { user_id: 'user', ids: ['a', 'b'] };
+  expect(batches(asked).map(({ body }) => body)).toEqual([
+    { ...asWell, tags: { add: ['sea'], remove: [] } },
+    { ...asWell, project: 'atlas' },
+    { ...asWell, expiration_date: '2030-01-31' },
+  ]);
 });
 
 test('everything is forgotten only when the user is named', async () => {
@@ -442,21 +470,14 @@ test('all memories of an origin are removed after a question, page by page, and 
   const dialog = await screen.findByRole('dialog', { name: 'Remove all of this source' });
   const sure = await within(dialog).findByRole('button', { name: 'Remove 3 memories' });
   expect(dialog).toHaveTextContent('with words from: A tool');
-  expect(asked.some(({ method }) => method === 'DELETE')).toBe(false);
+  expect(batches(asked)).toEqual([]);
   const looked = asked.filter(({ address }) => address.searchParams.get('hidden') === 'with');
   expect(looked.map(({ address }) => address.searchParams.get('origin'))).toEqual(['tool', 'tool']);
   expect(looked.every(({ address }) => !address.searchParams.has('since'))).toBe(true);
   await userEvent.click(sure);
-  const deleted = () => asked.filter(({ method }) => method === 'DELETE').map(({ address }) => address.pathname);
-  await waitFor(() =>
-    expect(
-      deleted()
-        .map(path => path.split('/').at(-1))
-        .sort(),
-    ).toEqual(['a', 'b', 'c']),
-  );
+  await waitFor(() => expect(batches(asked)[0]?.body).toMatchObject({ ids: ['a', 'b', 'c'], delete: true }));
   await userEvent.click(await screen.findByRole('button', { name: 'Undo' }));
-  await waitFor(() => expect(asked.filter(({ address }) => address.pathname.endsWith('/restore'))).toHaveLength(3));
+  await waitFor(() => expect(asked.some(({ address }) => address.pathname.endsWith('/chg_1/undo'))).toBe(true));
 });
 
 test('without an origin or a conversation there is no source to remove', async () => {

@@ -21,7 +21,7 @@ import { useWaitingCount } from '@/shared/data/memories/proposals';
 import { useExport } from '@/shared/data/memories/transfer';
 import type { Scope } from '@/shared/data/scope';
 import { useDialog } from '@/shared/hooks/useDialog';
-import { useDeleting } from './deleting';
+import { useBatches } from './batches';
 import { MemoryPanel } from './detail/MemoryPanel';
 import { ChangesDialog } from './dialogs/ChangesDialog';
 import { DuplicatesDialog } from './dialogs/DuplicatesDialog';
@@ -41,9 +41,9 @@ const Strip = lazy(() => import('./strip/Strip')); // the list is there before
 export function MemoriesPage() {
   const { place, go } = usePlace();
   const owner: Scope = { user: place.user, project: place.project };
-  const remove = useDeleting(owner);
+  const remove = useBatches(owner);
   const deleteThem = (ids: string[]) => {
-    remove.mutate(ids);
+    remove.mutate({ ids, delete: true });
     if (ids.includes(place.id)) go({ id: '' }, { replace: true });
   };
   const parts = {

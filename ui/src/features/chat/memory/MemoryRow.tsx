@@ -6,7 +6,7 @@ import { notifyFailure, notifyUndo } from '@/shared/components/notify';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
 import { useMay } from '@/shared/data/access';
-import { useDeleteMemories, useRestoreMemory } from '@/shared/data/memories/change';
+import { useDeleteMemory, useRestoreMemory } from '@/shared/data/memories/change';
 import type { Memory } from '@/shared/data/memories/list';
 import { useScope } from '@/shared/data/scope';
 import { HistoryPopover } from './HistoryPopover';
@@ -23,7 +23,7 @@ export function MemoryRow({ memory }: { memory: Memory }) {
   const scope = useScope();
   const mayWrite = useMay().write;
   const restore = useRestoreMemory(scope);
-  const remove = useDeleteMemories(scope, {
+  const remove = useDeleteMemory(scope, {
     onSuccess: () => {
       notifyUndo('The memory was deleted', () => restore.mutateAsync({ id: memory.id }));
       row.current?.closest<HTMLElement>('[role=region]')?.focus(); // the button that had it goes
@@ -62,7 +62,7 @@ export function MemoryRow({ memory }: { memory: Memory }) {
           )}
           <HistoryPopover id={memory.id} />
           {mayWrite && (
-            <Tool name="Delete" onClick={() => remove.mutate([memory.id])} isBusy={remove.isPending}>
+            <Tool name="Delete" onClick={() => remove.mutate(memory.id)} isBusy={remove.isPending}>
               <TbTrash size={16} />
             </Tool>
           )}

@@ -5,7 +5,7 @@ import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
 import type { Memory } from '@/shared/data/memories/list';
 import type { Scope } from '@/shared/data/scope';
-import { useMerging } from '../deleting';
+import { useMerging } from '../batches';
 import classes from './dialogs.module.css';
 import { mostTypical } from './mostTypical';
 

@@ -3,7 +3,7 @@ import { ErrorState, LoadingState } from '@/shared/components/states';
 import { Words } from '@/shared/components/Words';
 import { type MemorySource, useIdsOfSource } from '@/shared/data/memories/list';
 import type { Scope } from '@/shared/data/scope';
-import { useDeleting } from '../deleting';
+import { useBatches } from '../batches';
 import { ORIGIN_NAMES } from '../detail/reasons';
 
 interface DialogProps {
@@ -17,10 +17,10 @@ interface DialogProps {
 /** Says how much there is of one origin, or conversation, and deletes all of it on request. */
 export function RemoveSourceDialog({ owner, source, onDeleted, onClose }: DialogProps) {
   const found = useIdsOfSource(owner, source);
-  const remove = useDeleting(owner);
+  const remove = useBatches(owner);
   const ids = found.data ?? [];
   const go = () => {
-    remove.mutate(ids);
+    remove.mutate({ ids, delete: true });
     onDeleted(ids);
     onClose();
   };

@@ -4,6 +4,7 @@ import { Excerpt } from '@/shared/components/Excerpt';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
 import { NAMES, sentenceOf } from './DecayMeter';
+import { tagsOf } from '../tags';
 import { From } from './From';
 import classes from './list.module.css';
 import type { Row } from './rows';
@@ -75,7 +76,9 @@ function Said({ text, query }: { text: string; query: string }) {
   return <Words>{text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text}</Words>;
 }
 
-/** What sets it apart from most: facts that are current. */
+const TAGS_SHOWN = 3;
+
+/** Its tags, and what sets it apart from most: facts that are current. */
 function Chips({ row: { memory, kind, state = 'current', decaysAt = null } }: { row: Row }) {
   return (
     <>
@@ -84,6 +87,13 @@ function Chips({ row: { memory, kind, state = 'current', decaysAt = null } }: { 
           message
         </Badge>
       )}
+      {tagsOf(memory)
+        .slice(0, TAGS_SHOWN)
+        .map(tag => (
+          <Badge key={tag} size="sm" variant="light" className={classes.chip} tt="none">
+            <Words>{tag}</Words>
+          </Badge>
+        ))}
       {state !== 'current' && (
         <Tooltip label={sentenceOf(state, decaysAt, memory.expiration_date)}>
           <Badge size="sm" variant="default" className={classes.chip}>

@@ -3,6 +3,7 @@ import { useMemo } from 'react';
 import { useMay } from '@/shared/data/access';
 import type { Scope } from '@/shared/data/scope';
 import { useDialog } from '@/shared/hooks/useDialog';
+import { BatchDialog, type Work } from '../dialogs/BatchDialog';
 import { MergeDialog } from '../dialogs/MergeDialog';
 import type { Place } from '../place';
 import { ViewSwitch } from '../toolbar/ViewSwitch';
@@ -10,6 +11,12 @@ import classes from './list.module.css';
 import { MemoryList } from './MemoryList';
 import type { Row } from './rows';
 import { useSelection } from './useSelection';
+
+const WORKS: readonly { work: Work; name: string }[] = [
+  { work: 'tag', name: 'Tag…' },
+  { work: 'move', name: 'Move…' },
+  { work: 'expire', name: 'Expire…' },
+];
 
 /** What both lists, of conditions and of a search, are given. */
 export interface ListParts {
@@ -52,7 +59,7 @@ export function Shown({ told, hint, owner, isWaiting, onView, ...list }: ShownPr
     selection.set([...selection.ids].filter(id => !going.has(id)));
     list.onDelete(ids);
   };
-  const { shown, open, close } = useDialog<'merge'>();
+  const { shown, open, close } = useDialog<'merge' | Work>();
   const selected = list.rows.flatMap(row => (selection.ids.has(row.memory.id) ? row.memory : []));
   return (
     <>
@@ -71,6 +78,11 @@ export function Shown({ told, hint, owner, isWaiting, onView, ...list }: ShownPr
                 <Button size="compact-xs" variant="default" onClick={() => remove(selected.map(memory => memory.id))}>
                   Delete
                 </Button>
+                {WORKS.map(({ work, name }) => (
+                  <Button key={work} size="compact-xs" variant="default" onClick={() => open(work)}>
+                    {name}
+                  </Button>
+                ))}
                 <Button
                   size="compact-xs"
                   variant="default"
@@ -91,7 +103,19 @@ export function Shown({ told, hint, owner, isWaiting, onView, ...list }: ShownPr
       <div className={classes.around} data-waiting={isWaiting || undefined}>
         <MemoryList {...list} owner={owner} onDelete={remove} selection={selection} />
       </div>
-      {shown && <MergeDialog owner={owner} memories={selected} onClose={close} />}
+      {shown && shown !== 'merge' && (
+        <BatchDialog
+          work={shown}
+          owner={owner}
+          memories={selected}
+          onDone={() => {
+            close();
+            selection.set([]);
+          }}
+          onClose={close}
+        />
+      )}
+      {shown === 'merge' && <MergeDialog owner={owner} memories={selected} onClose={close} />}
     </>
   );
 }

@@ -2,12 +2,14 @@ import { client, unwrap } from '@/shared/api/client';
 import type { components } from '@/shared/api/schema';
 import { type More, useChange } from '../change';
 import { inScope, type Scope } from '../scope';
+import { undone } from './changes';
 import { MEMORIES_CHANGED } from './keys';
 import type { Memory } from './list';
 
 type Merged = components['schemas']['MergeAnswer'];
 
 const AT_ONCE = 4;
+const MOST_IN_BATCH = 500;
 
 const at = (scope: Scope, id: string) => ({ path: { memory_id: id }, query: inScope(scope) });
 
@@ -35,14 +37,47 @@ export function useRestoreMemory(scope: Scope) {
   );
 }
 
-/** Deletes memories; `useRestoreMemory` takes each back. */
-export function useDeleteMemories(scope: Scope, more?: More<void, readonly string[]>) {
+/** Deletes a memory; `useRestoreMemory` takes it back. */
+export function useDeleteMemory(scope: Scope, more?: More<unknown, string>) {
   return useChange(
-    (ids: readonly string[]) =>
-      eachOf(ids, id => unwrap(client.DELETE('/api/memories/{memory_id}', { params: at(scope, id) }))),
+    (id: string) => unwrap(client.DELETE('/api/memories/{memory_id}', { params: at(scope, id) })),
     MEMORIES_CHANGED,
     more,
   );
+}
+
+/** One thing that is done with several memories. */
+export type BatchWork = Pick<
+  Partial<components['schemas']['BatchBody']>,
+  'delete' | 'tags' | 'expiration_date' | 'project'
+>;
+export type Batch = BatchWork & { ids: readonly string[] };
+export type BatchedChange = components['schemas']['BatchedChange'];
+
+/** Does one thing with memories, so many at a time that each time is all of them or none. */
+export function useBatch({ user, project }: Scope, more?: More<BatchedChange[], Batch>) {
+  return useChange(
+    async ({ ids, ...work }: Batch) => {
+      const done: BatchedChange[] = [];
+      for (let first = 0; first < ids.length; first += MOST_IN_BATCH) {
+        const body = { user_id: user, ids: ids.slice(first, first + MOST_IN_BATCH), ...work };
+        const { changes } = await unwrap(
+          client.POST('/api/memories/batch', { params: { query: { project } }, body }),
+        );
+        done.push(...changes);
+      }
+      return done;
+    },
+    MEMORIES_CHANGED,
+    more,
+  );
+}
+
+/** Takes back what was done with several memories. */
+export function useUndoBatch({ user }: Scope) {
+  return useChange(async (changes: readonly BatchedChange[]) => {
+    for (const { id, project } of changes.toReversed()) await undone({ user, project }, id);
+  }, MEMORIES_CHANGED);
 }
 
 export interface Merge {

@@ -1,23 +1,35 @@
 import { notifyFailure, notifyUndo } from '@/shared/components/notify';
 import {
+  type Batch,
   eachOf,
-  useDeleteMemories,
+  useBatch,
   useEditMemory,
   useMergeMemories,
   useRestoreMemory,
+  useUndoBatch,
 } from '@/shared/data/memories/change';
 import type { Memory } from '@/shared/data/memories/list';
 import type { Scope } from '@/shared/data/scope';
 
-/** Deletes memories and offers to take them back. */
-export function useDeleting(owner: Scope) {
-  const restore = useRestoreMemory(owner);
-  return useDeleteMemories(owner, {
-    onSuccess: (_, ids) => {
-      const what = ids.length === 1 ? 'Memory deleted' : `${ids.length} memories deleted`;
-      notifyUndo(what, () => eachOf([...ids].reverse(), id => restore.mutateAsync({ id })));
+const counted = (count: number) => (count === 1 ? 'Memory' : `${count.toLocaleString()} memories`);
+
+/** What was done with memories. */
+function doneWith({ ids, delete: isDeleted, tags, project }: Batch): string {
+  if (isDeleted) return `${counted(ids.length)} deleted`;
+  if (tags) return `Tags of ${counted(ids.length).toLowerCase()} changed`;
+  if (project) return `${counted(ids.length)} moved to ${project}`;
+  return `Last day of ${counted(ids.length).toLowerCase()} changed`;
+}
+
+/** Does one thing with all of some memories, and offers to take all of it back. */
+export function useBatches(owner: Scope) {
+  const undo = useUndoBatch(owner);
+  return useBatch(owner, {
+    onSuccess: (changes, batch) => {
+      if (changes.length > 0) notifyUndo(doneWith(batch), () => undo.mutateAsync(changes));
     },
-    onError: error => notifyFailure('Could not delete everything', error),
+    onError: (error, batch) =>
+      notifyFailure(batch.delete ? 'Could not delete everything' : 'Could not change everything', error),
   });
 }
 
