@@ -38,6 +38,7 @@ TARGETS = {
     "/api/memories": [f"/api/memories?{MINE}", f"/api/memories?{MINE}&at=2030-01-01"],
     "/api/memories/{user_id}": ["/api/memories/mira"],
     "/api/memories/{user_id}/timeline": ["/api/memories/mira/timeline"],
+    "/api/memories/{user_id}/map": ["/api/memories/mira/map"],
     "/api/memories/{memory_id}/history": [f"/api/memories/{{memory}}/history?{MINE}"],
     "/api/memories/settings": ["/api/memories/settings"],
     "/api/memories/extraction-prompt": ["/api/memories/extraction-prompt"],

@@ -83,6 +83,7 @@ read       read   conversations.export     GET    /api/conversations/export /api
 read       read   discussions.export       GET    /api/discussions/{id}/export
 read       read   memories.export          GET    /api/export
 read       search -                        GET    /api/discussions/{id}/search /api/conversations/search
+read       search -                        GET    /api/memories/{user_id}/map
 read       search -                        POST   /api/memories/search
 write      add    -                        POST   /api/memories /api/memories/changes/{change_id}/undo
 write      add    -                        POST   /api/memories/plans/{plan_id}/apply

@@ -343,6 +343,9 @@ class RecalledRows(Protocol):
         The references are None for a message that nothing was recalled for. Unknown ids are left out.
         """
 
+    def latest_references(self, limit: int) -> list[str]:
+        """The references of the newest questions of all sessions that have any, the newest first."""
+
     def put_recalled(self, references: Mapping[str, str]) -> None:
         """Replace the references of messages, by uid, atomically; unknown uids are ignored."""
 

@@ -7,13 +7,14 @@ is not in memory is built first, in separate snapshots; a search that would wait
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import numpy as np
 import structlog
 
 from mnemoir.core.errors import NotSupported, ProviderError, places_of
+from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Hit, Memory, Space
 from mnemoir.core.scope import Scope
 from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray
@@ -25,6 +26,7 @@ from mnemoir.search.cues import Addressed, address, as_own
 from mnemoir.search.index import Mask, ScopeIndex
 from mnemoir.search.indexing import fact_passage
 from mnemoir.search.linked import LINKS, Linked, NameReader, linked_rows
+from mnemoir.search.maps import Maps, MemoryMap, Selection, select_rows
 from mnemoir.search.questions import NOT_MULTILINGUAL, EmbeddedQuestions, Multilingual, MultilingualQuery
 from mnemoir.search.ranking import Query, Ranking, StageReport, Stages, nearest_facts, newest, ranking_of
 from mnemoir.search.residents import MOST_BYTES, Budget, Residents
@@ -115,9 +117,11 @@ class Recall:
         self._residents = residents(packs)
         self._past = None if of_all_times is None else (of_all_times, residents(None))
         self._questions = EmbeddedQuestions(embedding)
+        self._maps = Maps()
 
     def forget(self, scope: Scope) -> None:
-        """Drop the indexes of the scope's user, whose rows were all deleted."""
+        """Drop the indexes and maps of the scope's user, whose rows were all deleted."""
+        self._maps.forget(scope)
         self._residents.forget(scope)
         if self._past is not None:
             self._past[1].forget(scope)
@@ -194,6 +198,22 @@ class Recall:
             return memories, []
         near = await asyncio.to_thread(alike_pairs, vectors, floor)
         return memories, [Pair(places[pair.first], places[pair.second], pair.cosine) for pair in near]
+
+    async def map(self, scope: Scope, among: ListFilter, recalled: Sequence[MemoryId]) -> MemoryMap:
+        """A map of the memories that `among` lists; of too many the newest, and before them those `recalled`.
+
+        Their places are those of a map of all that is visible then. Raises StorageUnavailable and NotSupported.
+        """
+        rows, residents = self._rows_of(among.visible)
+
+        def select(view: SearchSnapshot, index: ScopeIndex, _: bool) -> Selection:
+            is_visible = among.hidden == "without"
+            shown = _visible_rows(index, scope, among.visible) if is_visible else _scope_rows(index, scope)
+            return select_rows(view, index, scope.owner, shown, among, replace(among, hidden="with", ids=recalled))
+
+        return await self._maps.draw(
+            scope, among.visible.at is not None, lambda: residents.reading(rows, scope, select)
+        )
 
     async def aclose(self) -> None:
         """Cancel index builds and finish writing packs."""

@@ -38,6 +38,7 @@ function serveMemories(memories: ReturnType<typeof memory>[]): Asked[] {
   };
   server.use(
     http.get('*/api/projects', () => HttpResponse.json({ results: [] })),
+    http.get('*/api/sample', () => HttpResponse.json({ user_id: 'sample', state: 'taken' })),
     http.get('*/api/conversations', () => HttpResponse.json({ results: CHATS, next: null })),
     http.get('*/api/memories/proposals', () => HttpResponse.json({ results: [], total: 0, next: null })),
     http.get('*/api/memories', async ({ request }) => {

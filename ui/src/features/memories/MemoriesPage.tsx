@@ -16,6 +16,7 @@ import { AddMemoryDialog } from '@/shared/components/AddMemoryDialog';
 import { ForgetMemoriesDialog } from '@/shared/components/ForgetMemoriesDialog';
 import { notifyFailure } from '@/shared/components/notify';
 import { PageFrame } from '@/shared/components/PageFrame';
+import { LoadingState } from '@/shared/components/states';
 import { ReadOnlyPart, useMay } from '@/shared/data/access';
 import { useWaitingCount } from '@/shared/data/memories/proposals';
 import { useExport } from '@/shared/data/memories/transfer';
@@ -30,11 +31,13 @@ import { ReviewDialog } from './dialogs/ReviewDialog';
 import { SettingsDialog } from './dialogs/SettingsDialog';
 import { Found } from './list/Found';
 import { Listed } from './list/Listed';
+import type { ListParts } from './list/Shown';
 import classes from './MemoriesPage.module.css';
 import { type Place, usePlace } from './place';
 import { SampleBar } from './sample/SampleBar';
 import { Toolbar } from './toolbar/Toolbar';
 
+const MapView = lazy(() => import('./map/MapView')); // only who looks at it fetches it
 const Strip = lazy(() => import('./strip/Strip')); // the list is there before
 
 /** What is remembered of a user: looked through, put right, joined, taken along and forgotten. */
@@ -67,7 +70,7 @@ export function MemoriesPage() {
           <Suspense fallback={<div className={classes.strip} />}>
             <Strip key={`strip ${key}`} place={place} owner={owner} go={go} />
           </Suspense>
-          {place.q && place.by === 'meaning' ? <Found key={key} {...parts} /> : <Listed key={key} {...parts} />}
+          <List key={key} {...parts} />
         </div>
         {place.id && (
           <Opened
@@ -79,6 +82,18 @@ export function MemoriesPage() {
         )}
       </PageFrame>
     </ReadOnlyPart>
+  );
+}
+
+/** What was looked for, or the memories in the view that was chosen. */
+function List(parts: ListParts) {
+  const { place } = parts;
+  if (place.q && place.by === 'meaning') return <Found {...parts} />;
+  if (place.view !== 'map') return <Listed {...parts} />;
+  return (
+    <Suspense fallback={<LoadingState label="Loading the map" />}>
+      <MapView {...parts} />
+    </Suspense>
   );
 }
 

@@ -8,7 +8,7 @@ import { useSettings } from '@/shared/settings/settings';
 export interface Place {
   user: string;
   project: string;
-  view: 'table' | 'timeline';
+  view: 'table' | 'timeline' | 'map';
   /** What is looked for; "" for the list. */
   q: string;
   by: 'meaning' | 'words';
@@ -45,7 +45,7 @@ const DEFAULTS = {
 } as const;
 
 const ALLOWED: Partial<Record<keyof Place, readonly string[]>> = {
-  view: ['table', 'timeline'],
+  view: ['table', 'timeline', 'map'],
   by: ['meaning', 'words'],
   kind: ['', 'fact', 'message'],
   origin: ['', 'user', 'assistant', 'tool', 'document', 'import', 'api', 'person'],

@@ -1129,6 +1129,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/memories/{user_id}/map": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One user's memories in groups, laid out in two dimensions */
+        get: operations["map_of_user_api_memories__user_id__map_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/memories/changes": {
         parameters: {
             query?: never;
@@ -5119,6 +5136,49 @@ export interface components {
             size_bytes: number;
         };
         /**
+         * MapGroup
+         * @description A group as a circle, with its commonest words; `count` is how many points it has.
+         */
+        MapGroup: {
+            /** Words */
+            words: string[];
+            /** X */
+            x: number;
+            /** Y */
+            y: number;
+            /** Radius */
+            radius: number;
+            /** Count */
+            count: number;
+        };
+        /**
+         * MapPoint
+         * @description A memory at its place, within -1 and 1 in both directions; `group` is a place in the list of groups.
+         *
+         *     `memory` is the beginning of its text. `recalls` counts the newest 2,000 answers that it fitted.
+         */
+        MapPoint: {
+            /** Id */
+            id: string;
+            /** Memory */
+            memory: string;
+            /** Created At */
+            created_at: string;
+            /**
+             * Origin
+             * @enum {string}
+             */
+            origin: "user" | "assistant" | "tool" | "document" | "import" | "api" | "person";
+            /** X */
+            x: number;
+            /** Y */
+            y: number;
+            /** Group */
+            group: number;
+            /** Recalls */
+            recalls: number;
+        };
+        /**
          * May
          * @description Which rights a caller has. `manage` is for keys and the models, `server` for health and counts of everybody.
          */
@@ -5168,6 +5228,24 @@ export interface components {
             url: string;
             /** Detail */
             detail?: string;
+        };
+        /**
+         * MemoriesMap
+         * @description A map of `total` memories.
+         *
+         *     `without_vector` of them have no place yet; `left_out` are those beyond 5,000, recalled least and oldest.
+         */
+        MemoriesMap: {
+            /** Points */
+            points: components["schemas"]["MapPoint"][];
+            /** Groups */
+            groups: components["schemas"]["MapGroup"][];
+            /** Total */
+            total: number;
+            /** Without Vector */
+            without_vector: number;
+            /** Left Out */
+            left_out: number;
         };
         /**
          * MemoryDetails
@@ -11787,6 +11865,65 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MemoryDetails"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    map_of_user_api_memories__user_id__map_get: {
+        parameters: {
+            query?: {
+                /** @description ISO 8601: what was current then instead of what is now */
+                at?: string | null;
+                kind?: ("fact" | "message") | null;
+                /** @description where its words come from */
+                origin?: ("user" | "assistant" | "tool" | "document" | "import" | "api" | "person") | null;
+                /** @description ISO 8601, of the time that the list goes by */
+                since?: string | null;
+                /** @description ISO 8601, of the time that the list goes by */
+                until?: string | null;
+                /** @description the conversation it was learned in; not with `at` */
+                source?: string | null;
+                /** @description all of these words stand in it, in whatever case */
+                q?: string | null;
+                /** @description these alone; may be repeated */
+                id?: string[] | null;
+                /** @description what has decayed or expired */
+                hidden?: "without" | "with" | "only";
+                /** @description memories of this agent alone */
+                agent_id?: string | null;
+                /** @description memories of this application alone */
+                app_id?: string | null;
+                /** @description memories of this run alone */
+                run_id?: string | null;
+                /** @description a JSON object: memories whose metadata have its members, by value or one of a list */
+                metadata?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoriesMap"];
                 };
             };
             /** @description An error, with its code */

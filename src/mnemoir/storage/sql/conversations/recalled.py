@@ -25,6 +25,11 @@ class RecalledTables(Store):
             found.setdefault(message_id, (text_of(uid) or "", text_of(recalled)))
         return found
 
+    def latest_references(self, limit: int) -> list[str]:
+        """The references of the newest questions of all sessions that have any, the newest first."""
+        rows = self._rows(_RECALLED["latest_references"], limit=limit)
+        return [text for (recalled,) in rows if (text := text_of(recalled)) is not None]
+
     def put_recalled(self, references: Mapping[str, str]) -> None:
         """Replace the references of messages, by uid; unknown uids are ignored."""
         values = [{"uid": uid, "recalled": recalled} for uid, recalled in references.items()]

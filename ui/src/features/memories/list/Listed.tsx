@@ -29,7 +29,7 @@ export function Listed({ place, owner, onOpen, onView, onDelete }: ListParts) {
       rows={rows}
       total={total}
       told={told}
-      view={place.view}
+      view={place.view === 'timeline' ? 'timeline' : 'table'}
       query={place.q}
       isWaiting={list.isPlaceholderData}
       owner={owner}

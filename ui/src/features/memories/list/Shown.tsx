@@ -34,7 +34,7 @@ interface ShownProps {
   told: string;
   /** How it was found, for who points at that. */
   hint?: string;
-  view: Place['view'];
+  view: 'table' | 'timeline';
   /** What was looked for. */
   query: string;
   /** What is shown is of the words before: others are being looked for. */

@@ -6,7 +6,7 @@ interface ViewSwitchProps {
   onChange: (view: Place['view']) => void;
 }
 
-/** Table or timeline. */
+/** Table, timeline or map. */
 export function ViewSwitch({ view, onChange }: ViewSwitchProps) {
   return (
     <SegmentedControl
@@ -18,6 +18,7 @@ export function ViewSwitch({ view, onChange }: ViewSwitchProps) {
       data={[
         { value: 'table', label: 'Table' },
         { value: 'timeline', label: 'Timeline' },
+        { value: 'map', label: 'Map' },
       ]}
     />
   );

@@ -8,6 +8,7 @@ export const memoryKeys = {
   newest: ({ user, project }: Scope) => [...all, 'newest', user, project] as const,
   list: ({ user, project }: Scope) => [...all, 'list', user, project] as const,
   found: ({ user, project }: Scope) => [...all, 'found', user, project] as const,
+  map: ({ user, project }: Scope) => [...all, 'map', user, project] as const,
   details: ({ user, project }: Scope, id: string) => [...all, 'details', user, project, id] as const,
   history: ({ user, project }: Scope, id: string) => [...all, 'history', user, project, id] as const,
   changes: ({ user, project }: Scope) => [...all, 'changes', user, project] as const,

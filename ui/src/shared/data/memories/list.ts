@@ -51,24 +51,30 @@ type Query = paths['/api/memories']['get']['parameters']['query'];
 const pageOf = (query: Query, signal: AbortSignal) =>
   unwrap(client.GET('/api/memories', { params: { query }, signal }));
 
+/** The conditions as the query of a request, apart from the order. */
+export function queryOf({ kind, origin, since, until, at, source, words, hidden }: Conditions) {
+  return {
+    hidden,
+    ...(kind && { kind }),
+    ...(origin && { origin }),
+    ...(since && { since }),
+    ...(until && { until }),
+    ...(at && { at }),
+    ...(source && { source }),
+    ...(words && { q: words }),
+  };
+}
+
 /** The memories that meet the conditions, page by page. */
 export function useMemoryList(scope: Scope, conditions: Conditions, enabled: boolean) {
-  const { kind, origin, since, until, at, source, words, hidden, order } = conditions;
   const list = useInfiniteQuery({
     queryKey: [...keys.list(scope), conditions],
     queryFn: ({ pageParam, signal }) => {
       const query = {
         ...inScope(scope),
-        hidden,
-        order,
+        ...queryOf(conditions),
+        order: conditions.order,
         limit: PAGE,
-        ...(kind && { kind }),
-        ...(origin && { origin }),
-        ...(since && { since }),
-        ...(until && { until }),
-        ...(at && { at }),
-        ...(source && { source }),
-        ...(words && { q: words }),
         ...(pageParam && { cursor: pageParam }),
       };
       return pageOf(query, signal);

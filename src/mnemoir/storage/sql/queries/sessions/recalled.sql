@@ -1,5 +1,5 @@
 -- text: recalled, session, uid
--- integers: ids
+-- integers: ids, limit
 -- texts: uids
 
 -- name: questions
@@ -9,6 +9,11 @@ SELECT id, {bytes uid} AS uid, {bytes recalled} AS recalled FROM messages {by id
  WHERE session_id = :session AND recalled IS NOT NULL
 UNION ALL
 SELECT id, {bytes uid} AS uid, NULL AS recalled FROM messages WHERE id {in ids};
+
+-- name: latest_references
+-- What was recalled for the newest questions of all sessions, the newest first; by looking at all that have any.
+SELECT {bytes recalled} AS recalled FROM messages {by idx_messages_recalled}
+ WHERE recalled IS NOT NULL ORDER BY id DESC LIMIT :limit;
 
 -- name: put_recalled
 -- Note what was recalled for a message; by idx_messages_uid.
