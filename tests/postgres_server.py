@@ -121,25 +121,28 @@ class PostgresServers:
 
     def __init__(self) -> None:
         self._running: dict[int, PostgresServer] = {}
-        self._free: defaultdict[int, list[str]] = defaultdict(list)
-        self._taken: dict[tuple[int, Path], str] = {}
+        self._free: defaultdict[tuple[int, str], list[str]] = defaultdict(list)
+        self._taken: dict[tuple[int, Path, str], str] = {}
 
-    def database_of(self, version: int, folder: Path) -> str:
-        """The connection string of the folder's database, which is empty when it is asked for first."""
+    def database_of(self, version: int, folder: Path, kind: str = "data") -> str:
+        """The connection string of the folder's database, which is empty when it is asked for first.
+
+        One of the kind `data` may have its tables then, and one of the kind `keys` has none.
+        """
         psycopg, server = psycopg_module(), self.of(version)
-        taken = self._taken.get((version, folder))
+        taken = self._taken.get((version, folder, kind))
         if taken is None:
-            if self._free[version]:
-                taken = self._free[version].pop()
+            if self._free[version, kind]:
+                taken = self._free[version, kind].pop()
                 with psycopg.connect(_dsn(server, taken), autocommit=True) as connection:
-                    connection.execute(_EMPTY)
+                    connection.execute(_EMPTY if kind == "data" else "DROP SCHEMA IF EXISTS mnemoir CASCADE")
             else:
-                taken = f"d{sum(one == version for one, _ in self._taken)}"
+                taken = f"{kind}{sum((one, of) == (version, kind) for one, _, of in self._taken)}"
                 with psycopg.connect(server.dsn, autocommit=True) as connection:
                     if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [OWNER]).fetchone():
                         connection.execute(f"CREATE ROLE {OWNER} LOGIN")
                     connection.execute(f"CREATE DATABASE {taken} OWNER {OWNER}")
-            self._taken[version, folder] = taken
+            self._taken[version, folder, kind] = taken
         return _dsn(server, taken, OWNER)
 
     def of(self, version: int) -> PostgresServer:
@@ -153,7 +156,7 @@ class PostgresServers:
     def tables_with(self, folder: Path, words: str) -> list[str]:
         """The tables of the folder's databases that have a row with the words."""
         found = []
-        for (version, of), name in self._taken.items():
+        for (version, of, _), name in self._taken.items():
             if of == folder:
                 with psycopg_module().connect(_dsn(self.of(version), name)) as connection:
                     tables = [table for (table,) in connection.execute(_TABLES)]
@@ -164,8 +167,8 @@ class PostgresServers:
 
     def release(self) -> None:
         """Let other folders have the databases."""
-        for (version, _), name in self._taken.items():
-            self._free[version].append(name)
+        for (version, _, kind), name in self._taken.items():
+            self._free[version, kind].append(name)
         self._taken.clear()
 
     def stop(self) -> None:

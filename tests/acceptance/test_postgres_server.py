@@ -142,6 +142,39 @@ def test_a_dump_of_before_an_erasure_brings_nobody_back(tmp_path):
         assert len(talks) == 1  # of now, and so not taken again
 
 
+def test_keys_in_another_database_open_what_is_encrypted_and_are_copied_into_a_file(tmp_path):
+    dsn, keys = servers.database_of(18, tmp_path), servers.database_of(18, tmp_path, "keys")
+    key, database, copy = tmp_path / "key", servers.of(18), tmp_path / "copy.db"
+    key.write_text(base64.b64encode(bytes(32)).decode())
+    key.chmod(0o600)
+    encrypted = {"MNEMOIR_ENCRYPTION__MODE": "fields", "MNEMOIR_ENCRYPTION__KEY_FILE": str(key)}
+    stored = encrypted | {"MNEMOIR_ENCRYPTION__STORE": keys}
+    with served(tmp_path, dsn, **stored) as server:
+        ask(server, "POST", "/api/memories", TEA)
+        ask(server, "POST", "/api/memories", TEA | {"user_id": "ben"})
+        ask(server, "PUT", "/api/holds/ben", {"reason": "Case 12"})
+        erase_key = ("encryption", "erase-key", "--user", "ben", "--yes")
+        assert "'ben' is on legal hold" in command(tmp_path, dsn, *erase_key, **stored).stderr
+        ask(server, "DELETE", "/api/holds/ben")
+        assert command(tmp_path, dsn, *erase_key, **stored).returncode == 0
+        listed = f"{server.url}/api/memories?user_id=ben"  # is a 503 until what is left is deleted
+        while requests.get(listed, timeout=60).json().get("results") != []:
+            time.sleep(0.1)
+        assert texts_of(server) == ["Drinks green tea"]
+        told = command(tmp_path, dsn, "encryption", "backup-keys", str(copy), **stored)
+        assert told.returncode == 0, told.stderr
+    assert not (tmp_path / "data" / "secrets" / "data-keys.db").exists()
+    assert "green tea" not in database.dump(dsn)
+    told = command(tmp_path, dsn, "doctor", **stored)
+    assert "it lies in the cluster of the memories" in told.stdout
+    refused = command(tmp_path, dsn, "serve", "--port", "0", **encrypted)
+    assert (refused.returncode, "secrets/data-keys.db is gone" in refused.stderr) == (1, True)
+    refused = command(tmp_path, dsn, "serve", "--port", "0", **encrypted | {"MNEMOIR_ENCRYPTION__STORE": dsn})
+    assert (refused.returncode, "did not make for this" in refused.stderr) == (1, True)
+    with served(tmp_path, dsn, **encrypted, MNEMOIR_ENCRYPTION__STORE=str(copy)) as server:
+        assert (texts_of(server), texts_of(server, "ben")) == (["Drinks green tea"], [])
+
+
 def test_the_doctor_says_whether_the_database_answers(tmp_path):
     dsn = servers.database_of(18, tmp_path)
     assert "the PostgreSQL database answers" in command(tmp_path, dsn, "doctor").stdout

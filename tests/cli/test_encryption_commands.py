@@ -17,6 +17,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.storage.sealing.cells import Cells
 from mnemoir.storage.sealing.key_ring import KeyRing
+from mnemoir.storage.sealing.key_stores import KeyFile
 from mnemoir.storage.sealing.providers import file_keys
 from mnemoir.storage.sql import SqlMemoryStore
 from mnemoir.storage.sqlite import open_database
@@ -188,7 +189,9 @@ def test_what_was_decrypted_by_half_is_encrypted_again(mnemoir, tmp_path) -> Non
 
 
 def cells_of(folder: Path) -> Cells:
-    return Cells(KeyRing(folder / "data" / STORE_FILE, file_keys(folder / "kek"), open_key_store), seals=True)
+    return Cells(
+        KeyRing(KeyFile(folder / "data" / STORE_FILE, open_key_store), file_keys(folder / "kek")), seals=True
+    )
 
 
 async def fill(path: Path, cells: Cells, count: int) -> None:

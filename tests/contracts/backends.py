@@ -16,9 +16,10 @@ from mnemoir.ports.jobs import JobQueue
 from mnemoir.ports.memory_store import MemoryStore
 from mnemoir.ports.project_settings import ProjectSettingsStore
 from mnemoir.ports.search_rows import SearchRows
-from mnemoir.storage.databases import databases, embedded
+from mnemoir.storage.databases import databases, embedded, key_store
 from mnemoir.storage.files import FileMemoryStore, FileProjectSettings
 from mnemoir.storage.sealing.key_ring import KeyRing
+from mnemoir.storage.sealing.key_stores import KeyStore
 from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, SqlProjectSettings
 from mnemoir.storage.sql.engine import Engine, FileEngine
 from mnemoir.storage.sqlite import open_database
@@ -127,6 +128,18 @@ RUN_FILES: Mapping[str, OpenShared] = {  # each opens what other stores may have
     "postgres-15": partial(_shared_postgres, 15, is_sealed=False),
     "postgres-18-encrypted": partial(_shared_postgres, 18, is_sealed=True),
     "postgres-15-encrypted": partial(_shared_postgres, 15, is_sealed=True),
+}
+
+
+def _keys_in_postgres(version: int, folder: Path) -> KeyStore:
+    pytest.importorskip("psycopg", reason="the package psycopg is not installed")
+    return key_store(folder, servers.database_of(version, folder, "keys"))
+
+
+KEY_STORES: Mapping[str, Callable[[Path], KeyStore]] = {
+    "sqlite": lambda folder: key_store(folder / "data-keys.db", None),
+    "postgres-18": partial(_keys_in_postgres, 18),
+    "postgres-15": partial(_keys_in_postgres, 15),
 }
 
 

@@ -3,17 +3,20 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mnemoir.core.data_directory import RUNS_FILE
+from mnemoir.storage.sealing.key_stores import KeyStore
 from mnemoir.storage.sql.engine import Engine, FileEngine
 from mnemoir.storage.sql.run_store import SqlRunStore
 from tests.contracts.backends import (
     ENGINES,
     JOB_QUEUES,
+    KEY_STORES,
     MEMORY_STORES,
     PROJECT_SETTINGS,
     RUN_FILES,
@@ -103,6 +106,12 @@ def open_runs(open_run_file: Callable[[], FileEngine], tmp_path: Path) -> OpenRu
             await store.aclose()
 
     return opened
+
+
+@pytest.fixture(params=staged_backends(KEY_STORES))
+def key_store(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], KeyStore]:
+    """The place of the same keys as another process sees it, with each call."""
+    return partial(request.param, tmp_path)
 
 
 @pytest.fixture(params=staged_backends(JOB_QUEUES))

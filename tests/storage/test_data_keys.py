@@ -8,6 +8,7 @@ import pytest
 from mnemoir.core.errors import KeyUnavailable
 from mnemoir.storage.sealing.cells import Cells
 from mnemoir.storage.sealing.key_ring import KeyRing
+from mnemoir.storage.sealing.key_stores import KeyFile
 from mnemoir.storage.sealing.providers import ListedKeys, command_keys, file_keys, variable_keys
 from mnemoir.storage.sqlite.opening import open_key_store
 from tests.storage.sealing_kit import a_key, ring_in
@@ -47,7 +48,7 @@ def test_a_key_that_others_may_read_or_that_is_none_is_refused(tmp_path) -> None
 def test_keys_are_held_for_ten_minutes_without_their_provider(tmp_path) -> None:
     now = [0.0]
     ring = ring_in(tmp_path)
-    ring = KeyRing(ring.path, ring.provider, open_key_store, elapsed=lambda: now[0])
+    ring = KeyRing(ring.place, ring.provider, elapsed=lambda: now[0])
     cells = Cells(ring, seals=True)
     stored = cells.seal(ring.current(MIRA), PLACE, "Likes tea")
     (tmp_path / "kek").unlink()
@@ -62,7 +63,7 @@ def test_keys_are_held_for_ten_minutes_without_their_provider(tmp_path) -> None:
 def test_a_key_that_another_process_destroys_is_out_of_use_within_a_second(tmp_path) -> None:
     now = [0.0]
     other = ring_in(tmp_path)
-    ring = KeyRing(other.path, other.provider, open_key_store, elapsed=lambda: now[0])
+    ring = KeyRing(other.place, other.provider, elapsed=lambda: now[0])
     cells = Cells(ring, seals=True)
     stored = cells.seal(ring.current(MIRA), PLACE, "Likes tea")
     assert other.destroy(MIRA) == 1
@@ -77,7 +78,7 @@ def test_a_key_that_another_process_destroys_is_out_of_use_within_a_second(tmp_p
 def test_a_store_that_goes_away_is_not_made_anew_and_counts_when_it_is_back(tmp_path) -> None:
     now, disk, away = [0.0], tmp_path / "disk", tmp_path / "away"
     provider = ring_in(tmp_path).provider
-    ring = KeyRing(disk / "data-keys.db", provider, open_key_store, elapsed=lambda: now[0])
+    ring = KeyRing(KeyFile(disk / "data-keys.db", open_key_store), provider, elapsed=lambda: now[0])
     cells = Cells(ring, seals=True)
     stored = cells.seal(ring.current(MIRA), PLACE, "Likes tea")
     disk.rename(away)

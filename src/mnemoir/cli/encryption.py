@@ -36,14 +36,14 @@ def status(config: Config = None, data_dir: DataDir = None, as_json: Json = Fals
     with _open_encryption(config, data_dir) as encryption:
         users, encrypted, plain = encryption.share(settings.storage.data_dir / DATABASE_FILE)
         talks, encrypted_talks = encryption.share_of_conversations()
-        keks = encryption.ring.store().keks() if encryption.ring is not None and encryption.path.exists() else {}
+        keks = encryption.ring.store().keks() if encryption.ring is not None and encryption.place.exists() else {}
     places = plain_places(settings) if encryption.is_on else {}
     destroyed = keks.pop("", 0)
     if as_json:
         print_json(
             {
                 "mode": settings.encryption.mode,
-                "store": str(encryption.path),
+                "store": encryption.place.name,
                 "users": users,
                 "encrypted": encrypted,
                 "plain": plain,
@@ -160,13 +160,14 @@ def erase_key(
     """
     from mnemoir.core.data_directory import DATABASE_FILE
     from mnemoir.settings import load_settings
-    from mnemoir.storage.databases import embedded
+    from mnemoir.storage.databases import databases
     from mnemoir.storage.sql.holds import refuse_on_hold
 
     scope = Scope(tenant=tenant, project=project, user=user)
-    database = load_settings(config, {"storage.data_dir": data_dir}).storage.data_dir / DATABASE_FILE
-    if database.exists():
-        embedded.read(database, lambda sql: refuse_on_hold(sql, scope))
+    storage = load_settings(config, {"storage.data_dir": data_dir}).storage
+    database = storage.data_dir / DATABASE_FILE
+    if storage.dsn is not None or database.exists():
+        databases(storage.dsn).read(database, lambda sql: refuse_on_hold(sql, scope))
     if not yes:
         typer.confirm(f"Make all that is encrypted of {user} in {project} unreadable for good?", abort=True, err=True)
     with _keys(config, data_dir, "encryption.erase-key", user, tenant) as (encryption, _):
@@ -197,8 +198,8 @@ def _keys(
     from mnemoir.cli.access_file import opened_access_file
 
     with _open_encryption(config, data_dir) as encryption:
-        if encryption.ring is None or not encryption.path.exists():
-            raise InvalidRequest(f"Nothing is encrypted: there is no key store at {encryption.path}.")
+        if encryption.ring is None or not encryption.place.exists():
+            raise InvalidRequest(f"Nothing is encrypted: there is no key store at {encryption.place.name}.")
         with opened_access_file(config, data_dir) as file:
             begun = file.note_act(action, user, tenant, "begun")
             yield encryption, encryption.ring

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, SecretStr
@@ -10,7 +11,7 @@ from pydantic.functional_validators import AfterValidator
 from mnemoir.ports.project_settings import PiiAction
 from mnemoir.settings.issuers import SignInIssuers, TokenIssuers
 from mnemoir.settings.memory_config import Section
-from mnemoir.settings.values import AbsolutePath, Names, lower_or_off, split_list
+from mnemoir.settings.values import AbsolutePath, Names, lower_or_off, path_or_dsn, split_list
 
 COST_OF_INFERENCE = 4  # of an add from which a model extracts memories, in requests
 _REDIS_URL = re.compile(r"(?:redis|valkey)(?:s|\+unix)?://")
@@ -176,6 +177,8 @@ class Retention(Section):
 class Encryption(Section):
     """Encryption of what is stored. `provider` keeps the key that wraps all others, `store` the wrapped ones.
 
+    `store` is a file, or the connection string of a PostgreSQL database.
+
     A provider that is not built in is listed under the entry point `mnemoir.key_providers`. Without a `store`, it is
     `secrets/data-keys.db` in the data directory.
     """
@@ -185,5 +188,15 @@ class Encryption(Section):
     key_file: AbsolutePath | None = None
     key_variable: Annotated[str, Field(min_length=1)] = "ENCRYPTION_KEY"
     key_command: Names = ()
-    store: AbsolutePath | None = None
+    store: Annotated[SecretStr | AbsolutePath | None, BeforeValidator(path_or_dsn)] = None
     allow_plain: Annotated[tuple[PlainPlace, ...], BeforeValidator(split_list)] = ()
+
+    @property
+    def store_file(self) -> Path | None:
+        """The file of the wrapped keys that is named; None for none, and for a database."""
+        return self.store if isinstance(self.store, Path) else None
+
+    @property
+    def store_dsn(self) -> str | None:
+        """The connection string of the database of the wrapped keys; None for a file."""
+        return self.store.get_secret_value() if isinstance(self.store, SecretStr) else None

@@ -1,5 +1,6 @@
 """The types of values that several files of settings share."""
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -31,10 +32,18 @@ def _key(raw: SecretStr) -> SecretStr:
     return SecretStr(text)
 
 
+def path_or_dsn(raw: object) -> object:
+    """A connection string of PostgreSQL as a secret, and any other text as a path."""
+    if not isinstance(raw, str):
+        return raw
+    return SecretStr(raw.strip()) if _DSN.match(raw) else Path(raw)
+
+
 def _path(raw: Path) -> Path:
     return raw.expanduser().absolute()
 
 
+_DSN = re.compile(r"\s*(?:postgres(?:ql)?://|\w+ *=)")
 Key = Annotated[SecretStr, AfterValidator(_key)]
 AbsolutePath = Annotated[Path, AfterValidator(_path)]
 Names = Annotated[tuple[str, ...], BeforeValidator(split_list)]

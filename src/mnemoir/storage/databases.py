@@ -6,6 +6,7 @@ The rooms above `storage` open every database through it, and know neither files
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -19,7 +20,9 @@ from mnemoir.storage.disk_files import prepare_folder
 from mnemoir.storage.locks.rows import LockFile
 from mnemoir.storage.process_lock import ProcessLock
 from mnemoir.storage.sealing.cells import Cells, OwnCells
+from mnemoir.storage.sealing.key_stores import KeyFile, KeyStore
 from mnemoir.storage.sealing.own_files import SealState, seal_state, sealed_state
+from mnemoir.storage.sql.data_keys import SqlDataKeys
 from mnemoir.storage.sql.engine import Engine, FileEngine, Sql
 from mnemoir.storage.sql.tables import VECTOR_FILE, SealedFile
 from mnemoir.storage.sqlite.access_place import AccessFilePlace
@@ -119,9 +122,6 @@ class Database(Protocol):
     def loss_of_access(self, path: Path, identity: DirectoryIdentity) -> str | None:
         """Why a file of tenants, keys and people is lost that must be there; None where it is there."""
 
-    def open_keys(self, path: Path) -> FileEngine:
-        """The store of wrapped data keys, created if missing."""
-
     def open_runs(self, path: Path, cells: Cells | None = None) -> FileEngine:
         """The database of run traces, created if missing; a damaged file is begun anew."""
 
@@ -189,10 +189,6 @@ class SqliteFiles:
     def loss_of_access(self, path: Path, identity: DirectoryIdentity) -> str | None:
         """By the file and what it says of itself."""
         return identity.membership(path.name).loss_in(path)
-
-    def open_keys(self, path: Path) -> FileEngine:
-        """See `open_key_store`."""
-        return open_key_store(path)
 
     def open_runs(self, path: Path, cells: Cells | None = None) -> FileEngine:
         """See `open_run_file`."""
@@ -369,12 +365,33 @@ def databases(dsn: str | None) -> Database:
     return embedded if dsn is None else PostgresAndFiles(dsn)
 
 
-def _driver() -> ModuleType:
+def key_store(path: Path, dsn: str | None) -> KeyStore:
+    """The place of the key store in a database, or for None in a file. Raises SettingsError without the driver."""
+    if dsn is None:
+        return KeyFile(path, open_key_store)
+    made: KeyStore = _driver("key_store").KeyDatabase(dsn)
+    return made
+
+
+def copy_keys(keys: SqlDataKeys, target: Path) -> None:
+    """Copy all keys into a new file, also while others use them."""
+    with closing(open_key_store(target)) as copy:
+        keys.copy_into(copy)
+
+
+def are_in_one_cluster(dsn: str, keys: str) -> bool:
+    """Whether the databases of data and of keys are of one cluster, and so in each copy of its files."""
+    pool, opening = _driver("pool"), _driver("opening")
+    clusters: list[int] = [pool.Pool(dsn).cluster(), pool.Pool(keys, opening.KEYS).cluster()]
+    return clusters[0] == clusters[1]
+
+
+def _driver(part: str = "watched_tables") -> ModuleType:
+    """A module of `storage.postgres`, whose driver is an extra."""
     try:
-        from mnemoir.storage.postgres import watched_tables
+        return import_module(f"mnemoir.storage.postgres.{part}")
     except ModuleNotFoundError as exc:
-        raise SettingsError("storage.backend postgres needs psycopg: pip install 'mnemoir[postgres]'.") from exc
-    return watched_tables
+        raise SettingsError("A database of PostgreSQL needs psycopg: pip install 'mnemoir[postgres]'.") from exc
 
 
 embedded: Database = SqliteFiles()

@@ -262,7 +262,7 @@ def _below(root: Path, folder: Path | None) -> str | None:
 def _keys_of_encryption(settings: Settings) -> list[str]:
     """The files below the data directory with keys of encryption at rest: with them a backup holds who was erased."""
     root, chosen = settings.storage.data_dir.resolve(), settings.encryption
-    files = [_below(root, file) for file in (chosen.store or root / STORE_FILE, chosen.key_file)]
+    files = [_below(root, file) for file in (chosen.store_file or root / STORE_FILE, chosen.key_file)]
     return [file for file in files if file is not None and (root / file).exists()]
 
 

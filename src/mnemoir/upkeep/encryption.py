@@ -31,8 +31,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.ports.index_packs import IndexPacks
 from mnemoir.ports.key_provider import KeyProvider
 from mnemoir.settings import Settings
-from mnemoir.storage.backups.copies import copy_databases
-from mnemoir.storage.databases import Database, DirectoryIdentity, databases, embedded
+from mnemoir.storage.databases import Database, DirectoryIdentity, copy_keys, databases, embedded, key_store
 from mnemoir.storage.pack_files import PackFiles
 from mnemoir.storage.sealing.cells import Cells
 from mnemoir.storage.sealing.key_ring import KeyRing
@@ -77,7 +76,7 @@ class Encryption:
         chosen = settings.encryption
         self.databases = opener or databases(settings.storage.dsn)
         self.is_on = chosen.mode == "fields"
-        self.path = chosen.store or settings.storage.data_dir / STORE_FILE
+        self.place = key_store(chosen.store_file or settings.storage.data_dir / STORE_FILE, chosen.store_dsn)
         self.ring: KeyRing | None = None
         self.cells: Cells | None = None
         self._settings = settings
@@ -85,9 +84,9 @@ class Encryption:
         self._task: asyncio.Task[None] | None = None
         if self.is_on:
             _refuse_plain_places(settings)
-        self._had_store = self.path.exists()
+        self._had_store = self.place.exists()
         if self.is_on or self._had_store:
-            self.ring = KeyRing(self.path, provider_of(settings), embedded.open_keys)
+            self.ring = KeyRing(self.place, provider_of(settings))
             self.cells = Cells(self.ring, seals=self.is_on)
         if self.is_on:
             _refuse_unusable(self.ring)
@@ -100,8 +99,8 @@ class Encryption:
         # with the mode off, a file of conversations that is encrypted is refused when it is opened
         if is_keyed or (self.is_on and await asyncio.to_thread(is_any_sealed, self._conversations)):
             raise StorageUnavailable(
-                f"{self.path} is gone, and without it nothing that was encrypted can be read. Put the key store of "
-                "these data back, or set encryption.store to where it is."
+                f"{self.place.name} is gone, and without it nothing that was encrypted can be read. Put the key "
+                "store of these data back, or set encryption.store to where it is."
             )
 
     async def check(self) -> None:
@@ -156,18 +155,18 @@ class Encryption:
 
     def owners_of_name(self, tenant: str, user: str) -> list[Owner]:
         """Whose keys there are of a user, in all projects. Blocks. Raises KeyUnavailable."""
-        if self.ring is None or not self.path.exists():
+        if self.ring is None or not self.place.exists():
             return []
         names = (user, encoded_name(user))
         return [owner for owner in self.ring.store().owners() if owner[0] == tenant and owner[2] in names]
 
     def is_unreadable(self, folder: Path) -> bool:
         """True for a user's folder of conversations whose keys were destroyed. Blocks."""
-        return self.ring is not None and self.path.exists() and is_unreadable(folder, self.ring)
+        return self.ring is not None and self.place.exists() and is_unreadable(folder, self.ring)
 
     def destroy_keys(self, owners: Sequence[Owner]) -> int:
         """Destroy all keys of owners for good; how many there were. Blocks. Raises KeyUnavailable."""
-        if self.ring is None or not self.path.exists():
+        if self.ring is None or not self.place.exists():
             return 0
         return sum(map(self.ring.destroy, owners))
 
@@ -191,11 +190,12 @@ class Encryption:
         file = file.resolve()
         if file.exists() or file.is_relative_to(self._settings.storage.data_dir.resolve()):
             raise InvalidRequest(f"{file} is there already, or in the data directory. Choose a new file elsewhere.")
+        assert self.ring is not None
         with embedded.errors(file, OSError):
             file.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix=".mnemoir-keys-", dir=file.parent) as folder:
-                copy_databases(self.path.parent, [self.path.name], Path(folder))
-                (Path(folder) / self.path.name).rename(file)
+                copy_keys(self.ring.store(), Path(folder) / file.name)
+                (Path(folder) / file.name).rename(file)
             sync_folder(file.parent)
 
     def close(self) -> None:
@@ -212,14 +212,14 @@ class Encryption:
 
     async def _keep_up(self, ring: KeyRing, database: Engine, packs: IndexPacks, folders: Folders) -> None:
         while True:
-            state, waited_s = ring.state, 0.0
-            await asyncio.to_thread(ring.refresh)
+            state, waited_s = await asyncio.to_thread(_state_of, ring), 0.0
             try:
+                await asyncio.to_thread(ring.refresh)
                 failed = (await self.bring_up_to_date(database, packs, folders)).failed
             except MnemoirError as exc:
                 failed = 1
                 _log.warning("stored cells not written anew", cause=exc.message)
-            while ring.state == state and not (failed and waited_s >= _AGAIN_S):
+            while await asyncio.to_thread(_state_of, ring) == state and not (failed and waited_s >= _AGAIN_S):
                 await asyncio.sleep(_LOOK_S)
                 waited_s += _LOOK_S
 
@@ -279,6 +279,14 @@ class Encryption:
                 file.empty_log()
         finally:
             file.close()
+
+
+def _state_of(ring: KeyRing) -> object:
+    """What changes with the key store; None while it is not there."""
+    try:
+        return ring.state()
+    except KeyUnavailable:
+        return None
 
 
 def provider_of(settings: Settings) -> KeyProvider:

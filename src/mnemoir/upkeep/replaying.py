@@ -4,7 +4,7 @@ import asyncio
 import shutil
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
@@ -12,7 +12,8 @@ from mnemoir.core.data_directory import CACHE, RUNS_FILE, STORE_FILE
 from mnemoir.settings import Settings
 from mnemoir.settings.access import Encryption
 from mnemoir.settings.tree import Runs, Storage
-from mnemoir.storage.backups.copies import copy_databases
+from mnemoir.storage.databases import copy_keys, key_store
+from mnemoir.storage.sql.data_keys import SqlDataKeys
 from mnemoir.storage.tombstones import Tombstones, put_tombstones
 from mnemoir.upkeep.opening import Upkeep
 
@@ -57,14 +58,16 @@ def _keys_for(data_dir: Path, given: Encryption) -> Iterator[Encryption]:
 
     Of a person who came back the given store has a new key, which must stay when they are erased here.
     """
-    own, store = data_dir / STORE_FILE, given.store
-    opens = given.model_copy(update={"mode": "off", "store": own if own.exists() else store})  # and encrypts nothing
-    if own.exists() or store is None or not store.exists():
+    own, place = data_dir / STORE_FILE, key_store(given.store_file or data_dir / STORE_FILE, given.store_dsn)
+    opens = given.model_copy(update={"mode": "off", "store": own if own.exists() else given.store})
+    if own.exists() or not place.exists():  # `opens` encrypts nothing
         yield opens
         return
     with tempfile.TemporaryDirectory(prefix=".mnemoir-keys-", dir=data_dir.parent) as folder:
-        copy_databases(store.parent, [store.name], Path(folder))
-        yield opens.model_copy(update={"store": Path(folder) / store.name})
+        copy = Path(folder) / own.name
+        with closing(place.open()) as keys:
+            copy_keys(SqlDataKeys(keys), copy)
+        yield opens.model_copy(update={"store": copy})
 
 
 async def _erase(

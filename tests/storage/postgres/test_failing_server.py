@@ -8,10 +8,15 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppres
 
 import pytest
 
-from mnemoir.core.errors import StorageUnavailable
+from mnemoir.core.errors import KeyUnavailable, StorageUnavailable
+from mnemoir.storage.databases import key_store
+from mnemoir.storage.sealing.cells import Cells
+from mnemoir.storage.sealing.key_ring import KeyRing
+from mnemoir.storage.sealing.providers import file_keys
 from mnemoir.storage.sql import SqlMemoryStore
 from tests.contracts.words import ALL, ASKED, MIRA, SetClock, fact
 from tests.postgres_server import PostgresServer, binaries_of, psycopg_module
+from tests.storage.sealing_kit import write_key
 from tests.swallowing_proxy import SwallowingProxy
 
 pytest.importorskip("psycopg", reason="the package psycopg is not installed")
@@ -105,6 +110,39 @@ async def test_a_blocking_caller_gets_an_error_in_time_too(own_server, proxy, en
         await asyncio.to_thread(wait_until_it_is_well, tables)
     finally:
         tables.close()
+
+
+@pytest.mark.parametrize("failure", [gone, stopped, cut_off])
+async def test_without_the_database_of_keys_none_is_used_and_all_are_when_it_is_back(
+    own_server, proxy, tmp_path, failure: Failure
+):
+    with psycopg_module().connect(own_server.dsn, autocommit=True) as almighty:
+        almighty.execute("DROP DATABASE IF EXISTS keys WITH (FORCE)")
+        almighty.execute("CREATE DATABASE keys")
+    place = key_store(tmp_path, f"host=127.0.0.1 port={proxy.port} user=postgres dbname=keys password=geheim")
+    ring = await asyncio.to_thread(KeyRing, place, file_keys(write_key(tmp_path)))
+    cells, owner = Cells(ring, seals=True), ("default", "demo", "mira")
+    try:
+        stored = await asyncio.to_thread(lambda: cells.seal(ring.current(owner), b"place", "Likes tea"))
+        async with failure(own_server, proxy):
+            await asyncio.sleep(1.1)  # for which what is held may be used
+            began = time.monotonic()
+            for _ in range(2):
+                with pytest.raises(KeyUnavailable, match=r"keys on 127\.0\.0\.1") as error:
+                    await asyncio.to_thread(cells.open, b"place", stored)
+                assert "geheim" not in error.value.message
+            assert time.monotonic() - began < MOST_S
+        await asyncio.to_thread(wait_until_it_opens, cells, stored)
+    finally:
+        await asyncio.to_thread(ring.close)
+
+
+def wait_until_it_opens(cells: Cells, stored: str | bytes) -> None:
+    while True:
+        with suppress(KeyUnavailable):
+            assert cells.open(b"place", stored) == "Likes tea"
+            return
+        time.sleep(0.1)
 
 
 @pytest.mark.parametrize("failure", [stopped, cut_off])

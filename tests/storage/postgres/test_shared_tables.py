@@ -94,7 +94,7 @@ def test_work_runs_in_the_context_of_its_caller(tables):
 def test_a_closed_one_is_an_error_by_name(tables, dsn):
     tables.close()
     tables.close()
-    with pytest.raises(StorageUnavailable, match=r"The PostgreSQL database d\d+ on .* is closed"):
+    with pytest.raises(StorageUnavailable, match=r"The PostgreSQL database data\d+ on .* is closed"):
         stored(tables)
     wait_until_nobody_is_connected(dsn)
 

@@ -58,6 +58,7 @@ def _checks_of(settings: Settings) -> Sequence[Check]:
         check_losses,
         *workspace,
         check_database,
+        *([check_key_store] if settings.encryption.store_dsn is not None else []),
         *tree,
         check_discussions,
         check_conversations,
@@ -144,6 +145,24 @@ async def check_database(settings: Settings) -> Finding:
         to_do = "Stop the server, keep a copy of the file, and restore a backup; see docs/storage.md."
         return Finding(check="database", state="fail", found=f"{path}: {problems}", to_do=to_do)
     return Finding(check="database", state="ok", found=f"{path}, {path.stat().st_size // 1024} KiB, whole")
+
+
+async def check_key_store(settings: Settings) -> Finding:
+    """Check that the database of the wrapped keys answers, and is no part of what a copy of the data holds."""
+    from mnemoir.storage.databases import are_in_one_cluster, key_store
+
+    chosen, data = settings.encryption, settings.storage.dsn
+    try:
+        key_store(Path(), chosen.store_dsn).exists()
+        is_beside = data is not None and chosen.store_dsn is not None and are_in_one_cluster(data, chosen.store_dsn)
+    except (StorageUnavailable, SettingsError) as exc:
+        to_do = "Start the database, or correct encryption.store."
+        return Finding(check="key store", state="fail", found=exc.message, to_do=to_do)
+    if is_beside:
+        found = "it lies in the cluster of the memories, so a copy of its files holds the keys beside what they open"
+        to_do = "Move it to a database of another cluster, or to a file; see docs/encryption.md."
+        return Finding(check="key store", state="warn", found=found, to_do=to_do)
+    return Finding(check="key store", state="ok", found="the PostgreSQL database answers")
 
 
 async def check_model(settings: Settings) -> Finding:

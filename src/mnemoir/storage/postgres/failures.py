@@ -12,12 +12,12 @@ from mnemoir.storage.sql.engine import Damaged
 
 
 @contextmanager
-def storage_errors(name: str) -> Iterator[None]:
-    """Raise StorageUnavailable, naming the database, in place of errors of the driver."""
+def storage_errors(name: str, setting: str) -> Iterator[None]:
+    """Raise StorageUnavailable, naming the database, in place of errors of the driver; `setting` has its string."""
     try:
         yield
     except psycopg.OperationalError as exc:
-        raise StorageUnavailable(f"{name} cannot be used: {_first_line(exc)}. {_next_step(exc)}") from exc
+        raise StorageUnavailable(f"{name} cannot be used: {_first_line(exc)}. {_next_step(exc, setting)}") from exc
     except Damaged as exc:
         raise StorageDamaged(f"{name} is damaged: {exc}.") from exc
     except (errors.DataError, errors.IntegrityError) as exc:  # whose words quote values
@@ -26,13 +26,13 @@ def storage_errors(name: str) -> Iterator[None]:
         raise StorageUnavailable(f"{name} refused a statement: {_first_line(exc)}.") from exc
 
 
-def name_of(dsn: str) -> str:
+def name_of(dsn: str, setting: str) -> str:
     """Host, port and database, without what is secret. Raises StorageUnavailable for a text that is no DSN."""
     try:
         told = conninfo_to_dict(dsn)
     except psycopg.ProgrammingError as exc:
         raise StorageUnavailable(
-            "storage.postgres.dsn is no connection string of PostgreSQL. Write it as "
+            f"{setting} is no connection string of PostgreSQL. Write it as "
             "postgresql://USER:PASSWORD@HOST:PORT/DATABASE."
         ) from exc
     host = told.get("host") or told.get("hostaddr") or "this machine"
@@ -40,7 +40,7 @@ def name_of(dsn: str) -> str:
     return f"The PostgreSQL database {told.get('dbname') or told.get('user') or 'postgres'} on {at}"
 
 
-def _next_step(exc: psycopg.OperationalError) -> str:
+def _next_step(exc: psycopg.OperationalError, setting: str) -> str:
     """What to do: a database that gave a reason runs."""
     if isinstance(exc, errors.LockNotAvailable | errors.QueryCanceled):
         return "Look what holds it up, in pg_stat_activity, or try again."
@@ -48,7 +48,7 @@ def _next_step(exc: psycopg.OperationalError) -> str:
         return "Make room on its disk."
     if exc.sqlstate is None and "FATAL:" not in str(exc):
         return "Check that it runs."
-    return "Correct that in storage.postgres.dsn, or in the database."
+    return f"Correct that in {setting}, or in the database."
 
 
 def _first_line(exc: Exception) -> str:

@@ -1,5 +1,7 @@
 """What a PostgreSQL database must be to be used: new enough, roomy enough, whole, and of its own data directory."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 
 from psycopg import errors
@@ -10,7 +12,6 @@ from mnemoir.storage.postgres.transactions import Connection, PostgresSql, form_
 from mnemoir.storage.sql.engine import queries
 from mnemoir.storage.sqlite.membership import Belonging, Membership
 
-CONNECTIONS = 8  # of an engine
 SETTINGS = (
     b"SET LOCAL search_path TO mnemoir; SET LOCAL statement_timeout TO '%ds'; SET LOCAL lock_timeout TO '%ds'"
     % (STATEMENT_S, LOCK_S)
@@ -18,9 +19,7 @@ SETTINGS = (
 WRITE = b"BEGIN ISOLATION LEVEL READ COMMITTED; " + SETTINGS
 READ = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; " + SETTINGS
 _IDENTITY = queries("identity")
-_VERSION = "Mnemoir, schema 1"
 _CREATE = b"CREATE SCHEMA mnemoir"
-_COMMENT = b"COMMENT ON SCHEMA mnemoir IS 'Mnemoir, schema 1'"
 _SERVER = """
     SELECT current_setting('server_version_num')::int / 10000, current_setting('server_encoding'),
            current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
@@ -29,11 +28,38 @@ _SERVER = """
 _FOUND = """
     SELECT to_regnamespace(%(schema)s) IS NOT NULL, obj_description(to_regnamespace(%(schema)s), 'pg_namespace')"""
 _SCHEMA = "mnemoir"
-_PARTS = ("main", "access", "runs")
+_SYSTEM = "SELECT system_identifier FROM pg_control_system()"
 _OLDEST = 15
 
 
-def prepare(name: str, membership: Membership | None, connection: Connection) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """A kind of database: the setting that names it, its parts, connections to it, and how its schema is marked."""
+
+    setting: str
+    parts: Sequence[str]
+    connections: int
+    mark: str
+    comment: bytes
+
+
+DATA = Kind(
+    setting="storage.postgres.dsn",
+    parts=("main", "access", "runs"),
+    connections=8,
+    mark="Mnemoir, schema 1",
+    comment=b"COMMENT ON SCHEMA mnemoir IS 'Mnemoir, schema 1'",
+)
+KEYS = Kind(
+    setting="encryption.store",
+    parts=("keys",),
+    connections=2,
+    mark="Mnemoir keys, schema 1",
+    comment=b"COMMENT ON SCHEMA mnemoir IS 'Mnemoir keys, schema 1'",
+)
+
+
+def prepare(name: str, kind: Kind, membership: Membership | None, connection: Connection) -> str:
     """Refuse what cannot be used, and make what is missing, one process after the other; what is to be warned of.
 
     `name` is what errors call the database. Raises StorageUnavailable and StorageDamaged as `open_postgres` does.
@@ -43,30 +69,42 @@ def prepare(name: str, membership: Membership | None, connection: Connection) ->
         raise StorageUnavailable(f"{name} runs on PostgreSQL {version}. Use PostgreSQL {_OLDEST} or newer.")
     if encoding != "UTF8":
         raise StorageUnavailable(f"{name} has the encoding {encoding}. Make the database with ENCODING 'UTF8'.")
-    if most < CONNECTIONS + 1:
+    if most < kind.connections + 1:
         raise StorageUnavailable(
             f"{name} lets in {most} clients (max_connections without superuser_reserved_connections), and Mnemoir "
-            f"needs {CONNECTIONS + 1}: {CONNECTIONS}, and one to see whether it answers. Raise max_connections."
+            f"needs {kind.connections + 1}: {kind.connections}, and one to see whether it answers. Raise "
+            "max_connections."
         )
     sql = PostgresSql(connection)
     sql.hold("schema")
-    (is_there, version_told) = connection.execute(_FOUND, {"schema": _SCHEMA}).fetchone() or (False, None)
-    if not is_there:
+    if not is_made(name, kind, connection):
         if membership is not None and membership.is_expected():
             raise membership.loss_error(name, "is empty, so it is not the one that was used before")
         folder = files("mnemoir.storage.postgres") / "schema"
-        schema = b"\n".join((folder / f"{part}.sql").read_bytes() for part in _PARTS)
+        schema = b"\n".join((folder / f"{part}.sql").read_bytes() for part in kind.parts)
         connection.execute(_CREATE)
         connection.execute(schema)
-        connection.execute(_COMMENT)
-    elif version_told != _VERSION:
-        raise StorageUnavailable(
-            f"{name} has a schema {_SCHEMA} that this version of Mnemoir did not make. Give Mnemoir another "
-            "database, or start the version that made it."
-        )
+        connection.execute(kind.comment)
     if membership is not None:
         _take(name, membership, sql)
     return f"Row security is off: the role {role} of t{name[1:]} is a superuser or has BYPASSRLS." if sees_all else ""
+
+
+def is_made(name: str, kind: Kind, connection: Connection) -> bool:
+    """Whether the tables were made. Raises StorageUnavailable where others stand in their place."""
+    is_there, mark = connection.execute(_FOUND, {"schema": _SCHEMA}).fetchone() or (False, None)
+    if is_there and mark != kind.mark:
+        raise StorageUnavailable(
+            f"{name} has a schema {_SCHEMA} that this version of Mnemoir did not make for this. Give {kind.setting} "
+            "another database, or start the version that made it."
+        )
+    return bool(is_there)
+
+
+def cluster_of(connection: Connection) -> int:
+    """What tells a cluster from all others; a copy of its files has the same."""
+    (system,) = connection.execute(_SYSTEM).fetchone() or (0,)
+    return int(system)
 
 
 def refuse_another(name: str, membership: Membership | None, connection: Connection) -> None:

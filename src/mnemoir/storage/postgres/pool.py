@@ -6,9 +6,9 @@ Each piece of work is one transaction. One that meets a deadlock or a conflict i
 import asyncio
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, contextmanager
 from typing import TypeVar
 
 import psycopg
@@ -17,7 +17,7 @@ from psycopg import errors
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.postgres.connections import WAIT_S, Connections, NoAnswer
 from mnemoir.storage.postgres.failures import name_of, storage_errors
-from mnemoir.storage.postgres.opening import CONNECTIONS, SETTINGS, prepare, refuse_another
+from mnemoir.storage.postgres.opening import DATA, SETTINGS, Kind, cluster_of, is_made, prepare, refuse_another
 from mnemoir.storage.postgres.sealed_sql import OpenSql, sealed_opener
 from mnemoir.storage.postgres.transactions import Connection, PostgresSql
 from mnemoir.storage.sealing.cells import Cells
@@ -35,12 +35,13 @@ class _Lost(psycopg.OperationalError):
 class Pool:
     """For use by any thread. Each engine over it joins it, and the last one that leaves closes it."""
 
-    def __init__(self, dsn: str) -> None:
+    def __init__(self, dsn: str, kind: Kind = DATA) -> None:
         """Opens nothing yet. Raises StorageUnavailable for a text that is no DSN."""
-        self.name = name_of(dsn)
+        self.name = name_of(dsn, kind.setting)
+        self._kind = kind
         self._dsn = dsn
         self._membership: Membership | None = None
-        self._threads = ThreadPoolExecutor(CONNECTIONS, thread_name_prefix="postgres")
+        self._threads = ThreadPoolExecutor(kind.connections, thread_name_prefix="postgres")
         self._connections = Connections(dsn, lambda new: refuse_another(self.name, self._membership, new))
         self._entry = threading.Lock()
         self._engines = 0
@@ -52,14 +53,22 @@ class Pool:
 
         With a `membership` it must be of that data directory, also on each later connection of all engines.
         """
-        with storage_errors(self.name), closing(Connections(self._dsn)) as connections:
-            connection = connections.of_thread(time.monotonic())
-            with connection.transaction():
-                connection.execute(SETTINGS)
-                warning = prepare(self.name, membership, connection)
-                open_sql = PostgresSql if cells is None else sealed_opener(cells, connection)
+        with self._own_connection() as connection, connection.transaction():
+            connection.execute(SETTINGS)
+            warning = prepare(self.name, self._kind, membership, connection)
+            open_sql = PostgresSql if cells is None else sealed_opener(cells, connection)
         self._membership = membership or self._membership
         return warning, open_sql
+
+    def has_schema(self) -> bool:
+        """Whether the tables were made."""
+        with self._own_connection() as connection:
+            return is_made(self.name, self._kind, connection)
+
+    def cluster(self) -> int:
+        """What tells its cluster from all others."""
+        with self._own_connection() as connection:
+            return cluster_of(connection)
 
     def join(self, at_end: Callable[[], None]) -> bool:
         """Count an engine more; `at_end` is called when the pool is closed. False when it is already."""
@@ -80,6 +89,14 @@ class Pool:
             while self._at_end:
                 self._at_end.pop()()
 
+    @contextmanager
+    def _own_connection(self) -> Iterator[Connection]:
+        with self._errors(), closing(Connections(self._dsn)) as connections:
+            yield connections.of_thread(time.monotonic())
+
+    def _errors(self) -> AbstractContextManager[None]:
+        return storage_errors(self.name, self._kind.setting)
+
     async def answer(self, begin: bytes, work: Callable[[Connection], T]) -> T:
         """The result of `work` in a transaction that begins like this."""
         return await asyncio.wrap_future(self._put(begin, work))
@@ -95,7 +112,7 @@ class Pool:
         until = asked_at + WAIT_S
         if time.monotonic() > until:  # all threads wait for the database
             raise StorageUnavailable(f"{self.name} has had no free connection for {WAIT_S:.0f} seconds. Try again.")
-        with storage_errors(self.name):
+        with self._errors():
             for _ in range(_TRIES - 1):
                 try:
                     return self._attempt(begin, work, until)

@@ -9,7 +9,6 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mnemoir.core import first_use
@@ -17,8 +16,9 @@ from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.errors import KeyDestroyed, KeyUnavailable, StorageUnavailable
 from mnemoir.ports.key_provider import KeyProvider
 from mnemoir.storage.sealing.cells import Keys
+from mnemoir.storage.sealing.key_stores import KeyStore
 from mnemoir.storage.sql.data_keys import DataKey, SqlDataKeys, new_key_id
-from mnemoir.storage.sql.engine import FileEngine, file_state
+from mnemoir.storage.sql.engine import FileEngine
 from mnemoir.storage.sql.tables import Owner
 
 if TYPE_CHECKING:
@@ -45,24 +45,22 @@ class KeyRing:
 
     def __init__(
         self,
-        path: Path,
+        place: KeyStore,
         provider: KeyProvider,
-        open_store: Callable[[Path], FileEngine],
         *,
         elapsed: Callable[[], float] = time.monotonic,
         clock: Clock = utc_now,
     ) -> None:
-        self.path = path
+        self.place = place
         self.provider = provider
-        self._open_store = open_store
         self._elapsed = elapsed
         self._clock = clock
         self._lock = threading.RLock()
         self._file: FileEngine | None = None
-        self._was_there = path.exists()
+        self._was_there = place.exists()
         self._held: dict[int, _Held] = {}
         self._newest: dict[Owner, int] = {}
-        self._state: tuple[object, ...] = ()
+        self._state: object = None
         self._look_at = 0.0
 
     def current(self, owner: Owner) -> int:
@@ -70,15 +68,15 @@ class KeyRing:
         self._refresh()
         if (known := self._newest.get(owner)) is not None:
             return known
-        with self._lock:
-            is_as_seen = file_state(self.path) == self._state
+        with self._lock, _away():
+            is_as_seen = self.place.state() == self._state
             store = self.store()
             found = store.newest(owner)
             if found is None:
                 self._refuse_strange_provider(store)
                 found = store.put_first(self._new(owner), self._clock())
             if is_as_seen:  # then all that changed is this key, or the log that the first opening made
-                self._state = file_state(self.path)
+                self._state = self.place.state()
             self._newest[owner] = found
             return found
 
@@ -117,30 +115,30 @@ class KeyRing:
     def check(self) -> None:
         """Raise KeyUnavailable where the stored keys cannot be opened, unless some are held still."""
         self._refresh()
-        if not self._held and (self._was_there or self.path.exists()):
-            with _away(self.path):
+        with _away():
+            if not self._held and (self._was_there or self.place.exists()):
                 self._refuse_strange_provider(self.store())
 
     def is_destroyed(self, key_id: int) -> bool:
         """True when the key was destroyed, and with it all that it had encrypted."""
-        with _away(self.path):
+        with _away():
             key = self.store().get(key_id)
         return key is not None and key.wrapped is None
 
     def store(self) -> SqlDataKeys:
         """The stored keys. A store that was there once is never made anew."""
-        with self._lock, _away(self.path):
-            if self._was_there and not self.path.exists():
-                raise KeyUnavailable(f"{self.path} is gone. Put back the key store of these data.")
+        with self._lock, _away():
+            if self._was_there and not self.place.exists():
+                raise KeyUnavailable(f"{self.place.name} is gone. Put back the key store of these data.")
             if self._file is None:
-                self._file = self._open_store(self.path)
+                self._file = self.place.open()
             self._was_there = True
             return SqlDataKeys(self._file)
 
-    @property
-    def state(self) -> tuple[object, ...]:
-        """Another value after each change of the store."""
-        return file_state(self.path)
+    def state(self) -> object:
+        """Another value after each change of the store. Blocks."""
+        with _away():
+            return self.place.state()
 
     def close(self) -> None:
         """Close the store and forget all keys."""
@@ -158,10 +156,12 @@ class KeyRing:
         return held if held is not None and now < held.until else self._fetched_key(key_id)
 
     def _fetched_key(self, key_id: int) -> _Held:
-        with self._lock, _away(self.path):
+        with self._lock, _away():
             key = self.store().get(key_id)
             if key is None:
-                raise KeyUnavailable(f"{self.path} has no key {key_id:08x}. Put back the key store of these data.")
+                raise KeyUnavailable(
+                    f"{self.place.name} has no key {key_id:08x}. Put back the key store of these data."
+                )
             held = _Held(self._plain_key(key), self._elapsed() + _HELD_S)
             self._held[key_id] = held
             return held
@@ -178,7 +178,11 @@ class KeyRing:
             return
         with self._lock:
             self._look_at = now + _LOOK_S
-            state = file_state(self.path)
+            try:
+                state = self.state()
+            except KeyUnavailable:
+                self._forget()  # who knows what was destroyed meanwhile
+                raise
             if state != self._state:
                 self._forget()
                 self._state = state
@@ -230,9 +234,6 @@ class KeyRing:
 
 class _away:  # a class, named like a function
     """Raise KeyUnavailable in place of other errors of the key store."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
 
     def __enter__(self) -> None: ...
 

@@ -1,4 +1,4 @@
-"""The key store: the wrapped keys of all users, in a file of its own that is in no backup of the data."""
+"""The key store: the wrapped keys of all users, in a file or database of its own that is in no backup of the data."""
 
 import secrets
 from dataclasses import dataclass
@@ -9,6 +9,8 @@ from mnemoir.storage.sql.engine import FileEngine, Sql, queries
 from mnemoir.storage.sql.tables import Owner
 
 _QUERIES = queries("keys/data_keys")
+_SUBJECT = "keys"
+_COLUMNS = ("id", "tenant", "project", "user", "number", "kek", "wrapped", "made_at", "destroyed_at")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +48,7 @@ class SqlDataKeys:
         """Store the owner's first key, unless there is one; the id of the one that is there."""
 
         def put_unless_there(sql: Sql) -> int:
+            _hold(sql, key.owner)
             if (found := _newest(sql, key.owner)) is not None:
                 return found
             return _put(sql, key, at)
@@ -54,11 +57,21 @@ class SqlDataKeys:
 
     def put_next(self, key: DataKey, at: datetime) -> int:
         """Store a further key of the owner, which new cells get from now on; its id."""
-        return self._file.write(lambda sql: _put(sql, key, at))
+
+        def put(sql: Sql) -> int:
+            _hold(sql, key.owner)
+            return _put(sql, key, at)
+
+        return self._file.write(put)
 
     def rewrap(self, key: DataKey) -> None:
         """Store the other wrapping of a key."""
-        self._file.write(lambda sql: sql.run(_QUERIES["wrap_key"], id=key.id, kek=key.kek, wrapped=key.wrapped))
+
+        def wrap(sql: Sql) -> None:
+            sql.run(_QUERIES["wrap_key"], id=key.id, kek=key.kek, wrapped=key.wrapped)
+            sql.run(_QUERIES["next_version"], subject=_SUBJECT)
+
+        self._file.write(wrap)
 
     def wrapped_by_others(self, kek: str) -> list[DataKey]:
         """The keys that are not wrapped by this one."""
@@ -66,15 +79,30 @@ class SqlDataKeys:
 
     def destroy(self, owner: Owner, at: datetime) -> int:
         """Destroy all keys of an owner, leaving no byte of them or of the name in the file; how many there were."""
-        destroyed = self._file.write(
-            lambda sql: sql.run(_QUERIES["destroy_keys"], **_owner_values(owner), now=to_text(at))
-        )
+
+        def destroy_all(sql: Sql) -> int:
+            _hold(sql, owner)
+            count = sql.run(_QUERIES["destroy_keys"], **_owner_values(owner), now=to_text(at))
+            sql.run(_QUERIES["next_version"], subject=_SUBJECT)
+            return count
+
+        destroyed = self._file.write(destroy_all)
         self._file.empty_log()
         return destroyed
 
     def owners(self) -> list[Owner]:
         """Those who have a key, by name."""
         return [*map(tuple, self._file.read(lambda sql: sql.rows(_QUERIES["owners"])))]
+
+    def version(self) -> int:
+        """How often a key was made, wrapped anew or destroyed, by any program."""
+        return self._file.read(lambda sql: sql.value(_QUERIES["version"], subject=_SUBJECT)) or 0
+
+    def copy_into(self, other: FileEngine) -> None:
+        """Have an empty store hold the same keys, destroyed ones too."""
+        rows = self._file.read(lambda sql: sql.rows(_QUERIES["all_keys"]))
+        values = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
+        other.write(lambda sql: sql.many(_QUERIES["copy_key"], values))
 
     def keks(self) -> dict[str, int]:
         """How many keys are wrapped by each key of the provider, by its name; "" counts the destroyed ones."""
@@ -95,7 +123,13 @@ def _put(sql: Sql, key: DataKey, at: datetime) -> int:
     sql.run(
         _QUERIES["put_key"], **_owner_values(key.owner), id=key.id, kek=key.kek, wrapped=key.wrapped, now=to_text(at)
     )
+    sql.run(_QUERIES["next_version"], subject=_SUBJECT)
     return key.id
+
+
+def _hold(sql: Sql, owner: Owner) -> None:
+    """Let nobody else change the keys of an owner until the transaction ends."""
+    sql.hold("\n".join(("keys", *owner)))
 
 
 def _owner_values(owner: Owner) -> dict[str, str]:

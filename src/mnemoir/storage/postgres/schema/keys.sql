@@ -14,3 +14,13 @@ CREATE TABLE data_keys (
     destroyed_at text COLLATE "C",
     UNIQUE (tenant, project, "user", number)
 );
+
+-- One more with each change of what is known by `subject`, so that other programs notice it.
+CREATE TABLE versions (
+    subject text COLLATE "C" PRIMARY KEY,
+    number bigint NOT NULL
+);
+
+-- Keys are of users, and are looked for by their ids alone.
+ALTER TABLE data_keys ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY of_all ON data_keys USING ((SELECT current_setting('mnemoir.all', true) = 'on'));

@@ -1,5 +1,5 @@
--- text: kek, now, project, tenant, user
--- integer: id
+-- text: destroyed_at, kek, made_at, now, project, subject, tenant, user
+-- integer: id, number
 -- bytes: wrapped
 
 -- name: data_key
@@ -39,3 +39,21 @@ SELECT DISTINCT tenant, project, user FROM data_keys WHERE wrapped IS NOT NULL O
 -- name: keks
 -- How many keys are wrapped by each key of the provider; '' counts the destroyed ones. By looking at all.
 SELECT CASE WHEN wrapped IS NULL THEN '' ELSE kek END, count(*) FROM data_keys GROUP BY 1 ORDER BY 1;
+
+-- name: all_keys
+-- All keys with all that is stored of them; by looking at all.
+SELECT id, tenant, project, user, number, kek, wrapped, made_at, destroyed_at FROM data_keys ORDER BY id;
+
+-- name: copy_key
+-- Add a key as it is in another store.
+INSERT INTO data_keys (id, tenant, project, user, number, kek, wrapped, made_at, destroyed_at)
+VALUES (:id, :tenant, :project, :user, :number, :kek, :wrapped, :made_at, :destroyed_at);
+
+-- name: version
+-- How often what a subject names was changed; no row for never.
+SELECT number FROM versions WHERE subject = :subject;
+
+-- name: next_version
+-- Note one more change.
+INSERT INTO versions (subject, number) VALUES (:subject, 1)
+ON CONFLICT (subject) DO UPDATE SET number = versions.number + 1;

@@ -15,3 +15,9 @@ CREATE TABLE data_keys (
     destroyed_at TEXT,
     UNIQUE (tenant, project, user, number)
 ) STRICT;
+
+-- One more with each change of what is known by `subject`, so that other programs notice it.
+CREATE TABLE versions (
+    subject TEXT PRIMARY KEY,
+    number INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
