@@ -106,13 +106,16 @@ class Answer:
                     return
                 for piece in (data,) if self._inflater is None else self._inflate(data):
                     size += len(piece)
-                    if size > self._endpoint.most_bytes:
-                        raise ProviderInvalidOutput(
-                            f"{self._endpoint.place} sent an answer of more than {self._endpoint.most_bytes} bytes."
-                        )
+                    self._check_size(size)
                     yield piece
                 patience_s = limits.between_bytes_s
                 next_by = loop.time() + patience_s
+
+    def _check_size(self, size: int) -> None:
+        if size > self._endpoint.most_bytes:
+            raise ProviderInvalidOutput(
+                f"{self._endpoint.place} sent an answer of more than {self._endpoint.most_bytes} bytes."
+            )
 
     def _inflate(self, data: bytes) -> Iterator[bytes]:
         assert self._inflater is not None
@@ -125,6 +128,11 @@ class Answer:
         self, most_bytes: int | None = None, is_whole: Callable[[bytes], bool] = lambda _: False
     ) -> bytes:
         """The whole body, or its first `most_bytes`. Raises as `pieces` does; one object is whole, too."""
+        content = self._response.content
+        if content.is_eof() and self._inflater is None:  # it has come with its head, as short answers do
+            data = content.read_nowait()
+            self._check_size(len(data))
+            return data[:most_bytes]
         body = bytearray()
         async for data in self.pieces(partial(_has_all, body, is_whole)):
             body += data
