@@ -193,11 +193,12 @@ class Metered:
 
     def note_end(self, run: RunTrace) -> None:
         """See the port."""
-        taken = _NONE
+        sent = received = 0
         for node in run.nodes():
-            if node.input_tokens or node.output_tokens:
-                taken += Tokens(node.input_tokens, node.output_tokens)
-        self._spent.note(run.scope, taken)
+            sent += node.input_tokens
+            received += node.output_tokens
+        if sent or received:
+            self._spent.note(run.scope, Tokens(sent, received))
         self._runs.note_end(run)
 
 

@@ -202,8 +202,7 @@ class Recorder:
         chat = handled.chat
         sent = chat.request.messages
         async with self._conversations.of(caller.scope) as own:
-            kept = await in_thread(kept_messages, sent)
-            history = await in_thread(conversation_messages, kept)
+            kept, history = await in_thread(_history_of, sent)
             recalled = await self._recalled_messages(own, history)  # first, so that a question never finds itself
             prompt = "\n\n".join(one.text for one in sent if one.role in INSTRUCTIONS)
             stored = await self._store_messages(own, caller, history, prompt, place)
@@ -306,6 +305,12 @@ class Recorder:
             return True
         recorded.added += ids or ()
         return ids is not None
+
+
+def _history_of(sent: Sequence[core.Message]) -> tuple[Sequence[core.Message], Sequence[Message]]:
+    """The messages of a request that conversations hold, as they were sent and as they are stored."""
+    kept = kept_messages(sent)
+    return kept, conversation_messages(kept)
 
 
 def _with_uids(

@@ -80,4 +80,6 @@ def _new_name(name: str, taken: set[str], is_there: Callable[[str], bool]) -> st
 
 
 def _without_case(name: str) -> str:
+    if name.isascii():  # as nearly all are, which a chat asks for a dozen times
+        return name.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())

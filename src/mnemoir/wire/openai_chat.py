@@ -23,7 +23,14 @@ from mnemoir.wire.openai_chat_answers import (
     write_function_reply,
     write_reply,
 )
-from mnemoir.wire.openai_messages import ROUTE, effort_of, is_reasoning_model, read_messages, write_messages
+from mnemoir.wire.openai_messages import (
+    ROUTE,
+    effort_of,
+    is_reasoning_model,
+    read_messages,
+    read_plain_messages,
+    write_messages,
+)
 from mnemoir.wire.openai_stream import write_error
 
 __all__ = [
@@ -58,7 +65,8 @@ _FUNCTION_NAMES: Mapping[str, str] = {"tools": _FUNCTIONS, "tool_choice": FUNCTI
 
 def read_request(body: Json) -> ChatRequest:
     """Read a client's request. Raises InvalidRequest naming the field; unknown members are kept in `extra`."""
-    body, function_calls, dropped = with_tools(members.as_object(body, "body"))
+    plain = read_plain_messages(members.as_object(body, "body").get("messages"))
+    body, function_calls, dropped = with_tools(body, has_plain_messages=plain is not None)
     options = members.as_object(body.get("stream_options") or {}, "stream_options")
     of_options = asked_extra(options, _OF_STREAM_OPTIONS, ROUTE, "stream_options.")
     extra = within(asked_extra(body, _OF_REQUESTS, ROUTE), "stream_options", of_options)
@@ -69,7 +77,7 @@ def read_request(body: Json) -> ChatRequest:
         dropped = dropped if choice in ("auto", "none") else (*dropped, "tool_choice")  # which mean the same then
         choice = None
     request = ModelRequest(
-        messages=read_messages(body.get("messages")),
+        messages=read_messages(body.get("messages")) if plain is None else plain,
         model=members.text(body, "model") or "",
         sampling=read_sampling(body),
         tools=tuple(tool for tool, _ in members.objects(body.get("tools") or [], "tools")),
@@ -127,14 +135,14 @@ def _read_limit(body: Json, name: str) -> int | None:
     return None if body.get(name) == -1 else members.integer(body, name, least=1)
 
 
-def with_tools(body: Json) -> tuple[Json, bool, tuple[str, ...]]:
+def with_tools(body: Json, *, has_plain_messages: bool = False) -> tuple[Json, bool, tuple[str, ...]]:
     """A request with tools; True if its answer must use functions; and the names of members that were dropped.
 
     The same body where no translation is needed. Where a request has tools, its functions are dropped and the
     answer uses tools. Raises InvalidRequest naming the field.
     """
     sent = body.get("messages")
-    if isinstance(sent, list) and any(map(_is_of_functions, sent)):
+    if not has_plain_messages and isinstance(sent, list) and any(map(_is_of_functions, sent)):
         body = {**body, "messages": list(_with_tool_messages(sent))}
     given = {name: body[name] for name in (_FUNCTIONS, FUNCTION_CALL) if body.get(name)}
     if not given:

@@ -170,6 +170,8 @@ def _json_of(value: object) -> bytes:
 
 def count(value: object) -> int:
     """A token count: whole, neither negative nor absurd; a number in a string counts, anything else is 0."""
+    if value is None:  # as in most of the places where servers tell one
+        return 0
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 16:
         return int(value)
     if isinstance(value, float) and value.is_integer():

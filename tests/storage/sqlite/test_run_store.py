@@ -11,7 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from mnemoir.core.errors import NotFound, Overloaded, StorageUnavailable
-from mnemoir.core.runs import WorkflowTrace
+from mnemoir.core.runs import RecalledMemory, WorkflowTrace
 from mnemoir.core.scope import Scope
 from mnemoir.storage.sql.engine import queries
 from mnemoir.storage.sql.run_store import NoRuns, SqlRunStore
@@ -162,6 +162,19 @@ async def test_questions_of_a_forgotten_conversation_are_nowhere_in_the_folder(s
     await store.forget(tea)
     stored = b"".join(file.read_bytes() for file in path.parent.iterdir())
     assert (b"quince" in stored, b"plum" in stored) == (False, True)
+
+
+@pytest.mark.parametrize("has_ended", [False, True])
+async def test_a_run_is_forgotten_whose_row_does_not_tell_yet_that_it_was_shown_memories(store, has_ended):
+    run = a_run("r1", scope=replace(MIRA, conversation="tea"))
+    store.note_begin(run)
+    assert await ids(store) == ["r1"]  # its beginning is written
+    node = a_node("What do I drink?", memories=[RecalledMemory(text="She drinks tea.")])
+    run.workflows = [WorkflowTrace(name="chat", nodes=[node])]
+    if has_ended:
+        end(store, run)
+    await store.forget(replace(MIRA, conversation="other"))
+    assert await ids(store) == []
 
 
 async def test_a_full_disk_costs_traces_and_no_request(path):

@@ -66,11 +66,22 @@ class _TryAgain(Exception):
 
 
 class Answer:
-    """A response whose head has arrived and whose body is read in pieces."""
+    """A response whose head has arrived and whose body is read in pieces.
 
-    def __init__(self, endpoint: Endpoint, response: aiohttp.ClientResponse, first_by: float, end_by: float) -> None:
+    `waits` belongs to the call, and is closed with the answer. The connection is closed unless the body has ended.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        response: aiohttp.ClientResponse,
+        waits: Waits,
+        first_by: float,
+        end_by: float,
+    ) -> None:
         self._endpoint = endpoint
         self._response = response
+        self._waits = waits
         self._first_by = first_by
         self._end_by = end_by
         is_packed = response.headers.get("Content-Encoding", "").strip().lower() == "x-gzip"
@@ -81,6 +92,11 @@ class Answer:
         """The content type as the server writes it; "" for none at all."""
         return self._response.headers.get("Content-Type", "")
 
+    def close(self) -> None:
+        """End the call."""
+        self._waits.close()
+        self._response.close()
+
     async def pieces(self, is_whole: Callable[[], bool] = lambda: False) -> AsyncGenerator[bytes, None]:
         """The body's pieces as they arrive, none empty. Raises ProviderTimeout; ProviderInvalidOutput if too big.
 
@@ -89,30 +105,32 @@ class Answer:
         loop = asyncio.get_running_loop()
         content, limits = self._response.content, self._endpoint.timeouts
         size, next_by, patience_s = 0, self._first_by, limits.first_byte_s
-        with closing(Waits()) as waits:
-            while not content.at_eof():  # no time limit once the whole body has arrived
-                try:
-                    with waits.until(min(next_by, self._end_by)):
-                        data = await content.readany()
-                except TimeoutError as exc:
-                    if is_whole():
-                        return
-                    raise self._too_late(patience_s, loop.time()) from exc
-                except (aiohttp.ClientError, OSError):
-                    if is_whole():
-                        return
-                    raise
-                if not data:
+        while not content.at_eof():  # no time limit once the whole body has arrived
+            try:
+                with self._waits.until(min(next_by, self._end_by)):
+                    data = await content.readany()
+            except TimeoutError as exc:
+                if is_whole():
                     return
-                for piece in (data,) if self._inflater is None else self._inflate(data):
-                    size += len(piece)
-                    if size > self._endpoint.most_bytes:
-                        raise ProviderInvalidOutput(
-                            f"{self._endpoint.place} sent an answer of more than {self._endpoint.most_bytes} bytes."
-                        )
-                    yield piece
-                patience_s = limits.between_bytes_s
-                next_by = loop.time() + patience_s
+                raise self._too_late(patience_s, loop.time()) from exc
+            except (aiohttp.ClientError, OSError):
+                if is_whole():
+                    return
+                raise
+            if not data:
+                return
+            for piece in (data,) if self._inflater is None else self._inflate(data):
+                size += len(piece)
+                self._check_size(size)
+                yield piece
+            patience_s = limits.between_bytes_s
+            next_by = loop.time() + patience_s
+
+    def _check_size(self, size: int) -> None:
+        if size > self._endpoint.most_bytes:
+            raise ProviderInvalidOutput(
+                f"{self._endpoint.place} sent an answer of more than {self._endpoint.most_bytes} bytes."
+            )
 
     def _inflate(self, data: bytes) -> Iterator[bytes]:
         assert self._inflater is not None
@@ -125,6 +143,11 @@ class Answer:
         self, most_bytes: int | None = None, is_whole: Callable[[bytes], bool] = lambda _: False
     ) -> bytes:
         """The whole body, or its first `most_bytes`. Raises as `pieces` does; one object is whole, too."""
+        content = self._response.content
+        if content.is_eof() and self._inflater is None:  # it has come with its head, as short answers do
+            data = content.read_nowait()
+            self._check_size(len(data))
+            return data[:most_bytes]
         body = bytearray()
         async for data in self.pieces(partial(_has_all, body, is_whole)):
             body += data
@@ -134,10 +157,10 @@ class Answer:
 
     async def settle(self) -> None:
         """Wait briefly for the body's end after its last event, so that the connection can be reused."""
-        with suppress(TimeoutError, aiohttp.ClientError):  # the connection is closed instead
-            async with asyncio.timeout(_LAST_BYTES_S):
-                while not self._response.content.at_eof():
-                    await self._response.content.readany()
+        content, due = self._response.content, asyncio.get_running_loop().time() + _LAST_BYTES_S
+        with suppress(TimeoutError, aiohttp.ClientError), self._waits.until(due):  # the connection is closed instead
+            while not content.at_eof():
+                await content.readany()
 
     def _too_late(self, patience_s: float, now: float) -> ProviderTimeout:
         place = self._endpoint.place
@@ -174,8 +197,7 @@ class Exchange:
         """
 
         async def once(started: float) -> T:
-            answer, response = await self._begin(path, data, started)
-            with closing(response):
+            with closing(await self._begin(path, data, started)) as answer:
                 given = await answer.whole(is_whole=lambda so_far: is_whole(so_far, answer.media_type))
             try:
                 return read(given, answer.media_type)
@@ -191,10 +213,8 @@ class Exchange:
         """The answer once its head has arrived. Leaving the block closes the connection unless the body has ended."""
         with provider_errors(self._endpoint):
             data = _json_bytes(body)
-            answer, response = await self._run_with_retries(
-                lambda started: self._begin(path, data, started), for_client
-            )
-            with closing(response):
+            answer = await self._run_with_retries(lambda started: self._begin(path, data, started), for_client)
+            with closing(answer):
                 yield answer
 
     async def _run_with_retries(self, once: Callable[[float], Awaitable[T]], for_client: bool) -> T:
@@ -230,25 +250,29 @@ class Exchange:
             raise last.error from last.error.__cause__
         raise AssertionError("stamina ends with a result or an error")
 
-    async def _begin(self, path: str, data: bytes, started: float) -> tuple[Answer, aiohttp.ClientResponse]:
+    async def _begin(self, path: str, data: bytes, started: float) -> Answer:
         """Send the request once. Raises _TryAgain for a temporary failure, else a ProviderError."""
         loop, limits = asyncio.get_running_loop(), self._endpoint.timeouts
         first_by = loop.time() + limits.first_byte_s
         end_by = started + limits.total_s if limits.total_s is not None else float("inf")
         if self._session.closed:
             raise ProviderUnavailable(f"{self._endpoint.place} cannot be asked: Mnemoir is stopping.")
+        waits = Waits()
         try:
-            async with asyncio.timeout_at(min(first_by, end_by)) as limit:
+            with waits.until(min(first_by, end_by)):
                 response = await self._post(path, data)
-        except _FAILED_TO_CONNECT as exc:
-            if limit.expired():
+        except BaseException as exc:
+            waits.close()
+            if not isinstance(exc, _FAILED_TO_CONNECT):
+                raise
+            if waits.has_ended:
                 patience_s = limits.first_byte_s if first_by <= end_by else limits.total_s
                 raise ProviderTimeout(f"{self._endpoint.place} gave no answer in {patience_s:g} s.") from exc
             raise self._connection_error(exc, started + limits.connect_s - loop.time()) from exc
-        answer = Answer(self._endpoint, response, first_by, end_by)
+        answer = Answer(self._endpoint, response, waits, first_by, end_by)
         if 200 <= response.status < 300:
-            return answer, response
-        with closing(response):
+            return answer
+        with closing(answer):
             error = await self._error_of_answer(answer, response)
         raise _again(error, error.retry_after_s)
 

@@ -11,7 +11,8 @@ from types import TracebackType
 class Waits:
     """A reusable time limit: `with waits.until(due):` raises TimeoutError when the loop's clock reaches `due`.
 
-    Create it in a running event loop, use it for one wait at a time, and close it at the end.
+    Create it in a running event loop, use it for one wait at a time, and close it at the end. `has_ended` is True
+    once a wait has reached its limit, whatever was raised within it.
     """
 
     def __init__(self) -> None:
@@ -19,7 +20,7 @@ class Waits:
         self._timer: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[object] | None = None  # the task inside the `with` block
         self._due = self._fires_at = float("inf")
-        self._has_expired = False
+        self._has_expired = self.has_ended = False
 
     def until(self, due: float) -> "Waits":
         """Set the time limit of the next wait, in seconds of the loop's clock."""
@@ -41,7 +42,7 @@ class Waits:
     ) -> None:
         task, self._task = self._task, None
         if self._has_expired:
-            self._has_expired = False
+            self._has_expired, self.has_ended = False, True
             # when something else cancelled the task too, it stays cancelled
             if task is not None and task.uncancel() == 0 and kind is asyncio.CancelledError:
                 raise TimeoutError from error

@@ -5,7 +5,8 @@ in it. A name that lies outside what the key is bound to is answered like one th
 nothing is, what changes is refused.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from starlette.types import Scope
@@ -16,7 +17,7 @@ from mnemoir.core.scope import Scope as Owner
 from mnemoir.ports.memory_store import Project
 from mnemoir.server.door.access import principal_of
 from mnemoir.server.door.options import ServerOptions
-from mnemoir.server.door.request import header, name_in, one_header, query, quoted_name
+from mnemoir.server.door.request import first_headers, header, name_in, one_header, query, quoted_name
 from mnemoir.server.door.table import found_in
 from mnemoir.wire.agents.tasks import CODEX_AGENT, CODEX_SESSION_HEADER
 from mnemoir.wire.app_prompts import is_unfilled
@@ -260,7 +261,14 @@ def is_temporary(scope: Scope, body: Mapping[str, Any]) -> bool:
     return chat_id.startswith(_TEMPORARY_CHATS) or asks_to_store(body) is False
 
 
-def _values(scope: Scope, name: str) -> Iterator[str]:
+def _values(scope: Scope, name: str) -> Iterable[str]:
     """All values of a header."""
-    wanted = name.lower().encode("latin-1")
-    yield from (name_in(value) for key, value in scope["headers"] if key == wanted)
+    wanted = _header_name(name)
+    if wanted not in first_headers(scope):  # nearly all that may name a session
+        return ()
+    return [name_in(value) for key, value in scope["headers"] if key == wanted]
+
+
+@lru_cache(maxsize=64)  # names of the settings
+def _header_name(name: str) -> bytes:
+    return name.lower().encode("latin-1")

@@ -165,7 +165,7 @@ class SqlRunStore:
 
         def remove(sql: Sql) -> None:
             values = {**owner_of(scope), "conversation": scope.conversation and _bindable(scope.conversation)}
-            sql.run(_QUERIES["forget_runs"], **values)
+            sql.run(_QUERIES["forget_runs"], **values, in_memory=as_json(in_memory))
             if scope.conversation is None:
                 sql.run(_QUERIES["forget_tokens"], **owner_of(scope))
 
@@ -173,9 +173,11 @@ class SqlRunStore:
             self._file.write(remove)
             self._file.empty_log()
 
-        for runs in (self._under_way, self._waiting):
-            for run_id in [run_id for run_id, (_, run) in runs.items() if _belongs(run, scope)]:
-                del runs[run_id]
+        known = {**self._under_way, **self._waiting}
+        in_memory = [run_id for run_id, (_, run) in known.items() if _belongs(run, scope)]
+        for run_id in in_memory:  # their rows, if there are any, were written when they began
+            self._under_way.pop(run_id, None)
+            self._waiting.pop(run_id, None)
         await self._in_thread(remove_and_empty_log)
 
     async def drop_old(self) -> None:

@@ -3,7 +3,7 @@
 -- integer: input_tokens, limit, memories, most, most_bytes, nodes, output_tokens, standing, stream
 -- integer: tokens_counted
 -- real: before, duration_ms, first_token_ms, now, until_s, written_at
--- texts: gone, projects, under_way
+-- texts: gone, in_memory, projects, under_way
 -- integers: numbers
 
 -- name: put_run
@@ -133,7 +133,8 @@ DELETE FROM tokens WHERE tenant = :tenant AND project = :project AND (user_id = 
 
 -- name: forget_runs
 -- Remove the runs of a user, or of a whole project for a user named ''; with a conversation those alone that answered
--- in it or were shown memories, of the newest question or of former ones. By looking at all.
+-- in it or were shown memories, of the newest question or of former ones, and those in the JSON list of ids, whose rows
+-- do not tell that yet. By looking at all.
 DELETE FROM runs
  WHERE tenant = :tenant AND project = :project AND (user_id = :user_id OR :user_id = '')
-   AND (:conversation IS NULL OR conversation = :conversation OR memories > 0 OR standing > 0);
+   AND (:conversation IS NULL OR conversation = :conversation OR memories > 0 OR standing > 0 OR id {in in_memory});
