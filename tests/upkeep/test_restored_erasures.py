@@ -24,6 +24,7 @@ from mnemoir.upkeep.backups import Choice, create_backup, create_kept_backup
 from mnemoir.upkeep.restoring import problems_in, restore_backup
 from mnemoir.upkeep.subjects import Person
 from tests.narrowing import present
+from tests.postgres_server import servers
 from tests.server.server_kit import Server
 from tests.storage.sealing_kit import a_key
 
@@ -143,6 +144,24 @@ async def test_a_database_of_before_an_erasure_brings_nobody_back_and_takes_noth
     await parts.aclose()
     await remember(settings, MIRA)
     assert MIRA in await memories_of(settings)  # nobody is erased twice
+
+
+@pytest.mark.slow
+async def test_a_dump_of_before_an_erasure_brings_back_neither_memories_nor_keys_nor_runs(tmp_path):
+    dsn, server = servers.database_of(18, tmp_path), servers.of(18)
+    settings = settings_of(tmp_path / "data", **{"storage.backend": "postgres", "storage.postgres.dsn": dsn})
+    await tell(settings)
+    before = await asyncio.to_thread(server.dump, dsn)
+    await erase(settings, MIRA)
+    await asyncio.to_thread(server.put_back, dsn, before)
+    assert await memories_of(settings) == sorted([OTTO, ODD])
+    parts = await open_parts(settings)
+    users = {user for _, user in parts.access.api_keys.users()}
+    assert (MIRA in users, {OTTO, ODD} <= users) == (False, True)
+    await parts.aclose()
+    held = await asyncio.to_thread(server.dump, dsn)
+    assert (f"{WORD} of {MIRA}" in held, f"{WORD} of {OTTO}" in held) == (False, True)
+    servers.release()
 
 
 async def test_an_erasure_that_was_written_down_and_cut_is_done_by_the_next_start(settings):

@@ -34,7 +34,6 @@ from mnemoir.upkeep.retention import RetentionOf
 from mnemoir.upkeep.subjects import Subjects
 
 _log = structlog.get_logger(__name__)
-_IN_FILES = (DISCUSSIONS.name, LOCKS.name, CONVERSATIONS_OF_USERS.name, ACCESS.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +121,7 @@ def open_upkeep(
             adoption=adoption,
             encryption=encryption,
             rows=TombstoneRows(memory.database),
-            in_files=_IN_FILES + ((FACTS.name,) if settings.storage.backend == "file" else ()),
+            in_files=_names_in_files(settings),
             backups_days=settings.retention.backups_days,
         ),
         adoption=adoption,
@@ -133,6 +132,12 @@ def open_upkeep(
         memory=own(MemoryUpkeep()),
         pruning=own(Pruning(stores.holdings, settings.memory.auto_prune_days, trust)),
     )
+
+
+def _names_in_files(settings: Settings) -> list[str]:
+    """The holdings that do not lie in the database of memories."""
+    with_files = {"sqlite": [ACCESS], "postgres": [], "file": [ACCESS, FACTS]}[settings.storage.backend]
+    return [holding.name for holding in (DISCUSSIONS, LOCKS, CONVERSATIONS_OF_USERS, *with_files)]
 
 
 def _reason_not_to_give(settings: Settings, encryption: Encryption) -> str | None:

@@ -175,6 +175,8 @@ class Subjects:
             await self._erase_holdings(scope, in_database)
             await self.everybody.rows.drop(scope)
         for holding in in_database:
+            if holding.erase_nameless is not None:
+                await holding.erase_nameless(lambda tenant, user: tombstones.after(tenant, user, None, ""))
             if holding.people is not None and holding.erase_person is not None:
                 for tenant, user in [*await holding.people()]:
                     if await asyncio.to_thread(tombstones.after, tenant, user, None, ""):
