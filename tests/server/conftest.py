@@ -24,18 +24,18 @@ PATIENT = {"memory.search_timeout_s": 60}  # a model that loads while others com
 
 
 @pytest.fixture
-def storage() -> JSON:
+def database_settings() -> JSON:
     """Settings of the databases: files. `storages.py` has others."""
     return {}
 
 
 @pytest.fixture
-async def open_parts_over(tmp_path: Path, storage: JSON) -> AsyncIterator[Callable[..., Awaitable[Parts]]]:
+async def open_parts_over(tmp_path: Path, database_settings: JSON) -> AsyncIterator[Callable[..., Awaitable[Parts]]]:
     """Real parts over a fresh data directory; settings as dotted keys."""
     async with contextlib.AsyncExitStack() as opened:
 
         async def start(settings: JSON) -> Parts:
-            data = {"storage.data_dir": str(tmp_path / "data"), "llm.provider": "offline"} | storage
+            data = {"storage.data_dir": str(tmp_path / "data"), "llm.provider": "offline"} | database_settings
             given = data | PATIENT | settings
             parts = await open_parts(load_settings(None, given, environ={}))
             opened.push_async_callback(parts.aclose)

@@ -1,6 +1,6 @@
 """The databases that a server's memories, keys and people may lie in, for modules whose tests hold over each.
 
-Such a module says `from tests.server.storages import storage`, which takes the place of the fixture of that name.
+Such a module says `from tests.server.storages import database_settings`, which takes the place of the fixture of that name.
 """
 
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ def settings_of(version: int | None, folder: Path) -> Iterator[dict[str, Any]]:
 
 
 @pytest.fixture(params=[FILES, postgres(18)])
-def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dict[str, Any]]:
+def database_settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dict[str, Any]]:
     """The settings for it."""
     with settings_of(request.param, tmp_path) as settings:
         yield settings

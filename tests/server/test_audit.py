@@ -15,7 +15,7 @@ from mnemoir.core.data_directory import ACCESS_FILE
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.settings import load_settings
 from tests.server.server_kit import Server, hello, succeeded
-from tests.server.storages import storage  # noqa: F401  # the fixture
+from tests.server.storages import database_settings  # noqa: F401  # the fixture
 
 SECRET = "Plays the cello on Tuesdays"
 SAID = {"messages": [{"role": "user", "content": SECRET}], "user_id": "mira", "infer": False}

@@ -27,7 +27,7 @@ from tests.scripted_issuer import AUDIENCE, ScriptedIssuer
 from tests.server.described import Description
 from tests.server.route_table import known_body, known_query, layer_of
 from tests.server.sign_in.page import joined
-from tests.server.storages import storage  # noqa: F401  # the fixture
+from tests.server.storages import database_settings  # noqa: F401  # the fixture
 
 CELLO = "Plays the cello on Tuesdays"
 # the written matrix, a second opinion on what routes say of themselves: right, bucket, act, method, paths.

@@ -9,7 +9,7 @@ import pytest
 from mnemoir.core.users import Grant
 from tests.server.server_kit import error_of, succeeded
 from tests.server.sign_in.page import PASSWORD, joined
-from tests.server.storages import storage  # noqa: F401  # the fixture
+from tests.server.storages import database_settings  # noqa: F401  # the fixture
 
 KEYS = "/api/keys"
 

@@ -10,7 +10,7 @@ from mnemoir.storage.sql.holds import Hold
 from tests.remembering_model import learn_every_turn
 from tests.server.server_kit import Server, asks, error_of
 from tests.server.sign_in.page import Page, joined, told
-from tests.server.storages import storage  # noqa: F401  # the fixture
+from tests.server.storages import database_settings  # noqa: F401  # the fixture
 from tests.storage.sealing_kit import a_key
 
 CELLO = "Plays the cello on Tuesdays"

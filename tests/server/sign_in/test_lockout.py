@@ -13,7 +13,7 @@ from mnemoir.access.sign_in.sessions import Sessions
 from mnemoir.core.clock import utc_now
 from mnemoir.settings import load_settings
 from tests.server.sign_in.page import PASSWORD, joined
-from tests.server.storages import storage  # noqa: F401  # the fixture
+from tests.server.storages import database_settings  # noqa: F401  # the fixture
 
 LOCKED = "Too many tries to sign in failed."
 

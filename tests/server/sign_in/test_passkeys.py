@@ -13,7 +13,7 @@ from mnemoir.providers.http import AsgiAnswer
 from tests.server.server_kit import Server, error_of
 from tests.server.sign_in.authenticator import PRESENT, Authenticator
 from tests.server.sign_in.page import PASSWORD, Page, invited, told
-from tests.server.storages import storage  # noqa: F401  # the fixture
+from tests.server.storages import database_settings  # noqa: F401  # the fixture
 
 
 @dataclass(frozen=True)

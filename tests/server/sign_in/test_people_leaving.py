@@ -4,7 +4,7 @@ import pytest
 
 from tests.server.server_kit import error_of
 from tests.server.sign_in.page import joined, told
-from tests.server.storages import storage  # noqa: F401  # the fixture
+from tests.server.storages import database_settings  # noqa: F401  # the fixture
 
 
 @pytest.fixture

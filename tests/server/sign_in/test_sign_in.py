@@ -10,7 +10,7 @@ from mnemoir.core.clock import utc_now
 from mnemoir.core.users import Grant
 from tests.server.server_kit import error_of, succeeded
 from tests.server.sign_in.page import PASSWORD, Page, invited, joined, told
-from tests.server.storages import storage  # noqa: F401  # the fixture
+from tests.server.storages import database_settings  # noqa: F401  # the fixture
 
 
 async def test_a_server_asks_nobody_until_somebody_joins(open_server):

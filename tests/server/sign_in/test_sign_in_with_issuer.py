@@ -13,7 +13,7 @@ from mnemoir.server.door import rate_limits
 from tests.scripted_issuer import ScriptedIssuer
 from tests.server.server_kit import Server, error_of
 from tests.server.sign_in.page import Page, invited, joined
-from tests.server.storages import storage  # noqa: F401  # the fixture
+from tests.server.storages import database_settings  # noqa: F401  # the fixture
 
 HOST = "http://localhost"
 

@@ -11,7 +11,7 @@ from mnemoir.core.proposals import Proposal
 from mnemoir.core.scope import Scope
 from tests.server.server_kit import Server, error_of, succeeded
 from tests.server.sign_in.page import PASSWORD, Page, joined, told
-from tests.server.storages import storage  # noqa: F401  # the fixture
+from tests.server.storages import database_settings  # noqa: F401  # the fixture
 
 
 @pytest.fixture
