@@ -1,6 +1,6 @@
 """The databases that a server's memories, keys and people may lie in, for modules whose tests hold over each.
 
-Such a module says `from tests.server.storages import database_settings`, which takes the place of the fixture of that name.
+Such a module imports `database_settings` from here, which takes the place of the fixture of that name.
 """
 
 from collections.abc import Iterator
