@@ -73,12 +73,12 @@ class WatchedTables(SharedTables):
     def state(self, *, now: bool = False) -> object:
         """The number, as the thread read it last, or as it is `now`, which blocks.
 
-        Raises StorageUnavailable while the database gives no answer.
+        Raises StorageUnavailable while the database gives no answer: then at once, as the thread sees when it is back.
         """
-        if now:
-            self._look()
         if self._failure is not None:
             raise self._failure
+        if now:
+            self._look()
         return self._number
 
     def refuse_loss(self, *, was_open: bool) -> None:
