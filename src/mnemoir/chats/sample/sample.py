@@ -122,9 +122,11 @@ def _changes_of(step: Step, scope: Scope, entries: dict[str, IndexEntry], known:
         changes.append(Add(memory=memory, entry=entries[text], reason=reason))
     for old, new in step.changes.items():
         known[new] = known[old]
-        changes.append(Update(target=known[old], expected=old, text=new, entry=entries[new], at=at))
+        changes.append(
+            Update(target=known[old], expected=old, text=new, entry=entries[new], reason="reconciled", at=at)
+        )
     for old, new in step.closes.items():
-        changes.append(Remove(target=known[old], expected=old, successor=known[new], at=at))
+        changes.append(Remove(target=known[old], expected=old, successor=known[new], reason="superseded", at=at))
     return changes
 
 

@@ -3,6 +3,7 @@ import { useMediaQuery } from '@mantine/hooks';
 import { lazy, Suspense, useRef } from 'react';
 import {
   TbAdjustments,
+  TbCards,
   TbChecklist,
   TbCopyCheck,
   TbDotsVertical,
@@ -38,6 +39,7 @@ import { SampleBar } from './sample/SampleBar';
 import { Toolbar } from './toolbar/Toolbar';
 
 const MapView = lazy(() => import('./map/MapView')); // only who looks at it fetches it
+const WeekReview = lazy(() => import('./review/WeekReview'));
 const Strip = lazy(() => import('./strip/Strip')); // the list is there before
 
 /** What is remembered of a user: looked through, put right, joined, taken along and forgotten. */
@@ -136,7 +138,7 @@ function Opened(props: OpenedProps) {
 
 function Actions({ owner }: { owner: Scope }) {
   const { shown, open, close } = useDialog<
-    'add' | 'changes' | 'review' | 'duplicates' | 'import' | 'settings' | 'forget'
+    'add' | 'changes' | 'review' | 'week' | 'duplicates' | 'import' | 'settings' | 'forget'
   >();
   const more = useRef<HTMLButtonElement>(null);
   const save = useExport(owner);
@@ -183,6 +185,11 @@ function Actions({ owner }: { owner: Scope }) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
+          {may.write && (
+            <Menu.Item leftSection={<TbCards size={16} aria-hidden />} onClick={() => open('week', more.current)}>
+              The week’s review…
+            </Menu.Item>
+          )}
           <Menu.Item leftSection={<TbHistory size={16} aria-hidden />} onClick={() => open('changes', more.current)}>
             Changes…
           </Menu.Item>
@@ -224,6 +231,11 @@ function Actions({ owner }: { owner: Scope }) {
       {shown === 'settings' && <SettingsDialog owner={owner} onClose={close} />}
       {shown === 'changes' && <ChangesDialog owner={owner} onClose={close} />}
       {shown === 'review' && <ReviewDialog owner={owner} onClose={close} />}
+      {shown === 'week' && (
+        <Suspense>
+          <WeekReview owner={owner} onClose={close} />
+        </Suspense>
+      )}
       {shown === 'duplicates' && <DuplicatesDialog owner={owner} onClose={close} />}
       {shown === 'import' && <ImportDialog owner={owner} onClose={close} />}
       {shown === 'forget' && <ForgetMemoriesDialog owner={owner} onClose={close} />}
