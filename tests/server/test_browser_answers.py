@@ -42,6 +42,7 @@ TARGETS = {
     "/api/memories/{memory_id}/history": [f"/api/memories/{{memory}}/history?{MINE}"],
     "/api/memories/settings": ["/api/memories/settings"],
     "/api/memories/extraction-prompt": ["/api/memories/extraction-prompt"],
+    "/api/memories/{memory_id}/recalls": [f"/api/memories/{{memory}}/recalls?{MINE}"],
     "/api/memories/{memory_id}/details": [f"/api/memories/{{memory}}/details?{MINE}"],
     "/api/memories/changes": [f"/api/memories/changes?{MINE}"],
     "/api/memories/proposals": [f"/api/memories/proposals?{MINE}"],

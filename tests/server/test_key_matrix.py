@@ -58,6 +58,7 @@ read       read   -                        GET    /api/memories/extraction-promp
 read       read   -                        GET    /api/events/{event_id} /api/memories/{memory_id}/details
 read       read   -                        GET    /api/memories/changes /api/memories/proposals
 read       read   -                        GET    /api/memories/duplicates /api/memories/{user_id}/timeline
+read       read   -                        GET    /api/memories/{memory_id}/recalls
 read       read   -                        GET    /api/imports /api/imports/{import_id}
 read       read   -                        GET    /api/imports/{import_id}/estimate
 read       read   -                        GET    /api/conversations/{id}/messages/{message_id}/learned

@@ -42,6 +42,23 @@ async def test_a_run_names_what_was_learned_from_it_and_the_next_one_what_it_rea
     assert (await server.get(f"{RUNS}/{second}/summary"))["memories"] == read
 
 
+async def test_a_memory_names_the_answers_it_was_given_to_and_the_change_it_came_from(open_server, llm: ScriptedLLM):
+    server = await open_server(asks(llm))
+    record = {"memory": "Is allergic to walnuts", "user_id": "user", "id": "mem_nuts", "created_at": "2026-03-01"}
+    assert (await server.ask("POST", "/api/import", record)).status == 200
+    llm.reply("No.")
+    llm.reply_json({"facts": []})
+    run_id = await said(server, "May I eat walnut cake?")
+    told = await server.get("/api/memories/mem_nuts/recalls?user_id=user")
+    assert [(run["run_id"], run["question"]) for run in told["results"]] == [(run_id, "May I eat walnut cake?")]
+    assert told["looked_at"] == 1
+    (event,) = (await server.get("/api/memories/mem_nuts/history"))["results"]
+    (change,) = (await server.get("/api/memories/changes?user_id=user"))["results"]
+    assert event["change_id"] == change["id"]
+    for path in ("mem_none/recalls?user_id=user", "mem_nuts/recalls?user_id=other"):
+        assert (await server.ask("GET", f"/api/memories/{path}")).status == 404
+
+
 async def test_a_run_tells_which_memories_fit_its_question_and_which_were_given_along(open_server, llm: ScriptedLLM):
     server = await open_server(asks(llm))
     texts = ["Is allergic to walnuts", "Plays the violin"]

@@ -300,7 +300,10 @@ class Applied:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryEntry:
-    """One row of a memory's history; lists have the oldest first. `session` is the conversation of the turns."""
+    """One row of a memory's history; lists have the oldest first. `session` is the conversation of the turns.
+
+    `change` is the change that it was part of; None for one of another program.
+    """
 
     id: str
     memory_id: MemoryId
@@ -312,6 +315,7 @@ class HistoryEntry:
     model: str | None = None
     turns: Sequence[SourceTurn] = ()
     session: str | None = None
+    change: ChangeId | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -161,7 +161,7 @@ class Turn(JsonObject):
 
 
 class HistoryEvent(JsonObject):
-    """One change of a memory. `session` is the conversation of its turns."""
+    """One change of a memory. `session` is the conversation of its turns, `change_id` its change in the log."""
 
     id: str
     memory_id: str
@@ -173,6 +173,7 @@ class HistoryEvent(JsonObject):
     model: str | None
     turns: list[Turn]
     session: str | None
+    change_id: str | None
 
 
 def memory_json(memory: Memory) -> MemoryRecord:
@@ -333,4 +334,5 @@ def _entry_json(entry: HistoryEntry) -> HistoryEvent:
         "model": entry.model,
         "turns": [turn_json(turn) for turn in entry.turns],
         "session": entry.session,
+        "change_id": entry.change,
     }

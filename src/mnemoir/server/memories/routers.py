@@ -8,6 +8,7 @@ from mnemoir.server.memories import (
     map,
     projects,
     proposals,
+    recalls,
     routes,
     sample,
     timeline,
@@ -26,5 +27,6 @@ ROUTERS = (
     curation.router,
     learned.router,
     timeline.router,
+    recalls.router,
     routes.router,
 )

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from mnemoir.core.errors import NotSupported
-from mnemoir.core.ids import MemoryId
+from mnemoir.core.ids import ChangeId, MemoryId
 from mnemoir.core.memories import Applied, HistoryEntry, IndexEntry, Memory, SourceTurn, Space
 from mnemoir.core.proposals import Proposal
 from mnemoir.core.scope import Scope
@@ -110,6 +110,7 @@ def history_of(row: Any) -> HistoryEntry:
         model=row[7],
         turns=() if row[8] is None else tuple(SourceTurn(**turn) for turn in from_json(row[8])),
         session=row[9],
+        change=ChangeId(row[11]),
     )
 
 

@@ -439,6 +439,63 @@ test('selected memories are tagged, moved and given a last day', async () => {
   ]);
 });
 
+test('a page of its own tells where a memory comes from, what changed it and which answers it was given to', async () => {
+  const asked = serveMemories([memory('a', 'Likes tea')]);
+  const changed = { memory_id: 'a', model: null, turns: [], session: null, created_at: '2026-03-02T10:00:00.000Z' };
+  server.use(
+    http.get('*/api/memories/:id/details', () =>
+      HttpResponse.json({
+        memory: memory('a', 'Likes tea', { origin: 'user' }),
+        sources: [],
+        history: [
+          {
+            ...changed,
+            id: 'h1',
+            event: 'ADD',
+            old_memory: null,
+            new_memory: 'Likes rum',
+            reason: 'extracted',
+            change_id: 'chg_0',
+          },
+          {
+            ...changed,
+            id: 'h2',
+            event: 'UPDATE',
+            old_memory: 'Likes rum',
+            new_memory: 'Likes tea',
+            reason: 'edit',
+            change_id: 'chg_1',
+          },
+        ],
+      }),
+    ),
+    http.get('*/api/memories/:id/recalls', () =>
+      HttpResponse.json({
+        results: [
+          {
+            run_id: 'run_1',
+            at: '2026-03-03T10:00:00.000Z',
+            question: 'What to drink?',
+            conversation: 'tea',
+            status: 'ok',
+          },
+        ],
+        looked_at: 7,
+      }),
+    ),
+  );
+  renderAt('/memories?id=a', <MemoriesPage />);
+  await userEvent.click(await screen.findByRole('button', { name: 'Open its page' }));
+  expect(await screen.findByRole('heading', { name: 'Memory', level: 1 })).toBeVisible();
+  expect(await screen.findByRole('link', { name: 'What to drink?' })).toHaveAttribute('href', '/runs?id=run_1');
+  expect(screen.getByRole('link', { name: 'Open conversation' })).toHaveAttribute('href', '/conversations?id=tea');
+  await userEvent.click(screen.getByRole('button', { name: 'Undo this change' }));
+  await waitFor(() => expect(asked.at(-1)?.address.pathname).toBe('/api/memories/changes/chg_1/undo'));
+  expect(await screen.findByText(/^Change undone/)).toBeVisible();
+  await userEvent.click(screen.getByRole('button', { name: 'All memories' }));
+  expect(await screen.findByRole('heading', { name: 'Memories', level: 1 })).toBeVisible();
+});
+
 test('everything is forgotten only when the user is named', async () => {
   serveMemories([memory('a', 'Likes tea')]);
   renderAt('/memories?user=mira', <MemoriesPage />);

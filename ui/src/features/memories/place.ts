@@ -26,6 +26,8 @@ export interface Place {
   order: Conditions['order'];
   /** The memory that is open. */
   id: string;
+  /** Whether that is shown by itself, not beside the list. */
+  own: '' | 'yes';
 }
 
 const DEFAULTS = {
@@ -42,11 +44,13 @@ const DEFAULTS = {
   hidden: 'without',
   order: 'created_desc',
   id: '',
+  own: '',
 } as const;
 
 const ALLOWED: Partial<Record<keyof Place, readonly string[]>> = {
   view: ['table', 'timeline', 'map'],
   by: ['meaning', 'words'],
+  own: ['', 'yes'],
   kind: ['', 'fact', 'message'],
   origin: ['', 'user', 'assistant', 'tool', 'document', 'import', 'api', 'person'],
   hidden: ['without', 'with', 'only'],

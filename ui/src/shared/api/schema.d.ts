@@ -1419,6 +1419,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/memories/{memory_id}/recalls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The last answers that a memory was given to */
+        get: operations["recalls_api_memories__memory_id__recalls_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/memories/search": {
         parameters: {
             query?: never;
@@ -4422,7 +4439,7 @@ export interface components {
         };
         /**
          * HistoryEvent
-         * @description One change of a memory. `session` is the conversation of its turns.
+         * @description One change of a memory. `session` is the conversation of its turns, `change_id` its change in the log.
          */
         HistoryEvent: {
             /** Id */
@@ -4448,6 +4465,8 @@ export interface components {
             turns: components["schemas"]["Turn"][];
             /** Session */
             session: string | null;
+            /** Change Id */
+            change_id: string | null;
         };
         /**
          * Hit
@@ -6110,6 +6129,25 @@ export interface components {
             code?: string;
         };
         /**
+         * Recall
+         * @description A run that read the memory; `question` is what its user asked, "" where that is not kept.
+         */
+        Recall: {
+            /** Run Id */
+            run_id: string;
+            /** At */
+            at: string;
+            /** Question */
+            question: string;
+            /** Conversation */
+            conversation: string | null;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "running" | "finished" | "failed" | "cancelled";
+        };
+        /**
          * RecalledAnswer
          * @description A memory that would be recalled for a question: the line that a model receives; best first.
          */
@@ -6137,6 +6175,16 @@ export interface components {
             id: string;
             /** Fits */
             fits: boolean;
+        };
+        /**
+         * Recalls
+         * @description The runs that read the memory, newest first, among the newest `looked_at` runs of its user in the project.
+         */
+        Recalls: {
+            /** Results */
+            results: components["schemas"]["Recall"][];
+            /** Looked At */
+            looked_at: number;
         };
         /**
          * RecoveryCodes
@@ -12563,6 +12611,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Timeline"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    recalls_api_memories__memory_id__recalls_get: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recalls"];
                 };
             };
             /** @description An error, with its code */

@@ -132,7 +132,8 @@ SELECT seq, id, text, created_at, updated_at, metadata, kind, agent, app, conver
 
 -- name: history
 -- The events of one memory, oldest first; by index history_of_memory.
-SELECT h.number, h.memory_id, h.event, h.old_text, h.new_text, h.at, h.reason, h.model, s.turns, s.session, s.id
+SELECT h.number, h.memory_id, h.event, h.old_text, h.new_text, h.at, h.reason, h.model, s.turns, s.session, s.id,
+       h.change_id
   FROM history AS h LEFT JOIN sources AS s ON s.scope_id = h.scope_id AND s.id = h.source_id
  WHERE h.scope_id = :scope_id AND h.memory_id = :id
    AND (:agent IS NULL OR h.agent = :agent) AND (:app IS NULL OR h.app = :app)

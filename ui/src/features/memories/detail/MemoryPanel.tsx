@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Group, Stack, Text, Title, Tooltip } from '@mantine/core';
-import { useState } from 'react';
-import { TbFileUnknown, TbPencil, TbRefresh, TbRestore, TbTrash, TbX } from 'react-icons/tb';
+import { type ReactNode, useState } from 'react';
+import { TbArrowsMaximize, TbFileUnknown, TbPencil, TbRefresh, TbRestore, TbTrash, TbX } from 'react-icons/tb';
 import { ApiError } from '@/shared/api/errors';
 import { CopyButton } from '@/shared/components/CopyButton';
 import { MemoryEditor } from '@/shared/components/MemoryEditor';
@@ -22,12 +22,16 @@ interface MemoryPanelProps {
   owner: Scope;
   id: string;
   onDelete: (id: string) => void;
+  /** Leads to the page of the memory alone; not there on that page. */
+  onOwnPage?: () => void;
+  /** What else is told of it. */
+  children?: ReactNode;
   /** null where something else closes it. */
   onClose: (() => void) | null;
 }
 
 /** One memory: what it says, how it stands, where it comes from and what happened to it. */
-export function MemoryPanel({ owner, id, onDelete, onClose }: MemoryPanelProps) {
+export function MemoryPanel({ owner, id, onDelete, onOwnPage, onClose, children }: MemoryPanelProps) {
   const details = useMemoryDetails(owner, id);
   const isGone = details.error instanceof ApiError && details.error.status === 404;
   return (
@@ -55,10 +59,11 @@ export function MemoryPanel({ owner, id, onDelete, onClose }: MemoryPanelProps) 
       {details.isError && !isGone && <ErrorState error={details.error} onRetry={() => void details.refetch()} />}
       {details.data && (
         <Stack gap="lg" className={classes.body}>
-          <Statement owner={owner} memory={details.data.memory} onDelete={onDelete} />
+          <Statement owner={owner} memory={details.data.memory} onDelete={onDelete} onOwnPage={onOwnPage} />
           <Properties memory={details.data.memory} />
           <SourceList owner={owner} sources={details.data.sources} />
           <HistoryList owner={owner} memory={details.data.memory} events={details.data.history} />
+          {children}
         </Stack>
       )}
     </div>
@@ -69,9 +74,10 @@ interface StatementProps {
   owner: Scope;
   memory: ListedMemory;
   onDelete: (id: string) => void;
+  onOwnPage: (() => void) | undefined;
 }
 
-function Statement({ owner, memory, onDelete }: StatementProps) {
+function Statement({ owner, memory, onDelete, onOwnPage }: StatementProps) {
   const mayWrite = useMay().write;
   const [isEditing, setEditing] = useState(false);
   if (isEditing)
@@ -107,6 +113,13 @@ function Statement({ owner, memory, onDelete }: StatementProps) {
             </>
           )}
           <CopyButton text={memory.memory} label="Copy memory" />
+          {onOwnPage && (
+            <Tooltip label="Its whole story">
+              <ActionIcon variant="subtle" color="gray" onClick={onOwnPage} aria-label="Open its page">
+                <TbArrowsMaximize size={16} />
+              </ActionIcon>
+            </Tooltip>
+          )}
         </Group>
       )}
     </Stack>

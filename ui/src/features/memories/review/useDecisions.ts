@@ -1,5 +1,5 @@
 import { useRef, useState } from 'react';
-import { useDeleteMemories, useEditMemory, useRestoreMemory } from '@/shared/data/memories/change';
+import { useDeleteMemory, useEditMemory, useRestoreMemory } from '@/shared/data/memories/change';
 import { useUndo } from '@/shared/data/memories/changes';
 import { useApprove, useEditProposal, useRefuse } from '@/shared/data/memories/proposals';
 import type { Scope } from '@/shared/data/scope';
@@ -22,7 +22,7 @@ export function useDecisions(owner: Scope) {
   const [made, setMade] = useState<Made[]>([]);
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<Error | null>(null);
-  const remove = useDeleteMemories(owner);
+  const remove = useDeleteMemory(owner);
   const restore = useRestoreMemory(owner);
   const edit = useEditMemory(owner);
   const undo = useUndo(owner);
@@ -86,7 +86,7 @@ export function useDecisions(owner: Scope) {
           decide(card, 'forgotten', isGone ? () => Promise.resolve() : undefined);
           return;
         }
-        await remove.mutateAsync([card.memoryId]);
+        await remove.mutateAsync(card.memoryId);
         decide(card, 'forgotten', () => restore.mutateAsync({ id: card.memoryId }));
       }),
     /** Takes the change back that the card tells of. */

@@ -26,6 +26,15 @@ export function useMemoryHistory(scope: Scope, id: string) {
   });
 }
 
+/** The runs that read a memory, newest first. */
+export function useRecalls(scope: Scope, id: string) {
+  const params = { path: { memory_id: id }, query: inScope(scope) };
+  return useQuery({
+    queryKey: [...keys.details(scope, id), 'recalls'],
+    queryFn: ({ signal }) => unwrap(client.GET('/api/memories/{memory_id}/recalls', { params, signal })),
+  });
+}
+
 /** Groups of facts that say nearly the same. It takes the server a second or two for many. */
 export function useDuplicates(scope: Scope) {
   return useQuery({
