@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 
+import aiohttp
 from PIL import Image
 from playwright.async_api import Browser, Page, async_playwright, expect
 
@@ -57,10 +58,19 @@ async def _chat(page: Page) -> None:
     await _still(page)
 
 
+async def _week(page: Page) -> None:
+    await page.get_by_role("button", name="More").click()
+    await page.get_by_role("menuitem", name="The week’s review…").click()
+    await page.get_by_role("region", name="Contradicts, 1 of").wait_for()
+    await _still(page)
+
+
 SHOTS = (
     Shot(name="chat", address="/?conversation=dinner", ready=_chat),
     Shot(name="memory-drawer", address="/?conversation=dinner", ready=_drawer),
-    Shot(name="memories", address="/memories", ready=_still),
+    Shot(name="memories", address="/memories?user=sample", ready=_still),
+    Shot(name="memory-map", address="/memories?user=sample&view=map", ready=_still),
+    Shot(name="memory-week", address="/memories?user=sample", ready=_week),
     Shot(name="conversations", address="/conversations?id=dinner", ready=_still),
     Shot(name="runs", address="/runs", ready=_run),
     Shot(name="workflows", address="/workflows?file=Workflows/sub-workflows/Chat.json", ready=_still),
@@ -73,6 +83,7 @@ SHOTS = (
 async def take(into: Path, only: str) -> None:
     """Take all pictures whose names begin with `only`."""
     async with demo_site() as url, async_playwright() as playwright:
+        await _store_sample(url)
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
         for shot in SHOTS:
             if shot.name.startswith(only):
@@ -81,6 +92,12 @@ async def take(into: Path, only: str) -> None:
                         picture = await _taken(browser, url, shot, size, scheme)
                         await asyncio.to_thread(_save, picture, into / f"{shot.name}-{size}-{scheme}.png")
         await browser.close()
+
+
+async def _store_sample(url: str) -> None:
+    """The memory that the pictures of memories show."""
+    async with aiohttp.ClientSession(url) as http, http.post("/api/sample") as answer:
+        answer.raise_for_status()
 
 
 async def _taken(browser: Browser, url: str, shot: Shot, size: str, scheme: str) -> bytes:

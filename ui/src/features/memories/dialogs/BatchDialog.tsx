@@ -11,10 +11,13 @@ import { tagsOf } from '../tags';
 /** What is done with those selected. */
 export type Work = 'tag' | 'move' | 'expire';
 
+/** What is known of each of those selected. */
+export type Batched = Pick<Memory, 'id' | 'metadata' | 'expiration_date'>;
+
 interface BatchDialogProps {
   work: Work;
   owner: Scope;
-  memories: Memory[];
+  memories: readonly Batched[];
   onDone: () => void;
   onClose: () => void;
 }
@@ -37,7 +40,7 @@ export function BatchDialog({ work, owner, memories, onDone, onClose }: BatchDia
 
 interface FormProps {
   owner: Scope;
-  memories: Memory[];
+  memories: readonly Batched[];
   isBusy: boolean;
   onGo: (what: BatchWork) => void;
 }

@@ -3,20 +3,14 @@ import { useMemo } from 'react';
 import { useMay } from '@/shared/data/access';
 import type { Scope } from '@/shared/data/scope';
 import { useDialog } from '@/shared/hooks/useDialog';
-import { BatchDialog, type Work } from '../dialogs/BatchDialog';
 import { MergeDialog } from '../dialogs/MergeDialog';
 import type { Place } from '../place';
 import { ViewSwitch } from '../toolbar/ViewSwitch';
 import classes from './list.module.css';
+import { BatchActions } from './BatchActions';
 import { MemoryList } from './MemoryList';
 import type { Row } from './rows';
 import { useSelection } from './useSelection';
-
-const WORKS: readonly { work: Work; name: string }[] = [
-  { work: 'tag', name: 'Tag…' },
-  { work: 'move', name: 'Move…' },
-  { work: 'expire', name: 'Expire…' },
-];
 
 /** What both lists, of conditions and of a search, are given. */
 export interface ListParts {
@@ -59,7 +53,7 @@ export function Shown({ told, hint, owner, isWaiting, onView, ...list }: ShownPr
     selection.set([...selection.ids].filter(id => !going.has(id)));
     list.onDelete(ids);
   };
-  const { shown, open, close } = useDialog<'merge' | Work>();
+  const { shown, open, close } = useDialog<'merge'>();
   const selected = list.rows.flatMap(row => (selection.ids.has(row.memory.id) ? row.memory : []));
   return (
     <>
@@ -78,11 +72,7 @@ export function Shown({ told, hint, owner, isWaiting, onView, ...list }: ShownPr
                 <Button size="compact-xs" variant="default" onClick={() => remove(selected.map(memory => memory.id))}>
                   Delete
                 </Button>
-                {WORKS.map(({ work, name }) => (
-                  <Button key={work} size="compact-xs" variant="default" onClick={() => open(work)}>
-                    {name}
-                  </Button>
-                ))}
+                <BatchActions owner={owner} memories={selected} onDone={() => selection.set([])} />
                 <Button
                   size="compact-xs"
                   variant="default"
@@ -103,19 +93,7 @@ export function Shown({ told, hint, owner, isWaiting, onView, ...list }: ShownPr
       <div className={classes.around} data-waiting={isWaiting || undefined}>
         <MemoryList {...list} owner={owner} onDelete={remove} selection={selection} />
       </div>
-      {shown && shown !== 'merge' && (
-        <BatchDialog
-          work={shown}
-          owner={owner}
-          memories={selected}
-          onDone={() => {
-            close();
-            selection.set([]);
-          }}
-          onClose={close}
-        />
-      )}
-      {shown === 'merge' && <MergeDialog owner={owner} memories={selected} onClose={close} />}
+      {shown && <MergeDialog owner={owner} memories={selected} onClose={close} />}
     </>
   );
 }

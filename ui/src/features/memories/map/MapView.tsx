@@ -3,7 +3,9 @@ import { useMemo, useState } from 'react';
 import { TbFilterOff, TbMap2, TbTimelineEvent } from 'react-icons/tb';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { useMay } from '@/shared/data/access';
+import type { Scope } from '@/shared/data/scope';
 import { type MemoriesMap, useMemoryMap } from '@/shared/data/memories/map';
+import { BatchActions } from '../list/BatchActions';
 import { ShowAll } from '../list/ShowAll';
 import type { ListParts } from '../list/Shown';
 import { useSelection } from '../list/useSelection';
@@ -35,7 +37,7 @@ export default function MapView({ place, owner, onOpen, onView, onDelete }: List
             {inWords(map.data)}
           </Text>
         ) : (
-          <Selected count={selection.ids.size} onForget={remove} onNone={() => selection.set([])} />
+          <Selected owner={owner} ids={[...selection.ids]} onForget={remove} onNone={() => selection.set([])} />
         )}
         <ViewSwitch view={place.view} onChange={onView} />
       </Group>
@@ -67,22 +69,26 @@ export default function MapView({ place, owner, onOpen, onView, onDelete }: List
 }
 
 interface SelectedProps {
-  count: number;
+  owner: Scope;
+  ids: string[];
   onForget: () => void;
   onNone: () => void;
 }
 
-function Selected({ count, onForget, onNone }: SelectedProps) {
+function Selected({ owner, ids, onForget, onNone }: SelectedProps) {
   const mayWrite = useMay().write;
   return (
     <>
       <Text size="xs" fw={600} role="status">
-        {count} selected
+        {ids.length} selected
       </Text>
       {mayWrite && (
-        <Button size="compact-xs" variant="default" onClick={onForget}>
-          Forget
-        </Button>
+        <>
+          <Button size="compact-xs" variant="default" onClick={onForget}>
+            Forget
+          </Button>
+          <BatchActions owner={owner} memories={ids.map(id => ({ id, metadata: null }))} onDone={onNone} />
+        </>
       )}
       <Button size="compact-xs" variant="subtle" onClick={onNone}>
         Select none
