@@ -85,7 +85,7 @@ read       read   discussions.export       GET    /api/discussions/{id}/export
 read       read   memories.export          GET    /api/export
 read       search -                        GET    /api/discussions/{id}/search /api/conversations/search
 read       search -                        GET    /api/memories/{user_id}/map
-read       search -                        POST   /api/memories/search
+read       search -                        POST   /api/memories/search /api/memories/recall
 write      add    -                        POST   /api/memories /api/memories/changes/{change_id}/undo
 write      add    -                        POST   /api/memories/plans/{plan_id}/apply
 write      add    -                        POST   /api/memories/proposals/approve /api/memories/proposals/refuse

@@ -1,6 +1,6 @@
 """Conversations, what is learned from them and what runs beside them: opened before workflows, and after them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import aiohttp
 
@@ -54,7 +54,7 @@ class Talks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chats:
-    """Chats and what is stored of them."""
+    """Chats and what is stored of them. Searches in `memory`, which chats ask, are not counted among theirs."""
 
     conversations: Conversations
     recorder: Recorder
@@ -62,6 +62,7 @@ class Chats:
     discussions: Discussions
     quotas: Quotas
     stock: Stock
+    memory: ChatMemory
     memory_service: HttpMemoryService
     times: MemoryTimes
     imports: Imports
@@ -133,6 +134,7 @@ def open_chats(
         discussions=discussions,
         quotas=quotas,
         stock=own(Stock(settings, holdings, conversations.damaged_files, SqlStamps(memory.database))),
+        memory=replace(talks.memory, service=talks.memory_service),
         memory_service=talks.memory_service,
         times=talks.times,
         imports=open_imports(settings, memory, talks, own),

@@ -24,7 +24,7 @@ from mnemoir.core.events import Event, Gathering, MembersDropped, MemoriesRecall
 from mnemoir.core.messages import ChatRequest
 from mnemoir.core.scope import acting
 from mnemoir.core.zones import first_zone
-from mnemoir.server.door.access import client_keys, presented_key, principal_of
+from mnemoir.server.door.access import client_keys, principal_of
 from mnemoir.server.door.budgets import degraded_by, note_stored, within_quotas
 from mnemoir.server.door.errors import failure, internal_error, outward, stopping
 from mnemoir.server.door.request import first_headers, header, query, read_model_json, visit_of
@@ -353,18 +353,10 @@ class ChatRoute:
             is_temporary=is_temporary(scope, body),
             is_raw=chat.request.raw,
             answerer=answerer,
-            credential=self._credential(scope),
+            credential=self._site.credential_for_memory(scope),
             client_keys=client_keys(scope),
             zone=first_zone([header(scope, _TIMEZONE), *time_zones_of_person(body)]),
         )
-
-    def _credential(self, scope: Scope) -> str | None:
-        """The key for another memory server, if the caller's may go there.
-
-        A server without keys accepts any key; apps then send a placeholder, which must go nowhere.
-        """
-        may_go = self._site.parts.settings.memory.forward_credentials and self._site.guard.needs_key
-        return presented_key(scope) if may_go else None
 
     def _write(self, dialect: Dialect, reply: Reply, model: str, reply_id: str, began_ns: int) -> bytes:
         took = {"took_ns": perf_counter_ns() - began_ns} if dialect.tells_durations else {}

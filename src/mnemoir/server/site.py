@@ -3,10 +3,12 @@
 import asyncio
 from dataclasses import dataclass
 
+from starlette.types import Scope
+
 from mnemoir.app.parts import Parts
 from mnemoir.core.events import Usage
 from mnemoir.core.scope import Scope as Owner
-from mnemoir.server.door.access import Guard
+from mnemoir.server.door.access import Guard, presented_key
 from mnemoir.server.door.clients import Clients
 from mnemoir.server.door.entry import Metrics
 from mnemoir.server.door.options import ServerOptions
@@ -43,6 +45,14 @@ class Site:
         """The time zone that the person says of themselves whose memories these are; None without one."""
         users = self.parts.access.users
         return await asyncio.to_thread(users.time_zone, owner.tenant, owner.user) if users.are_there else None
+
+    def credential_for_memory(self, scope: Scope) -> str | None:
+        """The key for another memory server, if the caller's may go there.
+
+        A server without keys accepts any key; apps then send a placeholder, which must go nowhere.
+        """
+        may_go = self.parts.settings.memory.forward_credentials and self.guard.needs_key
+        return presented_key(scope) if may_go else None
 
     def count_tokens(self, usage: Usage) -> None:
         """Count the tokens that a model took for an add."""

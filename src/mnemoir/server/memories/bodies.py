@@ -241,6 +241,13 @@ class SearchBody(HostedBody):
         )
 
 
+class RecallBody(Body):
+    """`POST /api/memories/recall`."""
+
+    query: Annotated[str, AfterValidator(not_blank)]
+    user_id: UserId
+
+
 class EditBody(Body):
     """`PATCH /api/memories/{id}`. `updated_at` is the value the editor saw; a changed one is answered 409.
 

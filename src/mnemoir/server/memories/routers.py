@@ -8,6 +8,7 @@ from mnemoir.server.memories import (
     map,
     projects,
     proposals,
+    recall,
     recalls,
     routes,
     sample,
@@ -19,6 +20,7 @@ from mnemoir.server.memories import (
 ROUTERS = (
     projects.router,
     sample.router,
+    recall.router,
     transfer.router,
     lists.router,
     map.router,

@@ -132,7 +132,7 @@ async def list_memories(
     offset: Offset = 0,
     at: At = None,
 ) -> Answer[MemoryPage]:
-    if request.scope["raw_path"].endswith((b"/memories/search", b"/memories/merge")):
+    if request.scope["raw_path"].endswith((b"/memories/search", b"/memories/merge", b"/memories/recall")):
         raise MethodNotAllowed("GET", ["POST", "OPTIONS"])  # static names come before users
     return await page_of(site, project, user_id, part, limit=limit, offset=offset, at=at)
 

@@ -13,10 +13,11 @@ from mnemoir.core.events import Event, MemoriesRecalled, MemorySkipped
 from mnemoir.core.messages import Message
 from mnemoir.core.runs import RecalledMemory
 from mnemoir.core.text import RecalledLine
-from mnemoir.ports.memory_service import ChatTurn, RecallLimits, RecallResult
-from mnemoir.ports.recalled import MOST_SAID, SAID, KeptRecall, Recollection, Reference, Standing
+from mnemoir.ports.memory_service import RecallLimits, RecallResult
+from mnemoir.ports.recalled import MOST_SAID, KeptRecall, Recollection, Reference, Standing
 from mnemoir.wire.app_prompts import typed_text
 from mnemoir.workflows.node import Node, NodeProperties
+from mnemoir.workflows.nodes.recall_search import search_memory
 from mnemoir.workflows.nodes.recalled_lines import Front, lines_for, lines_of, questions_of, shed
 from mnemoir.workflows.run import Turn, last_user_message
 from mnemoir.workflows.step import Step
@@ -112,11 +113,17 @@ class Recall(Node[NodeProperties]):
         self, turn: Turn, asked: str, before: Sequence[Message], limits: RecallLimits
     ) -> tuple[RecallResult, list[RecalledLine]]:
         """What memory has for a question, and the turns that wait to be learned from."""
-        memory, caller = self.services.memory, turn.caller
-        found = await memory.service.search(
-            caller.scope, asked, limits=limits, credential=caller.credential, before=_before(before)
+        caller = turn.caller
+        return await search_memory(
+            self.services.memory,
+            caller.scope,
+            asked,
+            limits,
+            credential=caller.credential,
+            recorded_scope=caller.recorded_scope,
+            before=_before(before),
+            sent=turn.chat.request.messages,
         )
-        return found, _lines_of_turns(await memory.waiting(caller.recorded_scope), turn)
 
 
 async def _recollect(
@@ -136,18 +143,3 @@ def _before(messages: Sequence[Message]) -> list[str]:
     """What was said in the turns before a question, cut to what can name a person there."""
     said = [message.text for message in messages if message.role in ("user", "assistant")]
     return [text[:MOST_SAID] for text in said[-_MOST_BEFORE:]]
-
-
-def _lines_of_turns(turns: Sequence[ChatTurn], turn: Turn) -> list[RecalledLine]:
-    """The turns as lines, each text once, without those that the client sends itself."""
-    if not turns:  # what the messages say is worked out in milliseconds
-        return []
-    sent = turn.chat.request.messages
-    present = {typed_text(message.text) for message in sent if message.role == "user"}
-    return [
-        RecalledLine(
-            text=f"{SAID}{waiting.user_text[:MOST_SAID]}", day=waiting.said_at[:10], said_uid=waiting.user_uid or ""
-        )
-        for waiting in {one.user_text: one for one in turns}.values()  # an answer made again is a turn, too
-        if waiting.user_text not in present
-    ]

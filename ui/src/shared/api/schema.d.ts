@@ -1059,6 +1059,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/memories/recall": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What a new chat would be given for a question; nothing is stored or counted */
+        post: operations["recall_api_memories_recall_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/export": {
         parameters: {
             query?: never;
@@ -6148,6 +6165,25 @@ export interface components {
             status: "running" | "finished" | "failed" | "cancelled";
         };
         /**
+         * RecallPreview
+         * @description The lines, those that fit first and of these the best, and their tokens in all, of which `max_tokens` may be.
+         *
+         *     Without `memory_enabled`, the project has switched memory off, and a chat is given nothing. `degraded` names what
+         *     was missing in the search, "" for nothing.
+         */
+        RecallPreview: {
+            /** Results */
+            results: components["schemas"]["WouldBeRecalled"][];
+            /** Tokens */
+            tokens: number;
+            /** Max Tokens */
+            max_tokens: number;
+            /** Memory Enabled */
+            memory_enabled: boolean;
+            /** Degraded */
+            degraded: string;
+        };
+        /**
          * RecalledAnswer
          * @description A memory that would be recalled for a question: the line that a model receives; best first.
          */
@@ -7365,6 +7401,24 @@ export interface components {
             folder: string;
             /** Nodes */
             nodes: components["schemas"]["NodeTrace"][];
+        };
+        /**
+         * WouldBeRecalled
+         * @description A line as a prompt has it, with about how many tokens it has there.
+         *
+         *     `id` is that of the memory, None for what was said and is not learned from yet. `day` is "" where none is known.
+         */
+        WouldBeRecalled: {
+            /** Id */
+            id: string | null;
+            /** Memory */
+            memory: string;
+            /** Day */
+            day: string;
+            /** Fits */
+            fits: boolean;
+            /** Tokens */
+            tokens: number;
         };
         /**
          * WrittenMemory
@@ -8765,6 +8819,16 @@ export interface components {
         RebuildBody: {
             /** Messages */
             messages?: components["schemas"]["ConversationMessage"][] | null;
+        };
+        /**
+         * RecallBody
+         * @description `POST /api/memories/recall`.
+         */
+        RecallBody: {
+            /** Query */
+            query: string;
+            /** User Id */
+            user_id: string | number;
         };
         /**
          * RecordBody
@@ -11652,6 +11716,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RemovedSample"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    recall_api_memories_recall_post: {
+        parameters: {
+            query?: {
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RecallBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecallPreview"];
                 };
             };
             /** @description An error, with its code */
