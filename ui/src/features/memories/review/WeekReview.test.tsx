@@ -58,7 +58,7 @@ function serveWeek(): string[] {
       return HttpResponse.json({ id: 'undo', results: [] });
     }),
   );
-  renderAt('/memories', <WeekReview owner={OWNER} onClose={() => undefined} />);
+  renderAt('/memories', <WeekReview owner={OWNER} onClose={() => undefined} onRecall={() => undefined} />);
   return done;
 }
 

@@ -25,10 +25,15 @@ const KINDS: Record<Card['kind'], { name: string; about: string; color: string }
 };
 
 /** What happened to the memories in the last seven days, card by card. */
-export default function WeekReview({ owner, onClose }: DialogProps) {
+export default function WeekReview({ owner, onClose, onRecall }: DialogProps & { onRecall: () => void }) {
   return (
     <Modal opened onClose={onClose} title="The week’s review" size="lg" closeButtonProps={{ 'aria-label': 'Close' }}>
-      <Week owner={owner} onClose={onClose} />
+      <Stack gap="sm">
+        <Week owner={owner} onClose={onClose} />
+        <Button size="xs" variant="subtle" className={classes.recall ?? ''} onClick={onRecall}>
+          What would be recalled for …
+        </Button>
+      </Stack>
     </Modal>
   );
 }

@@ -9,6 +9,7 @@ import {
   TbDownload,
   TbFlame,
   TbHistory,
+  TbMessageQuestion,
   TbPlus,
   TbUpload,
 } from 'react-icons/tb';
@@ -28,11 +29,12 @@ import { SettingsDialog } from '../dialogs/SettingsDialog';
 import classes from './toolbar.module.css';
 
 const WeekReview = lazy(() => import('../review/WeekReview'));
+const WouldBeRecalled = lazy(() => import('../recall/WouldBeRecalled'));
 
 /** What can be done with all memories of a user. */
 export function Actions({ owner }: { owner: Scope }) {
   const { shown, open, close } = useDialog<
-    'add' | 'changes' | 'review' | 'week' | 'duplicates' | 'import' | 'settings' | 'forget'
+    'add' | 'changes' | 'review' | 'week' | 'recall' | 'duplicates' | 'import' | 'settings' | 'forget'
   >();
   const more = useRef<HTMLButtonElement>(null);
   const save = useExport(owner);
@@ -84,6 +86,12 @@ export function Actions({ owner }: { owner: Scope }) {
               The week’s review…
             </Menu.Item>
           )}
+          <Menu.Item
+            leftSection={<TbMessageQuestion size={16} aria-hidden />}
+            onClick={() => open('recall', more.current)}
+          >
+            What would be recalled for …
+          </Menu.Item>
           <Menu.Item leftSection={<TbHistory size={16} aria-hidden />} onClick={() => open('changes', more.current)}>
             Changes…
           </Menu.Item>
@@ -127,7 +135,12 @@ export function Actions({ owner }: { owner: Scope }) {
       {shown === 'review' && <ReviewDialog owner={owner} onClose={close} />}
       {shown === 'week' && (
         <Suspense fallback={null}>
-          <WeekReview owner={owner} onClose={close} />
+          <WeekReview owner={owner} onClose={close} onRecall={() => open('recall', more.current)} />
+        </Suspense>
+      )}
+      {shown === 'recall' && (
+        <Suspense fallback={null}>
+          <WouldBeRecalled owner={owner} onClose={close} />
         </Suspense>
       )}
       {shown === 'duplicates' && <DuplicatesDialog owner={owner} onClose={close} />}

@@ -9,6 +9,7 @@ export const memoryKeys = {
   list: ({ user, project }: Scope) => [...all, 'list', user, project] as const,
   found: ({ user, project }: Scope) => [...all, 'found', user, project] as const,
   map: ({ user, project }: Scope) => [...all, 'map', user, project] as const,
+  recall: ({ user, project }: Scope) => [...all, 'recall', user, project] as const,
   details: ({ user, project }: Scope, id: string) => [...all, 'details', user, project, id] as const,
   history: ({ user, project }: Scope, id: string) => [...all, 'history', user, project, id] as const,
   changes: ({ user, project }: Scope) => [...all, 'changes', user, project] as const,
