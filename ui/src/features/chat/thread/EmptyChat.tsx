@@ -1,4 +1,5 @@
 import { Alert, Button, Stack, Text, Title } from '@mantine/core';
+import { lazy, Suspense } from 'react';
 import { TbPlugConnectedX } from 'react-icons/tb';
 import { Link } from 'react-router';
 import { useMay } from '@/shared/data/access';
@@ -13,6 +14,8 @@ import classes from './EmptyChat.module.css';
 import { MemoryChoice } from './MemoryChoice';
 import { TimeZoneOffer } from './TimeZoneOffer';
 import type { Talk } from './useTalk';
+
+const KnownStrip = lazy(() => import('./KnownStrip')); // where nothing is known nobody fetches it
 
 const TELLING = 'I am a vegetarian and allergic to nuts. Please remember that.';
 const ASKING = ['What do you know about me?', 'What should I keep in mind when cooking for me?'];
@@ -35,6 +38,11 @@ export function EmptyChat({ talk }: { talk: Talk }) {
             It was deleted, has not started, or belongs to another user or project.
             {mayWrite && ' Send a message to start it.'}
           </Text>
+        )}
+        {isNew && usesMemory && knowsAnything && (
+          <Suspense fallback={<div className={classes.known} />}>
+            <KnownStrip />
+          </Suspense>
         )}
         {mayWrite && <MemoryChoice />}
         {mayWrite && <TimeZoneOffer />}

@@ -1,6 +1,6 @@
 import { Button, Slider, Text } from '@mantine/core';
 import { useState } from 'react';
-import { dayInWords, mondayOf, type Span } from './bars';
+import { dayInWords, mondayOf, type Span } from '@/shared/charts/weeks';
 import classes from './Strip.module.css';
 
 interface AsOfProps {

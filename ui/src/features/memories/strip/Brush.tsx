@@ -1,5 +1,5 @@
 import { type KeyboardEvent, type PointerEvent, useState } from 'react';
-import { type Bar, barsInWords } from './bars';
+import { type Bar, barsInWords } from '@/shared/charts/weeks';
 import classes from './Strip.module.css';
 
 type Range = readonly [first: number, last: number];

@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import Plot, { type Paint, type PlotOptions } from '@/shared/charts/Plot';
 import { barSeries, stacked } from '@/shared/charts/stacked';
-import { type Bar, GROUPS, heightsOf, marksOf } from './bars';
+import { type Bar, GROUPS, heightsOf, marksOf } from '@/shared/charts/weeks';
 
 const HEIGHT = 63;
 const AXIS = 18;

@@ -4,7 +4,7 @@ import { http, HttpResponse } from 'msw';
 import { renderAt } from '@/shared/testing/render';
 import { server } from '@/shared/testing/server';
 import { MemoriesPage } from '../MemoriesPage';
-import { mondayOf, weekAt } from './bars';
+import { mondayOf, weekAt } from '@/shared/charts/weeks';
 
 const THIS_WEEK = weekAt(Date.now());
 const week = (ago: number, learned: object, changed = 0) => ({ week: mondayOf(THIS_WEEK - ago), learned, changed });

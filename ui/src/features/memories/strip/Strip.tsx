@@ -3,11 +3,11 @@ import { useElementSize } from '@mantine/hooks';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { TbClock } from 'react-icons/tb';
 import { messageOf } from '@/shared/components/states';
-import { useTimeline } from '@/shared/data/memories/timeline';
+import { type Timeline, useTimeline } from '@/shared/data/memories/timeline';
 import type { Scope } from '@/shared/data/scope';
 import { instantAt, type Place } from '../place';
 import { AsOf } from './AsOf';
-import { barsInWords, barsOf, GROUPS, mondayOf, rangeOf, spanOf } from './bars';
+import { barsInWords, barsOf, GROUPS, mondayOf, newInWeekOf, rangeOf, spanOf } from '@/shared/charts/weeks';
 import { Brush } from './Brush';
 import classes from './Strip.module.css';
 
@@ -67,7 +67,7 @@ export default function Strip({ place, owner, go }: StripProps) {
       <section className={classes.strip} aria-label="When it was learned">
         <div className={classes.head}>
           <Text size="xs" c="dimmed" className={classes.told}>
-            {chosen ? barsInWords(bars.slice(chosen[0], chosen[1] + 1), now) : toldOf(then.data, bars)}
+            {chosen ? barsInWords(bars.slice(chosen[0], chosen[1] + 1), now) : toldOf(then.data, now)}
           </Text>
           {chosen && (
             <Button size="compact-xs" variant="subtle" onClick={() => choose(null)}>
@@ -113,11 +113,11 @@ export default function Strip({ place, owner, go }: StripProps) {
   );
 }
 
-/** What there is in all, and of the last of the bars. */
-function toldOf(timeline: { total: number; undated: number } | undefined, bars: ReturnType<typeof barsOf>): string {
+/** What there is in all, and of it in this week. */
+function toldOf(timeline: Timeline | undefined, now: number): string {
   if (!timeline) return '';
-  const last = bars.at(-1);
-  const news = last && last.first === last.last && last.total ? `, ${last.total.toLocaleString()} new this week` : '';
+  const news = newInWeekOf(timeline, now);
+  const fresh = news ? `, ${news.toLocaleString()} new this week` : '';
   const undated = timeline.undated ? `, ${timeline.undated.toLocaleString()} without a date` : '';
-  return `${timeline.total.toLocaleString()} known${news}${undated}`;
+  return `${timeline.total.toLocaleString()} known${fresh}${undated}`;
 }

@@ -1,5 +1,5 @@
 import type { Timeline } from '@/shared/data/memories/timeline';
-import { barsInWords, barsOf, heightsOf, marksOf, mondayOf, rangeOf, spanOf, weekOf } from './bars';
+import { barsInWords, barsOf, heightsOf, marksOf, mondayOf, rangeOf, spanOf, weekOf } from './weeks';
 
 const NOW = Date.parse('2026-11-18T12:00:00Z'); // a Wednesday
 

@@ -84,6 +84,12 @@ export function barsOf(timeline: Timeline, { first, bars: number, step }: Span):
   return bars;
 }
 
+/** How many of the memories were learned in the week of `now`. */
+export function newInWeekOf({ weeks }: Timeline, now: number): number {
+  const present = weeks.find(({ week }) => weekOf(week) === weekAt(now));
+  return present ? sum(Object.values(present.learned)) : 0;
+}
+
 /** How high each part of each bar is drawn, by group: a small bar beside a large one can still be seen. */
 export function heightsOf(bars: readonly Bar[]): number[][] {
   const least = Math.max(...bars.map(({ total }) => total)) * LEAST_SHOWN;
