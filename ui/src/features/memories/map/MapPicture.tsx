@@ -1,5 +1,7 @@
+import { ActionIcon } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
 import { type CSSProperties, type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { TbArrowsMaximize, TbMinus, TbPlus } from 'react-icons/tb';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
 import type { MapPoint, MemoriesMap } from '@/shared/data/memories/map';
@@ -38,16 +40,16 @@ export function MapPicture({ map, tool, selection, openId, onOpen, tools }: MapP
   const [pointed, setPointed] = useState<MapPoint>();
   const drag = useDragging({ map, tool, view, onView: setChosen, onSelect: selection.set, onOpen, setPointed });
   useWheel(frame, (at, factor) => setChosen(zoomed(view, at, factor, size)));
+  const zoom = (factor: number) => setChosen(zoomed(view, { x: width / 2, y: height / 2 }, factor, size));
   const onKeyDown = (event: KeyboardEvent) => {
-    const middle = { x: width / 2, y: height / 2 };
     const acts: Record<string, () => void> = {
       ArrowLeft: () => setChosen(moved(view, { x: STEP, y: 0 })),
       ArrowRight: () => setChosen(moved(view, { x: -STEP, y: 0 })),
       ArrowUp: () => setChosen(moved(view, { x: 0, y: STEP })),
       ArrowDown: () => setChosen(moved(view, { x: 0, y: -STEP })),
-      '+': () => setChosen(zoomed(view, middle, CLOSER, size)),
-      '=': () => setChosen(zoomed(view, middle, CLOSER, size)),
-      '-': () => setChosen(zoomed(view, middle, 1 / CLOSER, size)),
+      '+': () => zoom(CLOSER),
+      '=': () => zoom(CLOSER),
+      '-': () => zoom(1 / CLOSER),
       '0': () => setChosen(null),
       Home: () => setChosen(null),
       Escape: () => (openId ? onOpen('') : selection.set([])),
@@ -84,9 +86,32 @@ export function MapPicture({ map, tool, selection, openId, onOpen, tools }: MapP
       <Labels map={map} view={view} size={size} selection={selection} />
       {pointed && !drag.isBusy && <Tip point={pointed} at={onScreen(view, pointed)} size={size} />}
       <div className={classes.tools} onPointerDown={event => event.stopPropagation()}>
+        <Zoom onZoom={zoom} onWhole={() => setChosen(null)} />
         {tools}
       </div>
     </div>
+  );
+}
+
+interface ZoomProps {
+  onZoom: (factor: number) => void;
+  onWhole: () => void;
+}
+
+/** What wheel and keys do, for fingers. */
+function Zoom({ onZoom, onWhole }: ZoomProps) {
+  return (
+    <ActionIcon.Group aria-label="Zoom">
+      <ActionIcon variant="default" size={30} aria-label="Zoom out" onClick={() => onZoom(1 / CLOSER)}>
+        <TbMinus size={16} aria-hidden />
+      </ActionIcon>
+      <ActionIcon variant="default" size={30} aria-label="Zoom in" onClick={() => onZoom(CLOSER)}>
+        <TbPlus size={16} aria-hidden />
+      </ActionIcon>
+      <ActionIcon variant="default" size={30} aria-label="Show the whole map" onClick={onWhole}>
+        <TbArrowsMaximize size={16} aria-hidden />
+      </ActionIcon>
+    </ActionIcon.Group>
   );
 }
 

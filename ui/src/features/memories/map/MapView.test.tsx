@@ -106,3 +106,16 @@ test('without vectors and without memories there is a sentence', async () => {
   show({ points: [], groups: [], total: 4, without_vector: 4, left_out: 0 });
   expect(await screen.findByText('No map yet')).toBeInTheDocument();
 });
+
+test('buttons zoom the map about its middle, and show all of it again', async () => {
+  show(MAP);
+  const label = await screen.findByRole('button', { name: /^cello/ });
+  const left = () => parseFloat(label.style.left) - 400;
+  const before = left();
+  await userEvent.click(screen.getByRole('button', { name: 'Zoom in' }));
+  await userEvent.click(screen.getByRole('button', { name: 'Zoom in' }));
+  await userEvent.click(screen.getByRole('button', { name: 'Zoom out' }));
+  expect(left() / before).toBeCloseTo(1.4);
+  await userEvent.click(screen.getByRole('button', { name: 'Show the whole map' }));
+  expect(left()).toBe(before);
+});
