@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.scripted_llm import ScriptedLLM
+from tests.scripted_memory import ScriptedMemory
 from tests.server.conftest import OpenServer
 from tests.server.server_kit import Server, asks, error_of
 from tests.server.test_recall_by_tokens import FACTS, remembered
@@ -62,3 +63,14 @@ async def test_a_question_is_needed_and_the_path_names_no_user(server: Server) -
     for wrong in ({"query": " ", "user_id": "mira"}, {"user_id": "mira"}, {"query": "x"}):
         assert (await server.ask("POST", RECALL, wrong)).status == 422
     assert error_of(await server.ask("GET", RECALL)) == (405, "method_not_allowed")
+
+
+async def test_another_memory_server_is_not_asked_of_users_that_the_key_is_not_for(open_server: OpenServer) -> None:
+    with ScriptedMemory(hits=["Is vegetarian"]) as memory:
+        server = await open_server({"memory.management_url": memory.url})
+        key = server.parts.access.api_keys.create(role="read", user="mira", by="test")[1]
+        body = {"query": QUESTION, "user_id": "otto"}
+        of_otto = await server.post(RECALL, body, x_api_key=key)
+        of_mira = await server.post(RECALL, body | {"user_id": "mira"}, x_api_key=key)
+    assert (of_otto["results"], [line["memory"] for line in of_mira["results"]]) == ([], ["Is vegetarian"])
+    assert [asked.body["user_id"] for asked in memory.asked("/api/memories/search")] == ["mira"]
