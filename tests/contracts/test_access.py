@@ -12,9 +12,10 @@ from mnemoir.access.api_keys import ApiKeys
 from mnemoir.access.audit import Audit
 from mnemoir.access.sign_in.users import Users
 from mnemoir.access.tenants import Tenants
-from mnemoir.core.errors import Conflict, InvalidRequest
+from mnemoir.core.errors import Conflict, InvalidRequest, StorageDamaged, StorageUnavailable
 from mnemoir.core.users import Grant
 from mnemoir.settings import load_settings
+from tests.postgres_server import psycopg_module
 from tests.server.storages import FILES, postgres, settings_of
 
 Program = Callable[[], AccessFile]
@@ -120,3 +121,57 @@ def test_a_name_is_taken_once_by_people_who_join_at_once(program):
         thread.join()
     assert (len(joined), len(refused)) == (1, 2)
     assert [user.name for user in Users(files[0]).users_page(None, limit=10)] == ["Mira"]
+
+
+@pytest.fixture(params=[postgres(18), postgres(15)])
+def watched(request: pytest.FixtureRequest, tmp_path) -> Iterator[tuple[Program, str]]:
+    """The same over a server of PostgreSQL alone, with its connection string."""
+    with settings_of(request.param, tmp_path) as storage:
+        settings = load_settings(None, {"storage.data_dir": str(tmp_path / "data")} | storage, environ={})
+        opened: list[AccessFile] = []
+
+        def start() -> AccessFile:
+            opened.append(AccessFile(settings))
+            return opened[-1]
+
+        yield start, storage["storage.postgres.dsn"]
+        for file in opened:
+            file.close()
+
+
+def test_keys_that_changed_while_they_could_not_be_looked_up_are_known_again_afterwards(watched):
+    program, dsn = watched
+    here, tenants = program(), Tenants(program())
+    keys = ApiKeys(here)
+    _, text = keys.create(role="read", by="test")
+    assert keys.principal(text) is not None
+    with psycopg_module().connect(dsn) as other:
+        other.execute("UPDATE mnemoir.access SET value = (value::bigint + 1)::text WHERE name = 'version'")
+        other.commit()
+        other.execute("LOCK TABLE mnemoir.api_keys")
+        other.execute("LOCK TABLE mnemoir.tenants")
+        seconds_until(lambda: is_refused(lambda: keys.principal(text)))
+    seconds_until(lambda: not is_refused(lambda: keys.principal(text)))
+    assert keys.principal(text) is not None
+    assert not tenants.is_suspended("default")
+
+
+def test_a_copy_of_before_in_the_place_of_the_database_lets_nobody_in(watched):
+    program, dsn = watched
+    keys = ApiKeys(program())
+    _, text = keys.create(role="read", by="test")
+    assert keys.principal(text) is not None
+    with psycopg_module().connect(dsn) as other:
+        other.execute("UPDATE mnemoir.access SET value = '1' WHERE name = 'version'")
+    seconds_until(lambda: is_refused(lambda: keys.principal(text)))
+    with pytest.raises(StorageDamaged, match="Restart the server"):
+        keys.create(role="read", by="test")
+    assert ApiKeys(program()).principal(text) is not None
+
+
+def is_refused(work: Callable[[], object]) -> bool:
+    try:
+        work()
+    except StorageUnavailable:
+        return True
+    return False

@@ -21,7 +21,7 @@ from mnemoir.access.pepper import Pepper
 from mnemoir.core.audit import AuditEntry
 from mnemoir.core.clock import Clock, to_text, utc_now
 from mnemoir.core.data_directory import ACCESS_FILE
-from mnemoir.core.errors import StorageUnavailable
+from mnemoir.core.errors import StorageDamaged, StorageUnavailable
 from mnemoir.core.scope import acting
 from mnemoir.settings import Settings
 from mnemoir.storage.databases import CountedFile, Database, DirectoryIdentity, databases
@@ -227,8 +227,8 @@ class AccessFile:
         if self._place.is_remote:
             try:
                 self._place.state()
-            except StorageUnavailable:
-                if self.credentials.were_made:  # who needs no key needs none to be looked up
+            except StorageUnavailable as exc:
+                if self.credentials.were_made or isinstance(exc, StorageDamaged):  # else nobody needs a key
                     raise
             return
         ticks, writes = self._ticks(), 0 if self._file is None else self._file.writes

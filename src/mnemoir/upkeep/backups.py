@@ -191,8 +191,8 @@ def _copy_all(settings: Settings, target: Path, choice: Choice) -> Copying:
     copying.passed_over += [f"{root / key} {by_itself}" for key in keys]
     if settings.storage.dsn is not None:
         copying.passed_over.append(
-            "memories, jobs and the settings of projects lie in PostgreSQL; back that up by its own programs, such "
-            "as pg_dump."
+            "memories, jobs, the settings of projects, keys and people with the audit log, and traces lie in "
+            "PostgreSQL; back that up by its own programs, such as pg_dump."
         )
     with embedded.errors(root, OSError):
         target.mkdir(0o700)

@@ -121,7 +121,7 @@ def _check_remote_keys(settings: Settings) -> Finding:
             if not file.credentials.were_made:
                 return Finding(check="keys", state="ok", found="none were made")
             file.check_pepper()
-            return Finding(check="keys", state="ok", found=f"in {file.name}")
+            return Finding(check="keys", state="ok", found=f"in t{file.name[1:]}")
     except StorageUnavailable as exc:
         to_do = "See docs/users-and-keys.md, What is stored."
         return Finding(check="keys", state="fail", found=exc.message, to_do=to_do)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
 
-from mnemoir.core.errors import StorageUnavailable
+from mnemoir.core.errors import StorageDamaged, StorageUnavailable
 from mnemoir.storage.postgres.engine import SharedTables, open_postgres, open_shared_tables
 from mnemoir.storage.postgres.pool import Pool
 from mnemoir.storage.postgres.sealed_sql import OpenSql
@@ -41,6 +41,7 @@ class WatchedTables(SharedTables):
         self._entry = threading.Lock()  # nobody takes it on whom others wait
         self._number = -1
         self._on_change: Callable[[], None] = lambda: None
+        self._noting: int | None = None  # the thread that reads what changed; it goes by no failure of before
         self._failure: StorageUnavailable | None = None
         self._is_ending = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="access-version", daemon=True)
@@ -59,7 +60,7 @@ class WatchedTables(SharedTables):
         """The result of `work` in a transaction that no other writer of these tables runs beside."""
 
         def change(sql: Sql) -> T:
-            sql.run(_QUERIES["change"])
+            self._refuse_before(sql.value(_QUERIES["change"]) - 1)
             return work(sql)
 
         try:
@@ -73,9 +74,9 @@ class WatchedTables(SharedTables):
     def state(self, *, now: bool = False) -> object:
         """The number, as the thread read it last, or as it is `now`, which blocks.
 
-        Raises StorageUnavailable while the database gives no answer: then at once, as the thread sees when it is back.
+        Raises StorageUnavailable while the database gives no answer: at once, as the thread sees when it is back.
         """
-        if self._failure is not None:
+        if self._failure is not None and threading.get_ident() != self._noting:
             raise self._failure
         if now:
             self._look()
@@ -104,10 +105,27 @@ class WatchedTables(SharedTables):
         try:
             with self._entry:
                 number = self.read(lambda sql: sql.value(_QUERIES["version"])) or 0
+                self._refuse_before(number)
                 if number != self._number:
-                    self._on_change()
+                    self._note_change()
                     self._number = number
         except StorageUnavailable as exc:
             self._failure = exc
             raise
         self._failure = None
+
+    def _note_change(self) -> None:
+        self._noting = threading.get_ident()
+        try:
+            self._on_change()
+        finally:
+            self._noting = None
+
+    def _refuse_before(self, number: int) -> None:
+        """Raise StorageDamaged for a number of before the one that was seen last."""
+        if number < self._number:
+            raise StorageDamaged(
+                f"{self.name} is older than what this server saw of it (storage_damaged): another copy, such as a "
+                "dump, was put in its place, so nobody is let in. Restart the server: then it erases again who was "
+                "erased since."
+            )
