@@ -14,6 +14,7 @@ from tests.serving import ServerProcess
 
 pytest.importorskip("psycopg", reason="the package psycopg is not installed")
 pytestmark = pytest.mark.slow
+GONE = (503, "auth_unavailable")
 NOBODY = "mn_live_abcdefgh_" + "x" * 43
 
 
@@ -36,19 +37,28 @@ def status(server: ServerProcess, key: str, path: str = "/api/memories?user_id=a
     return answer.status_code, answer.json().get("code", "")
 
 
+def wait_for(server: ServerProcess, key: str, *wanted: tuple[int, str]) -> set[tuple[int, str]]:
+    """What is answered to that key until one of these answers comes; fails after a minute."""
+    told: set[tuple[int, str]] = set()
+    deadline = time.monotonic() + 60
+    while (answer := status(server, key)) not in wanted:
+        told.add(answer)
+        assert time.monotonic() < deadline, told
+        time.sleep(0.05)
+    return told
+
+
 def test_what_commands_change_counts_in_the_server_and_stands_in_one_log(tmp_path):
     dsn = servers.database_of(18, tmp_path)
     with served(tmp_path, dsn) as server:
         assert status(server, "")[0] == 200
         key = key_in(command(tmp_path, dsn, "keys", "create", "--role", "admin"))
         assert status(server, key)[0] == 200
-        while status(server, "")[0] != 401:
-            time.sleep(0.05)
+        wait_for(server, "", (401, "unauthorized"))
         assert status(server, NOBODY) == (401, "unauthorized")
         id = key.split("_")[2]
         assert command(tmp_path, dsn, "keys", "revoke", id).returncode == 0
-        while status(server, key)[0] != 401:
-            time.sleep(0.05)
+        wait_for(server, key, (401, "unauthorized"))
         log = command(tmp_path, dsn, "audit", "verify")
         assert log.returncode == 0, log.stdout + log.stderr
         assert not (tmp_path / "data" / "access.db").exists()
@@ -57,21 +67,22 @@ def test_what_commands_change_counts_in_the_server_and_stands_in_one_log(tmp_pat
 def test_while_the_database_is_away_no_key_is_called_wrong(tmp_path):
     with PostgresServer(18) as database, served(tmp_path, database.dsn) as server:
         key = key_in(command(tmp_path, database.dsn, "keys", "create", "--role", "write"))
+        wait_for(server, "", (401, "unauthorized"))  # until it knows that keys are needed
         assert status(server, key)[0] == 200
         database.pause()
-        for asked in (key, NOBODY, ""):
-            while (told := status(server, asked))[1] != "auth_unavailable":  # until a look at the keys has failed
-                assert told[0] == 503 or asked != NOBODY
+        assert wait_for(server, NOBODY, GONE) == set()
+        assert {status for status, _ in wait_for(server, key, GONE)} <= {200, 503}
+        assert status(server, "") == GONE
         assert status(server, key, "/health")[0] == 503
         database.resume()
-        while status(server, key)[0] != 200:
-            time.sleep(0.1)
+        wait_for(server, key, (200, ""))
         assert status(server, NOBODY)[0] == 401
 
 
 def test_a_database_that_does_not_answer_holds_nobody_else_up(tmp_path):
     with PostgresServer(18) as database, served(tmp_path, database.dsn) as server, ThreadPoolExecutor(8) as pool:
         key = key_in(command(tmp_path, database.dsn, "keys", "create", "--role", "write"))
+        wait_for(server, "", (401, "unauthorized"))  # until it knows that keys are needed
         assert status(server, key)[0] == 200
         database.freeze()
         try:
@@ -82,12 +93,10 @@ def test_a_database_that_does_not_answer_holds_nobody_else_up(tmp_path):
                 assert time.monotonic() - began < 2
                 time.sleep(0.1)
             assert {one.result()[0] for one in asked} <= {200, 503}
-            while (told := status(server, key))[1] != "auth_unavailable":  # until a look at the keys has failed
-                assert told[0] == 503
+            assert {status for status, _ in wait_for(server, key, GONE)} <= {200, 503}
         finally:
             database.thaw()
-        while status(server, key)[0] != 200:
-            time.sleep(0.1)
+        wait_for(server, key, (200, ""))
 
 
 def test_keys_that_went_with_their_database_are_a_loss_of_their_own(tmp_path):
@@ -95,8 +104,7 @@ def test_keys_that_went_with_their_database_are_a_loss_of_their_own(tmp_path):
     with served(tmp_path, dsn) as server:
         key_in(command(tmp_path, dsn, "keys", "create", "--role", "admin"))
         assert "mnemoir" in command(tmp_path, dsn, "doctor", "--json").stdout
-        while status(server, "")[0] != 401:
-            time.sleep(0.05)
+        wait_for(server, "", (401, "unauthorized"))
     with psycopg_module().connect(dsn, autocommit=True) as connection:
         connection.execute("DROP SCHEMA mnemoir CASCADE")
     assert "--begin-anew postgresql" in command(tmp_path, dsn, "keys", "list").stderr
