@@ -13,6 +13,7 @@ const WORDS = [
 ];
 const SURFACES = ['--surface-shell', '--mantine-color-body', '--surface-quiet'];
 const CODE = Object.keys(COLOURS).filter(name => /^--code-(?!line|place|selection)/.test(name));
+const TINTS = Object.keys(COLOURS).filter(name => /^--mantine-color-[a-z]+-light$/.test(name));
 const JSON_CODE = ['--code-member', '--code-string', '--code-number'];
 const CHANGED = ['--added', '--added-strong', '--removed', '--removed-strong'];
 const SCHEMES = { light: 0, dark: 1 } as const;
@@ -39,6 +40,11 @@ describe.each(Object.entries(SCHEMES))('in the %s scheme', (_, at) => {
   it.each(CODE)('%s can be read where code is', words => {
     const grounds = ['--surface-quiet', ...(JSON_CODE.includes(words) ? CHANGED : [])];
     for (const ground of grounds) expect(ratio(colour(words), colour(ground))).toBeGreaterThanOrEqual(4.5);
+  });
+
+  it.each(TINTS)('words of its own colour can be read on %s', tint => {
+    expect(ratio(colour(`${tint}-color`), colour(tint))).toBeGreaterThanOrEqual(4.5);
+    expect(ratio(colour(`${tint}-color`), colour('--surface-quiet'))).toBeGreaterThanOrEqual(4.5); // of a warning
   });
 
   it.each(WORDS)('%s can be read on every surface', words => {

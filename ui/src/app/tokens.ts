@@ -71,12 +71,26 @@ export const COLOURS: Record<string, readonly [light: string, dark: string]> = {
   '--on-accent': ['#ffffff', '#ffffff'],
   '--second': ['#a14a00', '#ffb066'],
 
-  // words on their own colour's tint: the library's darkest shades of bright colours stay below 4.5:1 there
+  // words on their own colour's tint: the library's darkest shades of bright colours stay below 4.5:1 on its tints, and
+  // its tints of the dark scheme are of no family
+  '--mantine-color-pine-light': ['#d5ede8', '#16302c'],
+  '--mantine-color-pine-light-color': ['#034f45', '#e9f8f5'],
+  '--mantine-color-gray-light': ['#eff3f3', '#262d30'],
+  '--mantine-color-gray-light-color': ['#1e2528', '#f7f9f9'],
+  '--mantine-color-red-light': ['#fde2e2', '#4b1b1b'],
+  '--mantine-color-red-light-color': ['#a61e1e', '#ffa3a3'],
+  '--mantine-color-yellow-light': ['#fff3bf', '#43340a'],
   '--mantine-color-yellow-light-color': ['#734600', '#ffd43b'],
+  '--mantine-color-orange-light': ['#ffead6', '#4a2a0d'],
   '--mantine-color-orange-light-color': ['#8a3305', '#ffb066'],
+  '--mantine-color-lime-light': ['#eef3cf', '#353d0c'],
   '--mantine-color-lime-light-color': ['#41600a', '#c8d86a'],
+  '--mantine-color-green-light': ['#d9f5e4', '#13432a'],
   '--mantine-color-green-light-color': ['#1a662a', '#9be29b'],
+  '--mantine-color-teal-light': ['#d8f0eb', '#163d37'],
   '--mantine-color-teal-light-color': ['#056046', '#6fd0bf'],
+  '--mantine-color-blue-light': ['#dcecfb', '#12304b'],
+  '--mantine-color-blue-light-color': ['#1b529f', '#9cc7ff'],
 
   // #4caf50 is the sign's by the memory API; on white it has a contrast of 2.8, on this ground 4.3
   '--indicator': ['#4caf50', '#4caf50'],
