@@ -1,10 +1,12 @@
 """One change of several memories over the API: tags, a last day, another project, deletion; and its undo."""
 
+import asyncio
 import json
 from pathlib import Path
 
 import pytest
 
+from mnemoir.search.indexing import Indexing
 from tests.server.conftest import OpenServer
 from tests.server.server_kit import Server, error_of, succeeded
 
@@ -121,6 +123,33 @@ async def test_what_is_moved_is_in_the_other_project_and_its_undo_brings_it_back
     assert found["results"][0]["memory"] == "Likes tea"
     await undo(server, changes)
     assert (await listed(server), await listed(server, "&project=sea")) == (before, there)
+
+
+async def test_a_memory_that_two_moves_want_is_in_one_project(server):
+    ids = await remember(server, *TEXTS)
+    moves = [{"user_id": "mira", "ids": ids, "project": project} for project in ("sea", "lake", "sea")]
+    answers = await asyncio.gather(*(server.ask("POST", f"{MEMORIES}/batch", move) for move in moves))
+    assert sorted(answer.status for answer in answers)[0] == 200
+    found = [await listed(server, f"&project={project}") for project in ("default", "sea", "lake")]
+    assert sorted(text for memories in found for text in memories) == sorted(TEXTS)
+
+
+async def test_a_move_that_is_refused_leaves_nothing_behind(server, monkeypatch):
+    tea, *others = await remember(server, *TEXTS)
+    entries = Indexing.entries
+
+    async def entries_after_a_tag(*args):
+        monkeypatch.setattr(Indexing, "entries", entries)
+        await batch(server, [tea], tags={"add": ["sea"]})
+        return await entries(*args)
+
+    monkeypatch.setattr(Indexing, "entries", entries_after_a_tag)
+    refused = await server.ask(
+        "POST", f"{MEMORIES}/batch", {"user_id": "mira", "ids": [tea, *others], "project": "sea"}
+    )
+    assert error_of(refused) == (409, "memory_changed")
+    assert (sorted(await listed(server)), await listed(server, "&project=sea")) == (sorted(TEXTS), {})
+    assert (await listed(server))["Likes tea"]["metadata"] == {"tags": ["sea"]}
 
 
 async def test_a_batch_with_an_unknown_memory_or_no_one_thing_changes_nothing(server):
