@@ -128,9 +128,7 @@ class Facts:
         self._clock = clock
         self.curation = Curation(store, indexing, self.personal, self.text_bound, self._suspicion_of)
         self.undoing = Undoing(store, indexing)
-        self.batches = Batches(
-            store, indexing, self.personal, self.text_bound, undoing=self.undoing, same_user=self._same_user
-        )
+        self.batches = Batches(store, indexing, self.personal, self.text_bound, self.undoing, self._same_user)
         self.plans = Plans(store, self._same_user, clock)
         self._same_request = KeyedLock()
 

@@ -51,7 +51,6 @@ class Batches:
         indexing: Indexing,
         personal: FactPolicy,
         bound: TextBound,
-        *,
         undoing: Undoing,
         same_user: KeyedLock,
     ) -> None:
