@@ -11,6 +11,7 @@ from tests.server.conftest import OpenServer
 from tests.server.server_kit import Server, error_of, succeeded
 
 MEMORIES = "/api/memories"
+NOTHING = {"delete": (1, 1.0, None), "tags": (None, {}, {"add": [], "remove": []}), "project": (None,)}
 TEXTS = ("Likes tea", "Rows", "Owns a boat")
 
 
@@ -166,6 +167,16 @@ async def test_a_batch_with_an_unknown_memory_or_no_one_thing_changes_nothing(se
     stays = await server.ask("POST", f"{MEMORIES}/batch", {"user_id": "mira", "ids": ids, "project": "default"})
     assert stays.status == 400
     assert await listed(server) == before
+
+
+async def test_a_batch_that_asks_for_nothing_is_refused_by_the_name_of_its_member(open_server):
+    server = await open_server()
+    for member, values in NOTHING.items():
+        for value in values:
+            body = {"user_id": "mira", "ids": ["mem_1"], member: value}
+            refused = await server.ask("POST", f"{MEMORIES}/batch", body)
+            told = str(json.loads(refused.body)["detail"])
+            assert (refused.status, member in told, "must" in told) == (422, True, True), (member, value, told)
 
 
 async def test_tags_that_are_no_list_are_left_to_the_one_who_wrote_them(server):
