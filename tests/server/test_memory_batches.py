@@ -135,6 +135,13 @@ async def test_a_memory_that_two_moves_want_is_in_one_project(server):
     assert sorted(text for memories in found for text in memories) == sorted(TEXTS)
 
 
+async def test_a_move_needs_no_room_within_a_quota(open_server):
+    server = await open_server({"quotas.user.memories": 3, "quotas.user.memory_bytes": 40}, decay_days=None)
+    ids = await remember(server, *TEXTS)
+    await batch(server, ids, project="sea")
+    assert (await listed(server), sorted(await listed(server, "&project=sea"))) == ({}, sorted(TEXTS))
+
+
 async def test_a_move_that_is_refused_leaves_nothing_behind(server, monkeypatch):
     tea, *others = await remember(server, *TEXTS)
     entries = Indexing.entries

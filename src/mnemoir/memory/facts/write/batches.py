@@ -124,7 +124,7 @@ class Batches:
         ]
         entries = await self._indexing.entries([_passage(one) for one in moved])
         return [
-            Add(memory=one, entry=entry, reason=f"moved from {scope.project}")
+            Add(memory=one, entry=entry, reason=f"moved from {scope.project}", is_moved=True)
             for one, entry in zip(moved, entries, strict=True)
         ]
 
