@@ -304,7 +304,7 @@ class BatchBody(Body):
 
     @field_validator("delete", "tags", "project", mode="before")
     @classmethod
-    def _given(cls, value: object) -> object:
+    def _check_given(cls, value: object) -> object:
         if value is None or type(value) in (int, float):  # 1 equals true
             raise ValueError("must be no null and no number; leave out what is not to be done")
         return value
