@@ -1,14 +1,17 @@
 """One change of several memories over the API: tags, a last day, another project, deletion; and its undo."""
 
+import asyncio
 import json
 from pathlib import Path
 
 import pytest
 
+from mnemoir.search.indexing import Indexing
 from tests.server.conftest import OpenServer
 from tests.server.server_kit import Server, error_of, succeeded
 
 MEMORIES = "/api/memories"
+NOTHING = {"delete": (1, 1.0, None), "tags": (None, {}, {"add": [], "remove": []}), "project": (None,)}
 TEXTS = ("Likes tea", "Rows", "Owns a boat")
 
 
@@ -123,6 +126,40 @@ async def test_what_is_moved_is_in_the_other_project_and_its_undo_brings_it_back
     assert (await listed(server), await listed(server, "&project=sea")) == (before, there)
 
 
+async def test_a_memory_that_two_moves_want_is_in_one_project(server):
+    ids = await remember(server, *TEXTS)
+    moves = [{"user_id": "mira", "ids": ids, "project": project} for project in ("sea", "lake", "sea")]
+    answers = await asyncio.gather(*(server.ask("POST", f"{MEMORIES}/batch", move) for move in moves))
+    assert sorted(answer.status for answer in answers)[0] == 200
+    found = [await listed(server, f"&project={project}") for project in ("default", "sea", "lake")]
+    assert sorted(text for memories in found for text in memories) == sorted(TEXTS)
+
+
+async def test_a_move_needs_no_room_within_a_quota(open_server):
+    server = await open_server({"quotas.user.memories": 3, "quotas.user.memory_bytes": 40}, decay_days=None)
+    ids = await remember(server, *TEXTS)
+    await batch(server, ids, project="sea")
+    assert (await listed(server), sorted(await listed(server, "&project=sea"))) == ({}, sorted(TEXTS))
+
+
+async def test_a_move_that_is_refused_leaves_nothing_behind(server, monkeypatch):
+    tea, *others = await remember(server, *TEXTS)
+    entries = Indexing.entries
+
+    async def entries_after_a_tag(*args):
+        monkeypatch.setattr(Indexing, "entries", entries)
+        await batch(server, [tea], tags={"add": ["sea"]})
+        return await entries(*args)
+
+    monkeypatch.setattr(Indexing, "entries", entries_after_a_tag)
+    refused = await server.ask(
+        "POST", f"{MEMORIES}/batch", {"user_id": "mira", "ids": [tea, *others], "project": "sea"}
+    )
+    assert error_of(refused) == (409, "memory_changed")
+    assert (sorted(await listed(server)), await listed(server, "&project=sea")) == (sorted(TEXTS), {})
+    assert (await listed(server))["Likes tea"]["metadata"] == {"tags": ["sea"]}
+
+
 async def test_a_batch_with_an_unknown_memory_or_no_one_thing_changes_nothing(server):
     ids = await remember(server, *TEXTS)
     before = await listed(server)
@@ -137,6 +174,16 @@ async def test_a_batch_with_an_unknown_memory_or_no_one_thing_changes_nothing(se
     stays = await server.ask("POST", f"{MEMORIES}/batch", {"user_id": "mira", "ids": ids, "project": "default"})
     assert stays.status == 400
     assert await listed(server) == before
+
+
+async def test_a_batch_that_asks_for_nothing_is_refused_by_the_name_of_its_member(open_server):
+    server = await open_server()
+    for member, values in NOTHING.items():
+        for value in values:
+            body = {"user_id": "mira", "ids": ["mem_1"], member: value}
+            refused = await server.ask("POST", f"{MEMORIES}/batch", body)
+            told = str(json.loads(refused.body)["detail"])
+            assert (refused.status, member in told, "must" in told) == (422, True, True), (member, value, told)
 
 
 async def test_tags_that_are_no_list_are_left_to_the_one_who_wrote_them(server):

@@ -160,11 +160,13 @@ class Add:
     """Store `memory`. A fact with a text that the scope already has is not stored again, and gets no Applied.
 
     A memory with `valid_to` is stored as a past state of `replaced_by`; a store that keeps no past leaves it out.
+    One that is moved is removed elsewhere next, so it needs no room.
     """
 
     memory: Memory
     entry: IndexEntry
     reason: str = "extracted"
+    is_moved: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,8 +255,9 @@ def size_of_metadata(metadata: Mapping[str, Any] | None) -> int:
 
 def growth_of(changes: Sequence[Change]) -> Mapping[Stored, int]:
     """How many memories the changes may add, as they add or restore one, and how many bytes of texts and metadata."""
-    added = sum(isinstance(change, Add | Restore) for change in changes)
-    return {"memories": added, "memory_bytes": sum(max(_growth_of(change), 0) for change in changes)}
+    growing = [change for change in changes if not (isinstance(change, Add) and change.is_moved)]
+    added = sum(isinstance(change, Add | Restore) for change in growing)
+    return {"memories": added, "memory_bytes": sum(max(_growth_of(change), 0) for change in growing)}
 
 
 def _growth_of(change: Change) -> int:

@@ -127,9 +127,9 @@ class Facts:
         self._used = used
         self._clock = clock
         self.curation = Curation(store, indexing, self.personal, self.text_bound, self._suspicion_of)
-        self.batches = Batches(store, indexing, self.personal, self.text_bound)
-        self.plans = Plans(store, self._same_user, clock)
         self.undoing = Undoing(store, indexing)
+        self.batches = Batches(store, indexing, self.personal, self.text_bound, self.undoing, self._same_user)
+        self.plans = Plans(store, self._same_user, clock)
         self._same_request = KeyedLock()
 
     async def add(self, scope: Scope, request: AddRequest) -> AddResult:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
 
 from mnemoir.core.clock import from_text
 from mnemoir.core.ids import MemoryId
@@ -302,10 +302,19 @@ class BatchBody(Body):
     expiration_date: Day | None = None
     project: Annotated[str, AfterValidator(project_name)] | None = None
 
+    @field_validator("delete", "tags", "project", mode="before")
+    @classmethod
+    def _check_given(cls, value: object) -> object:
+        if value is None or type(value) in (int, float):  # 1 equals true
+            raise ValueError("must be no null and no number; leave out what is not to be done")
+        return value
+
     @model_validator(mode="after")
     def _one_thing(self) -> "BatchBody":
         if len(self.model_fields_set & {"delete", "tags", "expiration_date", "project"}) != 1:
             raise ValueError("must name one of delete, tags, expiration_date and project")
+        if self.tags is not None and not (self.tags.add or self.tags.remove):
+            raise ValueError("tags must name a tag in add or in remove")
         return self
 
 

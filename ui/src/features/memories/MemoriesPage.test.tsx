@@ -1,4 +1,4 @@
-import { act, screen, waitFor, within } from '@testing-library/react';
+import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { http, HttpResponse } from 'msw';
 import { renderAt } from '@/shared/testing/render';
@@ -409,6 +409,23 @@ test('selected memories are deleted and taken back', async () => {
   await userEvent.click(await screen.findByRole('button', { name: 'Undo' }));
   await waitFor(() => expect(asked.some(({ address }) => address.pathname.endsWith('/chg_1/undo'))).toBe(true));
   expect(batches(asked).map(({ body }) => body)).toEqual([{ user_id: 'user', ids: ['a', 'b'], delete: true }]);
+});
+
+test('a move is undone once, and first where the memories were', async () => {
+  const asked = serveMemories([memory('a', 'Likes tea')]);
+  const changes = ['default', 'atlas'].map(project => ({ id: `chg_${project}`, project, memories: 1 }));
+  server.use(http.post('*/api/memories/batch', () => HttpResponse.json({ changes })));
+  renderAt('/memories', <MemoriesPage />);
+  await userEvent.click(await screen.findByRole('checkbox', { name: 'Select all loaded' }));
+  await userEvent.click(screen.getByRole('button', { name: 'Move…' }));
+  await userEvent.type(await screen.findByRole('combobox', { name: 'Project' }), 'atlas');
+  await userEvent.click(screen.getByRole('button', { name: 'Move 1' }));
+  const undo = await screen.findByRole('button', { name: 'Undo' });
+  fireEvent.click(undo);
+  fireEvent.click(undo);
+  const undone = () => asked.map(({ address }) => address).filter(({ pathname }) => pathname.endsWith('/undo'));
+  await waitFor(() => expect(undone().some(({ pathname }) => pathname.includes('chg_atlas'))).toBe(true));
+  expect(undone().map(({ searchParams }) => searchParams.get('project'))).toEqual(['default', 'atlas']);
 });
 
 test('selected memories are tagged, moved and given a last day', async () => {

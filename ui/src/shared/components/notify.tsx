@@ -6,6 +6,7 @@ const UNDO_MS = 10_000;
 
 /** Says that something was done, with a button that takes it back. */
 export function notifyUndo(message: string, undo: () => Promise<unknown>): void {
+  let isAsked = false;
   const id = notifications.show({
     autoClose: UNDO_MS,
     message: (
@@ -15,6 +16,8 @@ export function notifyUndo(message: string, undo: () => Promise<unknown>): void 
           size="compact-sm"
           variant="light"
           onClick={() => {
+            if (isAsked) return; // a double click, while the notice fades
+            isAsked = true;
             notifications.hide(id);
             undo().catch((error: unknown) => notifyFailure('Could not undo that', error));
           }}

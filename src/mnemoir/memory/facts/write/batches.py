@@ -4,10 +4,12 @@ A move is two changes, for each project has its own log: what is undone in both 
 """
 
 from collections.abc import Iterable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
 from mnemoir.core.errors import Conflict, InvalidRequest
 from mnemoir.core.ids import ChangeId, MemoryId, new_change_id, new_memory_id
+from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.memories import (
     Add,
     Change,
@@ -21,8 +23,9 @@ from mnemoir.core.memories import (
 from mnemoir.core.scope import Scope
 from mnemoir.memory.facts.decide.personal import FactPolicy
 from mnemoir.memory.facts.extract.requests import TextBound, unknown_memory
+from mnemoir.memory.facts.write.undoing import Undoing
 from mnemoir.ports.embedding import Passage
-from mnemoir.ports.memory_store import MemoryStore, StaleChange
+from mnemoir.ports.memory_store import MemoryStore, Project, StaleChange
 from mnemoir.search.indexing import Indexing, fact_passage
 
 MOST_TAGS = 50
@@ -42,7 +45,18 @@ class BatchChange:
 class Batches:
     """Changes of many memories of one user. Raises NotFound, Conflict and InvalidRequest; nothing is changed then."""
 
-    def __init__(self, store: MemoryStore, indexing: Indexing, personal: FactPolicy, bound: TextBound) -> None:
+    def __init__(
+        self,
+        store: MemoryStore,
+        indexing: Indexing,
+        personal: FactPolicy,
+        bound: TextBound,
+        undoing: Undoing,
+        same_user: KeyedLock,
+    ) -> None:
+        """`same_user` is held by every add of a user."""
+        self._undoing = undoing
+        self._same_user = same_user
         self._store = store
         self._indexing = indexing
         self._personal = personal
@@ -79,12 +93,25 @@ class Batches:
     async def move(self, scope: Scope, ids: Iterable[MemoryId], project: str) -> list[BatchChange]:
         """Move memories to the same user's in another project, where they begin a history of their own.
 
-        One whose text the other project has already is only removed here. They are stored there first: what goes
-        wrong in between leaves them in both.
+        One whose text the other project has already is only removed here. They are stored there first, and taken back
+        when they cannot be removed here; after a kill in between they are in both, and the same move again ends it.
         """
         if project == scope.project:
             raise InvalidRequest(f"The memories are in project {project} already.", field="project")
-        memories, target = await self._current(scope, ids), replace(scope, project=project)
+        target = replace(scope, project=project)
+        async with AsyncExitStack() as held:  # two moves never rely on copies that one of them takes back
+            for owner in sorted((scope.owner, target.owner), key=lambda each: each.project):
+                await held.enter_async_context(self._same_user.hold(owner))
+            memories = await self._current(scope, ids)
+            there = await self._commit(target, await self._copies(scope, memories, target))
+            try:
+                here = await self._commit(scope, [_removal(one, f"moved to {project}") for one in memories])
+            except Conflict:
+                await self._take_back(target, there)
+                raise
+        return here + there
+
+    async def _copies(self, scope: Scope, memories: Sequence[Memory], target: Scope) -> list[Change]:
         moved = [
             replace(
                 one,
@@ -96,13 +123,16 @@ class Batches:
             for one in memories
         ]
         entries = await self._indexing.entries([_passage(one) for one in moved])
-        added = [
-            Add(memory=one, entry=entry, reason=f"moved from {scope.project}")
+        return [
+            Add(memory=one, entry=entry, reason=f"moved from {scope.project}", is_moved=True)
             for one, entry in zip(moved, entries, strict=True)
         ]
-        there = await self._commit(target, added)
-        here = await self._commit(scope, [_removal(one, f"moved to {project}") for one in memories])
-        return here + there
+
+    async def _take_back(self, scope: Scope, changes: Iterable[BatchChange]) -> None:
+        for change in changes:
+            where = Project(tenant=scope.tenant, project=scope.project)
+            if (found := await self._store.change(where, change.id, scope.user)) is not None:
+                await self._undoing.take_back(*found)
 
     async def _commit(self, scope: Scope, changes: Sequence[Change]) -> list[BatchChange]:
         if not changes:

@@ -16,9 +16,9 @@ function change(id: string, reason: string, more: Partial<LoggedChange> = {}): L
   return { id, created_at: ago(1), rows: [row], model: null, session: null, undo_of: null, undone_by: null, ...more };
 }
 
-const closing = (id: string) => {
-  const [row] = change(id, 'superseded').rows;
-  return change(id, '', { rows: row ? [{ ...row, event: 'DELETE', new_memory: null, reason: 'superseded' }] : [] });
+const closing = (id: string, reason = 'superseded') => {
+  const [row] = change(id, reason).rows;
+  return change(id, '', { rows: row ? [{ ...row, event: 'DELETE', new_memory: null, reason }] : [] });
 };
 
 const doubt = { id: 'doubt', memory_id: 'x', memory: 'Eats fish', previous_memory: 'Is vegetarian' } as Proposal;
@@ -50,6 +50,9 @@ test('what one did oneself, what was undone, and what was looked at is not shown
     change('b', 'reconciled', { undone_by: 'c' }),
     change('c', 'reconciled', { undo_of: 'b' }),
     change('d', 'reconciled', { created_at: ago(9) }),
+    closing('e', 'moved to atlas'),
+    closing('f', 'merged into g'),
+    closing('g', 'request'),
   ];
   expect(kinds({ changes, learned: [memory('tea', 1)], seen: new Set(['tea']) })).toEqual([]);
 });

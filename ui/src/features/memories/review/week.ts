@@ -28,6 +28,9 @@ const BY_HAND = new Set([
   ...['edit', 'confirmed', 'restored', 'undone', 'request', 'import'],
   ...['unconfirmed', 'suspected_instruction'],
 ]);
+const BY_HAND_WITH_A_NAME = /^(merged|moved (to|from) )/;
+
+const isByHand = (reason: string) => BY_HAND.has(reason) || BY_HAND_WITH_A_NAME.test(reason);
 
 interface Found {
   learned: readonly ListedMemory[];
@@ -64,7 +67,7 @@ function ofProposal({ id, memory_id, memory, previous_memory, created_at }: Prop
 function ofChange({ id, created_at, rows, undo_of, undone_by }: LoggedChange): Card[] {
   if (undo_of !== null || undone_by !== null) return [];
   return rows.flatMap(({ event, reason, memory_id, old_memory, new_memory }): Card[] => {
-    if (event === 'ADD' || old_memory === new_memory || BY_HAND.has(reason) || reason.startsWith('merged')) return [];
+    if (event === 'ADD' || old_memory === new_memory || isByHand(reason)) return [];
     const kind = event === 'DELETE' ? 'closed' : 'changed';
     const text = { text: new_memory ?? old_memory ?? '', before: old_memory, at: created_at };
     return [{ key: `${id} ${memory_id}`, kind, memoryId: memory_id, ...text, changeId: id, proposalId: '' }];

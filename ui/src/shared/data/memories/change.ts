@@ -73,10 +73,10 @@ export function useBatch({ user, project }: Scope, more?: More<BatchedChange[], 
   );
 }
 
-/** Takes back what was done with several memories. */
+/** Takes back what was done with several memories; of a move first where they were, so that a lost request loses none. */
 export function useUndoBatch({ user }: Scope) {
   return useChange(async (changes: readonly BatchedChange[]) => {
-    for (const { id, project } of changes.toReversed()) await undone({ user, project }, id);
+    for (const { id, project } of changes) await undone({ user, project }, id);
   }, MEMORIES_CHANGED);
 }
 
