@@ -80,6 +80,25 @@ async def test_a_sample_that_went_can_come_again_and_real_users_keep_their_name(
     assert (await server.get("/api/memories/sample"))["total"] == 1
 
 
+@pytest.mark.costly("100 memories and 47 chats are stored, and taken back")
+async def test_of_a_sample_beyond_a_quota_nothing_is_stored(open_server):
+    server = await open_server({"quotas.user.memories": 100})
+    assert error_of(await server.ask("POST", SAMPLE))[1] == "quota_exceeded"
+    assert await server.get(SAMPLE) == {"user_id": "sample", "state": "none"}
+    assert (await server.get(f"/api/memories?{MINE}"))["total"] == 0
+    assert (await server.get(f"/api/conversations?{MINE}"))["results"] == []
+
+
+async def test_a_user_of_its_name_in_another_project_is_not_in_its_way(open_server):
+    server = await open_server()
+    line = b'{"memory": "Likes tea", "user_id": "sample", "created_at": "2026-01-01"}'
+    succeeded(await server.ask("POST", "/api/import?project=tea", line))
+    assert (await server.get(f"{SAMPLE}?project=tea"))["state"] == "taken"
+    assert (await server.get(SAMPLE))["state"] == "none"
+    refusal = await server.ask("POST", f"{SAMPLE}?project=tea")
+    assert error_of(refusal) == (409, "sample_taken")
+
+
 def present_time(text: str) -> datetime:
     found = from_text(text)
     assert found is not None

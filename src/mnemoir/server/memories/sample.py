@@ -12,14 +12,13 @@ from mnemoir.server.door.says import says
 from mnemoir.server.door.scopes import owner
 from mnemoir.server.rest import ProjectHere, Routes, SiteHere
 from mnemoir.server.site import Site
-from mnemoir.storage.holdings import ACCESS
-from mnemoir.upkeep.subjects import Person
+from mnemoir.upkeep.subjects import Erased, Person
 
 router = Routes(prefix="/api/sample", tags=["memories"])
 
 
 class SampleState(JsonObject):
-    """How it stands with the sample: `taken` means that its name is that of a user with data of their own."""
+    """How it stands with the sample of a project: `taken` where a user of its name has data of their own there."""
 
     user_id: str
     state: Literal["none", "there", "taken"]
@@ -58,18 +57,23 @@ async def store(site: SiteHere, project: ProjectHere) -> Answer[StoredSample]:
             raise Conflict("The sample memory is there. Remove it first to have it anew.", code="sample_there")
         if await _is_known(site, scope):
             raise Conflict(
-                f"The sample memory is that of a user {SAMPLE_USER!r}, but one has data here. Nothing was stored.",
+                f"The sample memory is that of a user {SAMPLE_USER!r}, but one has data in the project"
+                f" {scope.project!r}. Nothing was stored. Name another project.",
                 code="sample_taken",
             )
-        stored = await store_sample(
-            scope,
-            conversations=parts.chats.conversations,
-            imports=parts.chats.imports,
-            store=parts.memory.store,
-            proposals=parts.memory.proposals,
-            indexing=parts.memory.indexing,
-            now=utc_now(),
-        )
+        try:
+            stored = await store_sample(
+                scope,
+                conversations=parts.chats.conversations,
+                imports=parts.chats.imports,
+                store=parts.memory.store,
+                proposals=parts.memory.proposals,
+                indexing=parts.memory.indexing,
+                now=utc_now(),
+            )
+        except Exception:  # a quota, or a disk that is full: what was stored by then goes again
+            await _erase(site, scope)
+            raise
     return Answer({"user_id": SAMPLE_USER, "memories": stored.memories, "chats": stored.chats})
 
 
@@ -82,11 +86,16 @@ async def remove(site: SiteHere, project: ProjectHere) -> Answer[RemovedSample]:
             "There is no sample memory here, so nothing was removed. Store one by POST /api/sample.",
             code="sample_not_found",
         )
-    person = Person(tenant=scope.tenant, user=SAMPLE_USER, projects=[scope.project])
-    erased = await site.parts.upkeep.subjects.erase(person)
+    erased = await _erase(site, scope)
     return Answer({"user_id": SAMPLE_USER, "counts": dict(erased.counts)})
 
 
+async def _erase(site: Site, scope: Scope) -> Erased:
+    """Erase all that the user has in the project."""
+    person = Person(tenant=scope.tenant, user=scope.user, projects=[scope.project])
+    return await site.parts.upkeep.subjects.erase(person)
+
+
 async def _is_known(site: Site, scope: Scope) -> bool:
-    """Whether anything is stored of the user, in any project."""
-    return await site.parts.upkeep.subjects.everybody.knows(scope.tenant, scope.user, but=ACCESS.name)
+    """Whether anything is stored of the user in the project."""
+    return scope.project in await site.parts.upkeep.subjects.everybody.projects_of(scope.tenant, scope.user)

@@ -588,6 +588,15 @@ test('an empty server offers a sample memory, and shows it once it is stored', a
   expect(done).toEqual(['stored']);
 });
 
+test('a sample that a second click finds there is shown without a complaint', async () => {
+  serveSample('none');
+  const there = { detail: 'The sample memory is there.', code: 'sample_there' };
+  server.use(http.post('*/api/sample', () => HttpResponse.json(there, { status: 409 })));
+  const { router } = renderAt('/memories', <MemoriesPage />);
+  await userEvent.click(await screen.findByRole('button', { name: 'Try it with a sample memory' }));
+  await waitFor(() => expect(router.state.location.search).toBe('?user=sample'));
+});
+
 test('where somebody has memories, no sample is offered', async () => {
   serveSample('none');
   const users = [{ user_id: 'mira', memories: 3, changed_at: null }];

@@ -74,7 +74,11 @@ export function usePlace() {
 }
 
 const DAYS = ['from', 'until', 'at'];
-const isDay = (text: string) => /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text));
+/** A day that there is: of 30 February a browser makes one of March. */
+function isDay(text: string): boolean {
+  const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : NaN;
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
+}
 
 /** The last instant of a day that is looked at; "" for now. */
 export const instantAt = (day: string) => day && `${day}T23:59:59.999Z`;

@@ -52,6 +52,20 @@ test('a memory of another age makes no picture of one bar, and is in the first o
   expect(bars).toHaveLength(46);
 });
 
+test('one memory of a far past or future leaves the weeks of the others weeks', () => {
+  const weeks = { '2026-10-05': 3, '2026-11-16': 2 };
+  for (const far of ['1950-01-02', '2090-01-02', '9999-12-27']) {
+    const bars = barsFrom(timeline(Object.fromEntries(Object.entries({ ...weeks, [far]: 1 }).sort())), 100);
+    const isPast = far < '2000';
+    expect(bars.map(({ total }) => total)).toEqual(isPast ? [4, 0, 0, 0, 0, 0, 2] : [3, 0, 0, 0, 0, 0, 2, 1]);
+    expect(barsInWords(bars.slice(-1), NOW)).toBe(
+      isPast ? 'Week of Nov 16: 2 learned' : 'Later than Nov 22: 1 learned',
+    );
+    expect(marksOf(bars, 8).map(({ name }) => name)).toEqual(['Nov']);
+  }
+  expect(barsFrom(timeline({ '1950-01-02': 1 }))).toMatchObject([{ total: 1 }]);
+});
+
 test('one memory is one bar, none is no picture', () => {
   expect(barsFrom(timeline({ '2026-11-16': 1 }))).toHaveLength(1);
   expect(spanOf(timeline({}), NOW, 100)).toBeNull();

@@ -5,7 +5,7 @@ const DAY_MS = 86_400_000;
 const WEEK_MS = 7 * DAY_MS;
 const FIRST_MONDAY_MS = 4 * DAY_MS; // 1970-01-05
 const STEPS = [1, 2, 4, 13, 26, 52];
-const LONG = 520; // weeks: of a longer time the oldest hundredth becomes one bar
+const LONG = 520; // weeks: of a longer time the oldest hundredth, and at least one memory, becomes one bar
 const LEAST_SHOWN = 0.06; // of the highest bar: below that nobody sees it
 
 /** Where memories come from, as the strip tells it apart: the lowest of a bar first. */
@@ -29,12 +29,15 @@ export interface Bar {
   learned: Record<Group, number>;
   total: number;
   changed: number;
+  /** The last bar, of all that lies behind the present. */
+  isLater?: boolean;
 }
 
 /** The week that an instant is in. */
 export const weekAt = (ms: number) => Math.floor((ms - FIRST_MONDAY_MS) / WEEK_MS);
 /** The Monday of a week, as YYYY-MM-DD. */
 export const mondayOf = (week: number) => new Date(FIRST_MONDAY_MS + week * WEEK_MS).toISOString().slice(0, 10);
+const sundayOf = (week: number) => new Date(FIRST_MONDAY_MS + (week + 1) * WEEK_MS - 1).toISOString().slice(0, 10);
 export const weekOf = (day: string) => weekAt(Date.parse(day));
 
 /** The weeks that a strip shows, and how many of them one bar holds. */
@@ -50,29 +53,36 @@ export function spanOf(timeline: Timeline, now: number, mostBars: number): Span 
     week: weekOf(week),
     count: sum(Object.values(learned)),
   }));
-  const [oldest, newest] = [weeks[0], weeks.at(-1)];
-  if (!oldest || !newest) return null;
-  const last = Math.max(newest.week, weekAt(now));
-  const first = last - oldest.week < LONG ? oldest.week : firstOfMost(weeks);
+  const [oldest] = weeks;
+  if (!oldest) return null;
+  const last = weekAt(now);
+  const found = last - oldest.week < LONG ? oldest.week : firstOfMost(weeks);
+  const first = Math.min(last, found);
   const step = STEPS.find(each => each * mostBars > last - first) ?? Math.ceil((last - first + 1) / mostBars);
   const bars = Math.ceil((last - first + 1) / step);
   return { first: last - bars * step + 1, bars, step };
 }
 
 function firstOfMost(weeks: readonly { week: number; count: number }[]): number {
-  let left = Math.floor(sum(weeks.map(({ count }) => count)) / 100);
-  return weeks.find(({ count }) => (left -= count) < 0)?.week ?? 0;
+  let left = Math.max(1, Math.floor(sum(weeks.map(({ count }) => count)) / 100));
+  return weeks.find(({ count }) => (left -= count) < 0)?.week ?? Infinity;
 }
 
-/** The bars of a span. What is older than all of them is in the first. */
+/** The bars of a span. What is older than all of them is in the first; what lies behind them has one of its own. */
 export function barsOf(timeline: Timeline, { first, bars: number, step }: Span): Bar[] {
   const bars = Array.from({ length: number }, (_, at): Bar => {
     const learned = { chat: 0, import: 0, app: 0, hand: 0 };
     return { first: first + at * step, last: first + at * step + step - 1, learned, total: 0, changed: 0 };
   });
+  const end = first + number * step;
+  const newest = Math.max(...timeline.weeks.map(({ week }) => weekOf(week)));
+  if (newest >= end) {
+    const learned = { chat: 0, import: 0, app: 0, hand: 0 };
+    bars.push({ first: end, last: newest, learned, total: 0, changed: 0, isLater: true });
+  }
   for (const { week: day, learned, changed } of timeline.weeks) {
     const week = weekOf(day);
-    const bar = bars[Math.min(number - 1, Math.max(0, Math.floor((week - first) / step)))];
+    const bar = bars[Math.min(number, Math.max(0, Math.floor((week - first) / step)))];
     if (!bar) continue;
     bar.first = Math.min(bar.first, week);
     bar.changed += changed;
@@ -119,8 +129,13 @@ export function barsInWords(bars: readonly Bar[], now: number): string {
   const [first, last] = [bars[0], bars.at(-1)];
   if (!first || !last) return '';
   const from = dayInWords(mondayOf(first.first), now);
-  const until = dayInWords(new Date(Date.parse(mondayOf(last.last + 1)) - 1).toISOString(), now);
-  const when = first.first === last.last ? `Week of ${from}` : `${from} to ${until}`;
+  const until = last.isLater ? 'later' : dayInWords(sundayOf(last.last), now);
+  const isWeek = first.first === last.last && !last.isLater;
+  const when = isWeek
+    ? `Week of ${from}`
+    : first.isLater
+      ? `Later than ${dayInWords(sundayOf(first.first - 1), now)}`
+      : `${from} to ${until}`;
   const learned = sum(bars.map(({ total }) => total));
   const changed = sum(bars.map(bar => bar.changed));
   return `${when}: ${learned.toLocaleString()} learned${changed ? `, ${changed.toLocaleString()} changed` : ''}`;
@@ -142,7 +157,7 @@ export function marksOf(bars: readonly Bar[], most: number): { at: number; name:
   const begins = (months: number) =>
     dates.flatMap((date, at) => {
       const before = dates[at - 1];
-      const hasRoom = at < bars.length * 0.95; // a name stands at the right of its place
+      const hasRoom = at < bars.length * 0.95 && !bars[at]?.isLater; // a name stands at the right of its place
       return hasRoom && before && unit(date, months) !== unit(before, months) ? [at] : [];
     });
   const found = [1, 3, 6, 12, 24, 60, 120, 600].map(begins).find(places => places.length <= most) ?? [];

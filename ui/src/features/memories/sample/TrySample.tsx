@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core';
+import { ApiError } from '@/shared/api/errors';
 import { notifyFailure } from '@/shared/components/notify';
 import { useMe } from '@/shared/data/access';
 import { SAMPLE_USER, useSampleState, useStoreSample } from '@/shared/data/memories/sample';
@@ -16,6 +17,12 @@ export function TrySample({ project }: { project: string }) {
   const state = useSampleState(project, isFree && isEmpty).data?.state;
   const store = useStoreSample(project);
   const show = () => go({ user: SAMPLE_USER });
+  const failed = (error: unknown) => {
+    if (error instanceof ApiError && error.code === 'sample_there')
+      show(); // stored by a second click, or elsewhere
+    else notifyFailure('Could not store the sample memory', error);
+  };
+  if (!isFree || !isEmpty) return null; // what was asked before one knew who calls
   if (state === 'there')
     return (
       <Button size="xs" onClick={show}>
@@ -27,12 +34,7 @@ export function TrySample({ project }: { project: string }) {
     <Button
       size="xs"
       loading={store.isPending}
-      onClick={() =>
-        store.mutate(undefined, {
-          onSuccess: show,
-          onError: error => notifyFailure('Could not store the sample memory', error),
-        })
-      }
+      onClick={() => store.mutate(undefined, { onSuccess: show, onError: failed })}
     >
       Try it with a sample memory
     </Button>

@@ -49,7 +49,10 @@ export function AsOf({ span, at, now, onChange }: AsOfProps) {
       )}
       {at !== '' && (
         <Text size="xs" role="status" className={classes.past}>
-          You are looking at the past: what was known on {dayInWords(at, now)}. Nothing can be changed here.
+          {at < today
+            ? `You are looking at the past: what was known on ${dayInWords(at, now)}.`
+            : `You are looking ahead: what of all that is known now still holds on ${dayInWords(at, now)}.`}{' '}
+          Nothing can be changed here.
         </Text>
       )}
     </div>

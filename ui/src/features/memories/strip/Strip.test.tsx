@@ -101,3 +101,14 @@ test('where nothing is known there is no strip', async () => {
   expect(await screen.findByText('No memories yet')).toBeVisible();
   await waitFor(() => expect(screen.queryByRole('region', { name: 'When it was learned' })).toBeNull());
 });
+
+test('a day to come is not called the past, and one that there is not is now', async () => {
+  const asked = serveWeeks();
+  const { router } = renderAt('/memories?at=2090-01-01', <MemoriesPage />);
+  expect(
+    await screen.findByText(/^You are looking ahead: .* Jan 1, 2090\. Nothing can be changed here\.$/),
+  ).toBeVisible();
+  await router.navigate('/memories?at=2025-02-30');
+  expect(await screen.findByRole('button', { name: 'Add a memory' })).toBeVisible();
+  await waitFor(() => expect(asked.list.at(-1)?.get('at')).toBeNull());
+});

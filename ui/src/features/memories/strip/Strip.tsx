@@ -58,7 +58,10 @@ export default function Strip({ place, owner, go }: StripProps) {
     const isWhole = range?.[0] === 0 && range[1] === bars.length - 1;
     if (!first || !last || isWhole) go({ from: '', until: '' }, { replace: true });
     else {
-      const bounds = { from: range?.[0] ? mondayOf(first.first) : '', until: mondayOf(last.last + 1) };
+      const bounds = {
+        from: range?.[0] ? mondayOf(first.first) : '',
+        until: last.isLater ? '' : mondayOf(last.last + 1),
+      };
       go({ ...bounds, age: '' }, { replace: chosen !== null });
     }
   };
