@@ -113,17 +113,7 @@ def open_upkeep(
         forgetting=forgetting_in(stores),
         holds=stores.holds,
         retention=stores.retention,
-        subjects=Subjects(
-            data_dir=settings.storage.data_dir,
-            everybody=stores.everybody,
-            holdings=stores.holdings,
-            holds=stores.holds,
-            adoption=adoption,
-            encryption=encryption,
-            rows=TombstoneRows(memory.database),
-            in_files=_names_in_files(settings),
-            backups_days=settings.retention.backups_days,
-        ),
+        subjects=_open_subjects(stores, adoption),
         adoption=adoption,
         message_vectors=own(MessageVectors(conversations, background, talks.waiting, model=models.embedding.name)),
         reembedding=memory.reembedding(background, own),
@@ -131,6 +121,20 @@ def open_upkeep(
         terms=memory.terms(background, own),
         memory=own(MemoryUpkeep()),
         pruning=own(Pruning(stores.holdings, settings.memory.auto_prune_days, trust)),
+    )
+
+
+def _open_subjects(stores: Stores, adoption: Adoption) -> Subjects:
+    return Subjects(
+        data_dir=stores.settings.storage.data_dir,
+        everybody=stores.everybody,
+        holdings=stores.holdings,
+        holds=stores.holds,
+        adoption=adoption,
+        encryption=stores.encryption,
+        rows=TombstoneRows(stores.memory.database),
+        in_files=_names_in_files(stores.settings),
+        backups_days=stores.settings.retention.backups_days,
     )
 
 

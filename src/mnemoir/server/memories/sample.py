@@ -57,8 +57,9 @@ async def store(site: SiteHere, project: ProjectHere) -> Answer[StoredSample]:
             raise Conflict("The sample memory is there. Remove it first to have it anew.", code="sample_there")
         if await _is_known(site, scope):
             raise Conflict(
-                f"The sample memory is that of a user {SAMPLE_USER!r}, but one has data in the project"
-                f" {scope.project!r}. Nothing was stored. Name another project.",
+                f"The sample memory is that of a user {SAMPLE_USER!r}, but one has data in the project "
+                f"{scope.project!r}. Nothing was stored. Name another project; or, if it is what a removal that was "
+                f"cut has left of a sample, erase that user by POST /api/subjects/{SAMPLE_USER}/erase.",
                 code="sample_taken",
             )
         try:
