@@ -6668,7 +6668,7 @@ export interface components {
         };
         /**
          * SampleState
-         * @description How it stands with the sample: `taken` means that its name is that of a user with data of their own.
+         * @description How it stands with the sample of a project: `taken` where a user of its name has data of their own there.
          */
         SampleState: {
             /** User Id */
