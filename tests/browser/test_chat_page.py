@@ -277,7 +277,7 @@ async def test_what_was_typed_survives_a_reload_and_a_server_that_is_gone(
     await page.reload()
     await expect(message_box(page)).to_have_value("A long thought")
     await message_box(page).press("Enter")
-    await expect(page.get_by_role("alert")).to_contain_text("The message was not sent")
+    await expect(page.get_by_role("alert").filter(has_text="not sent")).to_contain_text("The message was not sent")
     await page.get_by_role("button", name="Edit and resend").click()
     await expect(message_box(page)).to_have_value("A long thought")
     await page.unroute("**/v1/chat/completions*")
