@@ -410,7 +410,7 @@ async def test_a_slash_behind_a_name_is_a_name_that_is_missing_but_behind_memori
 def test_no_route_is_exact_without_being_walked_above():
     walked = {path for _, path in of_our_own(deleting=True)}
     more = {"/api/memories/plans/mira/apply", "/api/memories/mira/restore", "/api/discussions/mira/rebuild"}
-    more |= {"/api/memories/proposals/approve", "/api/memories/proposals/mira/approve"}
+    more |= {"/api/memories/proposals/approve", "/api/memories/proposals/mira/approve", "/api/memories/batch"}
     assert {named(route.path) for route in TABLE.routes if route.says.exact} - walked == more
 
 

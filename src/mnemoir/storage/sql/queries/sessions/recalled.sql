@@ -1,5 +1,6 @@
 -- text: recalled, session, uid
--- integers: ids, limit
+-- integer: limit
+-- integers: ids
 -- texts: uids
 
 -- name: questions
