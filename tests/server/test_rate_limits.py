@@ -176,7 +176,7 @@ def test_every_route_counts_for_the_bucket_of_its_kind():
     for (method, path), row in WRITTEN.items():
         if "completions" in path or (method == "POST" and path in ("/api/chat", "/api/generate")):
             expected = "chat"
-        elif ("/embed" in path and "/model/" not in path) or path.endswith(("/search", "/map")):
+        elif ("/embed" in path and "/model/" not in path) or path.endswith(("/search", "/map", "/recall")):
             expected = "search"
         else:
             expected = OF_RIGHTS.get(row.right, "-")
