@@ -8,6 +8,7 @@ import pytest
 from mnemoir.core.clock import from_text
 from tests.server.conftest import OpenServer
 from tests.server.server_kit import Server, error_of, succeeded
+from tests.upkeep.cut_kit import ERASING, Cut, Point, cut
 
 SAMPLE = "/api/sample"
 MINE = "user_id=sample"
@@ -87,6 +88,32 @@ async def test_of_a_sample_beyond_a_quota_nothing_is_stored(open_server):
     assert await server.get(SAMPLE) == {"user_id": "sample", "state": "none"}
     assert (await server.get(f"/api/memories?{MINE}"))["total"] == 0
     assert (await server.get(f"/api/conversations?{MINE}"))["results"] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ERASING)
+@pytest.mark.parametrize("when", ["before", "behind"])
+async def test_a_removal_that_was_cut_ends_when_it_is_repeated(open_server, name, when):
+    server = await open_server()
+    if name not in {one.name for one in server.parts.upkeep.holdings}:
+        pytest.skip("a toy of other tests")
+    succeeded(await server.ask("POST", SAMPLE))
+    cut(server.parts, Point(name, "erase", when), end_here)
+    assert (await server.ask("DELETE", SAMPLE)).status == 500
+    if (name, when) == ("conversation", "behind"):  # nothing tells any more whose the name was
+        assert (await server.get(SAMPLE))["state"] == "taken"
+        succeeded(await server.ask("POST", "/api/subjects/sample/erase"))
+        assert (await server.get(SAMPLE))["state"] == "none"
+        return
+    assert (await server.get(SAMPLE))["state"] == "there"
+    assert error_of(await server.ask("POST", SAMPLE)) == (409, "sample_there")
+    succeeded(await server.ask("DELETE", SAMPLE))
+    assert (await server.get(SAMPLE))["state"] == "none"
+    assert (await server.get(f"/api/conversations?{MINE}"))["results"] == []
+
+
+def end_here() -> None:
+    raise Cut
 
 
 async def test_a_user_of_its_name_in_another_project_is_not_in_its_way(open_server):

@@ -47,6 +47,14 @@ async def is_sample_there(imports: Imports, scope: Scope) -> bool:
     return any(standing.one.program == PROGRAM for standing in await imports.newest(scope))
 
 
+async def is_left_of_sample(scope: Scope, conversations: Conversations, store: MemoryStore, now: datetime) -> bool:
+    """Whether the scope's user has chats of a sample, whose removal was cut, and neither others nor memories."""
+    if await store.count(scope, Visible(now=now)):
+        return False
+    chats = await conversations.ids(scope)
+    return bool(chats) and {*chats} <= {step.session for step in read_script(now).steps}
+
+
 async def store_sample(
     scope: Scope,
     *,

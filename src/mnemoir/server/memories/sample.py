@@ -3,7 +3,7 @@
 from typing import Literal
 
 from mnemoir.chats.import_policy import IMPORTS
-from mnemoir.chats.sample import SAMPLE_USER, is_sample_there, store_sample
+from mnemoir.chats.sample import SAMPLE_USER, is_left_of_sample, is_sample_there, store_sample
 from mnemoir.core.clock import utc_now
 from mnemoir.core.errors import Conflict, NotFound
 from mnemoir.core.scope import Scope
@@ -42,10 +42,7 @@ class RemovedSample(JsonObject):
 @router.get("", summary="Whether the sample memory is there")
 @says("read")
 async def show(site: SiteHere, project: ProjectHere) -> Answer[SampleState]:
-    scope = owner(project, SAMPLE_USER)
-    if await is_sample_there(site.parts.chats.imports, scope):
-        return Answer({"user_id": SAMPLE_USER, "state": "there"})
-    return Answer({"user_id": SAMPLE_USER, "state": "taken" if await _is_known(site, scope) else "none"})
+    return Answer({"user_id": SAMPLE_USER, "state": await _state(site, owner(project, SAMPLE_USER))})
 
 
 @router.post("", summary="Store a sample memory, of a user that has nothing else")
@@ -53,13 +50,13 @@ async def show(site: SiteHere, project: ProjectHere) -> Answer[SampleState]:
 async def store(site: SiteHere, project: ProjectHere) -> Answer[StoredSample]:
     scope, parts = owner(project, SAMPLE_USER), site.parts
     async with parts.chats.conversations.deciding(scope, IMPORTS):
-        if await is_sample_there(parts.chats.imports, scope):
+        state = await _state(site, scope)
+        if state == "there":
             raise Conflict("The sample memory is there. Remove it first to have it anew.", code="sample_there")
-        if await _is_known(site, scope):
+        if state == "taken":
             raise Conflict(
                 f"The sample memory is that of a user {SAMPLE_USER!r}, but one has data in the project "
-                f"{scope.project!r}. Nothing was stored. Name another project; or, if it is what a removal that was "
-                f"cut has left of a sample, erase that user by POST /api/subjects/{SAMPLE_USER}/erase.",
+                f"{scope.project!r}. Nothing was stored. Name another project.",
                 code="sample_taken",
             )
         try:
@@ -82,7 +79,7 @@ async def store(site: SiteHere, project: ProjectHere) -> Answer[StoredSample]:
 @says("admin", act="sample.remove")
 async def remove(site: SiteHere, project: ProjectHere) -> Answer[RemovedSample]:
     scope = owner(project, SAMPLE_USER)
-    if not await is_sample_there(site.parts.chats.imports, scope):
+    if await _state(site, scope) != "there":
         raise NotFound(
             "There is no sample memory here, so nothing was removed. Store one by POST /api/sample.",
             code="sample_not_found",
@@ -97,6 +94,12 @@ async def _erase(site: Site, scope: Scope) -> Erased:
     return await site.parts.upkeep.subjects.erase(person)
 
 
-async def _is_known(site: Site, scope: Scope) -> bool:
-    """Whether anything is stored of the user in the project."""
-    return scope.project in await site.parts.upkeep.subjects.everybody.projects_of(scope.tenant, scope.user)
+async def _state(site: Site, scope: Scope) -> Literal["none", "there", "taken"]:
+    """How it stands; what a removal that was cut has left is there until it is removed again."""
+    parts = site.parts
+    if await is_sample_there(parts.chats.imports, scope):
+        return "there"
+    if scope.project not in await parts.upkeep.subjects.everybody.projects_of(scope.tenant, scope.user):
+        return "none"
+    is_left = await is_left_of_sample(scope, parts.chats.conversations, parts.memory.store, utc_now())
+    return "there" if is_left else "taken"
