@@ -22,6 +22,7 @@ export const server = setupServer(
   ),
   http.get('*/api/memories', () => HttpResponse.json({ results: [], total: 0, next: null })),
   http.get('*/api/memories/:user/timeline', () => HttpResponse.json({ weeks: [], total: 0, undated: 0 })),
+  http.get('*/api/sample', () => HttpResponse.json({ user_id: 'sample', state: 'none' })),
   http.get('*/api/runs', () => HttpResponse.json({ results: [], next: null })),
   http.get('*/api/auth', () => HttpResponse.json(NOBODY)),
   http.get('*/api/workflows', () => HttpResponse.json({ root: null, users: [], models: [], files: [] })),

@@ -11,14 +11,16 @@ export type ChangedRow = components['schemas']['ChangedRow'];
 
 const PAGE = 20;
 
+export function changesPage(scope: Scope, part: { limit: number; cursor?: string }, signal: AbortSignal) {
+  return unwrap(client.GET('/api/memories/changes', { params: { query: { ...inScope(scope), ...part } }, signal }));
+}
+
 /** What changed in the user's memories, newest first, page by page. */
 export function useChanges(scope: Scope) {
   const log = useInfiniteQuery({
     queryKey: keys.changes(scope),
-    queryFn: ({ pageParam, signal }) => {
-      const query = { ...inScope(scope), limit: PAGE, ...(pageParam && { cursor: pageParam }) };
-      return unwrap(client.GET('/api/memories/changes', { params: { query }, signal }));
-    },
+    queryFn: ({ pageParam, signal }) =>
+      changesPage(scope, { limit: PAGE, ...(pageParam && { cursor: pageParam }) }, signal),
     initialPageParam: '',
     getNextPageParam: page => page.next,
   });

@@ -48,7 +48,7 @@ export function useMemories(scope: Scope) {
 type Query = paths['/api/memories']['get']['parameters']['query'];
 
 /** A page of memories. */
-const pageOf = (query: Query, signal: AbortSignal) =>
+export const memoriesPage = (query: Query, signal: AbortSignal) =>
   unwrap(client.GET('/api/memories', { params: { query }, signal }));
 
 /** The conditions as the query of a request, apart from the order. */
@@ -77,7 +77,7 @@ export function useMemoryList(scope: Scope, conditions: Conditions, enabled: boo
         limit: PAGE,
         ...(pageParam && { cursor: pageParam }),
       };
-      return pageOf(query, signal);
+      return memoriesPage(query, signal);
     },
     initialPageParam: '',
     getNextPageParam: page => page.next,
@@ -91,7 +91,7 @@ export function useMemoryList(scope: Scope, conditions: Conditions, enabled: boo
 export function useHasMemories(scope: Scope, enabled: boolean): boolean | undefined {
   const { data } = useQuery({
     queryKey: [...keys.list(scope), 'any'],
-    queryFn: ({ signal }) => pageOf({ ...inScope(scope), hidden: 'with' as const, limit: 1 }, signal),
+    queryFn: ({ signal }) => memoriesPage({ ...inScope(scope), hidden: 'with' as const, limit: 1 }, signal),
     enabled,
   });
   return data && data.total > 0;
@@ -109,7 +109,7 @@ export function useIdsOfSource(scope: Scope, { origin, source }: MemorySource) {
       const ids: string[] = [];
       for (let cursor: string | null = ''; cursor !== null;) {
         const query = { ...inScope(scope), ...narrowed, ...(cursor && { cursor }) };
-        const page: components['schemas']['ListedMemories'] = await pageOf(query, signal);
+        const page: components['schemas']['ListedMemories'] = await memoriesPage(query, signal);
         ids.push(...page.results.map(({ id }) => id));
         cursor = page.next;
       }

@@ -9,15 +9,16 @@ export type MemoriesMap = components['schemas']['MemoriesMap'];
 export type MapPoint = components['schemas']['MapPoint'];
 export type MapGroup = components['schemas']['MapGroup'];
 
+export function mapOf({ user, project }: Scope, conditions: Conditions | null, signal: AbortSignal) {
+  const params = { path: { user_id: user }, query: { project, ...(conditions && queryOf(conditions)) } };
+  return unwrap(client.GET('/api/memories/{user_id}/map', { params, signal }));
+}
+
 /** Where the memories that meet the conditions lie among each other. */
 export function useMemoryMap(scope: Scope, conditions: Conditions) {
   return useQuery({
     queryKey: [...keys.map(scope), conditions],
-    queryFn: ({ signal }) => {
-      const query = { project: scope.project, ...queryOf(conditions) };
-      const params = { path: { user_id: scope.user }, query };
-      return unwrap(client.GET('/api/memories/{user_id}/map', { params, signal }));
-    },
+    queryFn: ({ signal }) => mapOf(scope, conditions, signal),
     placeholderData: keepPreviousData,
   });
 }

@@ -11,7 +11,7 @@ type Approved = components['schemas']['ApprovedProposals'];
 
 const PAGE = 50;
 
-function pageOf(scope: Scope, part: { limit: number; cursor?: string }, signal: AbortSignal) {
+export function proposalsPage(scope: Scope, part: { limit: number; cursor?: string }, signal: AbortSignal) {
   return unwrap(client.GET('/api/memories/proposals', { params: { query: { ...inScope(scope), ...part } }, signal }));
 }
 
@@ -20,7 +20,7 @@ export function useProposals(scope: Scope) {
   const list = useInfiniteQuery({
     queryKey: keys.proposals(scope),
     queryFn: ({ pageParam, signal }) =>
-      pageOf(scope, { limit: PAGE, ...(pageParam && { cursor: pageParam }) }, signal),
+      proposalsPage(scope, { limit: PAGE, ...(pageParam && { cursor: pageParam }) }, signal),
     initialPageParam: '',
     getNextPageParam: page => page.next,
   });
@@ -31,7 +31,7 @@ export function useProposals(scope: Scope) {
 export function useWaitingCount(scope: Scope): number | undefined {
   const { data } = useQuery({
     queryKey: keys.waiting(scope),
-    queryFn: async ({ signal }) => (await pageOf(scope, { limit: 1 }, signal)).total,
+    queryFn: async ({ signal }) => (await proposalsPage(scope, { limit: 1 }, signal)).total,
   });
   return data;
 }
