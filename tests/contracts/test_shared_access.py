@@ -2,8 +2,10 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -21,20 +23,26 @@ from tests.server.storages import FILES, postgres, settings_of
 Program = Callable[[], AccessFile]
 
 
+@contextmanager
+def programs(storage: Mapping[str, object], folder: Path) -> Iterator[Program]:
+    """Opens the database of these settings as one more program does; all are closed at the end."""
+    settings = load_settings(None, {"storage.data_dir": str(folder / "data"), **storage}, environ={})
+    opened: list[AccessFile] = []
+
+    def start() -> AccessFile:
+        opened.append(AccessFile(settings))
+        return opened[-1]
+
+    yield start
+    for file in opened:
+        file.close()
+
+
 @pytest.fixture(params=[FILES, postgres(18), postgres(15)])
-def program(request: pytest.FixtureRequest, tmp_path) -> Iterator[Program]:
-    """Opens the database as one more program does; all are closed at the end."""
-    with settings_of(request.param, tmp_path) as storage:
-        settings = load_settings(None, {"storage.data_dir": str(tmp_path / "data")} | storage, environ={})
-        opened: list[AccessFile] = []
-
-        def start() -> AccessFile:
-            opened.append(AccessFile(settings))
-            return opened[-1]
-
+def program(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Program]:
+    """One more program over a database of each kind."""
+    with settings_of(request.param, tmp_path) as storage, programs(storage, tmp_path) as start:
         yield start
-        for file in opened:
-            file.close()
 
 
 def seconds_until(is_so: Callable[[], bool]) -> float:
@@ -124,19 +132,10 @@ def test_a_name_is_taken_once_by_people_who_join_at_once(program):
 
 
 @pytest.fixture(params=[postgres(18), postgres(15)])
-def watched(request: pytest.FixtureRequest, tmp_path) -> Iterator[tuple[Program, str]]:
-    """The same over a server of PostgreSQL alone, with its connection string."""
-    with settings_of(request.param, tmp_path) as storage:
-        settings = load_settings(None, {"storage.data_dir": str(tmp_path / "data")} | storage, environ={})
-        opened: list[AccessFile] = []
-
-        def start() -> AccessFile:
-            opened.append(AccessFile(settings))
-            return opened[-1]
-
+def watched(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Program, str]]:
+    """The same over PostgreSQL alone, with its connection string."""
+    with settings_of(request.param, tmp_path) as storage, programs(storage, tmp_path) as start:
         yield start, storage["storage.postgres.dsn"]
-        for file in opened:
-            file.close()
 
 
 def test_keys_that_changed_while_they_could_not_be_looked_up_are_known_again_afterwards(watched):

@@ -55,7 +55,12 @@ def holding_of_access(access: Access) -> OpenHolding:
         access.keyless_clients.drop_old()
 
     return OpenHolding(
-        name="access", erase_person=erase_person, export_person=export_person, people=people, sweep=sweep
+        name="access",
+        in_files=not access.file.is_remote,
+        erase_person=erase_person,
+        export_person=export_person,
+        people=people,
+        sweep=sweep,
     )
 
 

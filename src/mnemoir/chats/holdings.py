@@ -169,6 +169,7 @@ def holding_of_discussions(discussions: Discussions, conversations: Conversation
 
     return OpenHolding(
         name="discussion",
+        in_files=True,
         forget=forget,
         forget_rest=remove_all,
         erase=remove_all,
@@ -192,7 +193,7 @@ def holding_of_locks(locks: LockFiles) -> OpenHolding:
         await locks.wipe()
         return {}
 
-    return OpenHolding(name="lock", forget=erase, erase_person=erase_person)
+    return OpenHolding(name="lock", in_files=True, forget=erase, erase_person=erase_person)
 
 
 def holding_of_conversations(
@@ -237,6 +238,7 @@ def holding_of_conversations(
 
     return OpenHolding(
         name="conversation",
+        in_files=True,
         forget=forget,
         erase=erase,
         erase_nameless=erase_nameless,

@@ -76,6 +76,15 @@ LONGEST_CONTEXT = 2000  # characters of a message before those that are learned 
 STRETCH_S = 3600.0  # earlier messages belong to another conversation
 
 
+def is_utf8(text: str) -> bool:
+    """False for a text with half of a surrogate pair, which UTF-8 cannot carry."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def size_of(text: str) -> int:
     """The bytes of a text in UTF-8."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

@@ -84,6 +84,7 @@ class OpenHolding:
     """
 
     name: str
+    in_files: bool = False  # and not in the database of memories: an older copy of that brings nothing of it back
     # Deletes what was made of the scope's conversation or, without one, all memories of the owner, whose
     # conversations stay. It leaves none of their bytes on the disk, and gives the amounts deleted.
     forget: Callable[[Scope], Awaitable[Amounts]] | None = None

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Any, Literal, NamedTuple, Protocol
 
 from mnemoir.core.ids import ChangeId, MemoryId
@@ -43,6 +43,9 @@ class Visible:
     now: datetime
     horizon: datetime | None = None
     at: datetime | None = None
+
+
+ALL_CURRENT = Visible(now=datetime(1, 1, 1, tzinfo=UTC))  # before any expiry, without decay
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -106,9 +106,6 @@ def open_holdings(stores: Stores) -> None:
 
 
 opens(JOBS)(lambda stores: holding_of_jobs(stores.talks.background))
-opens(RUNS)(
-    lambda stores: holding_of_runs(stores.runs, partial(open_kept_runs, stores.settings, stores.encryption.databases))
-)
 opens(IMPORTS)(lambda stores: holding_of_imports(SqlImports(stores.memory.database)))
 opens(DISCUSSIONS)(lambda stores: holding_of_discussions(stores.discussions, stores.talks.conversations))
 opens(LOCKS)(lambda stores: holding_of_locks(stores.discussions.locks))
@@ -117,12 +114,19 @@ opens(ACCESS)(lambda stores: holding_of_access(stores.access))
 opens(USAGE)(lambda stores: holding_of_usage(stores.access.spent))
 
 
+@opens(RUNS)
+def _runs(stores: Stores) -> OpenHolding:
+    open_kept = partial(open_kept_runs, stores.settings, stores.encryption.databases)
+    return replace(holding_of_runs(stores.runs, open_kept), in_files=stores.settings.storage.dsn is None)
+
+
 @opens(FACTS)
 def _facts(stores: Stores) -> OpenHolding:
     memory = stores.memory
     expire = FactRetention(memory.store, stores.everybody.owners, stores.retention.of).expire
     facts = holding_of_facts(memory.facts, memory.store, memory.indexing, memory.recall, memory.packs, expire)
-    return replace(facts, sweep=partial(drop_old_receipts, memory.database))
+    in_files = stores.settings.storage.backend == "file"
+    return replace(facts, in_files=in_files, sweep=partial(drop_old_receipts, memory.database))
 
 
 @opens(PROPOSALS)

@@ -22,7 +22,6 @@ from mnemoir.ports.holdings import OpenHolding
 from mnemoir.ports.jobs import JobQueue
 from mnemoir.ports.run_store import RunStore
 from mnemoir.settings import Settings
-from mnemoir.storage.holdings import ACCESS, CONVERSATIONS_OF_USERS, DISCUSSIONS, FACTS, LOCKS
 from mnemoir.storage.sql.adoptions import Adoptions
 from mnemoir.storage.sql.holds import Holds
 from mnemoir.storage.sql.tombstone_rows import TombstoneRows
@@ -133,15 +132,8 @@ def _open_subjects(stores: Stores, adoption: Adoption) -> Subjects:
         adoption=adoption,
         encryption=stores.encryption,
         rows=TombstoneRows(stores.memory.database),
-        in_files=_names_in_files(stores.settings),
         backups_days=stores.settings.retention.backups_days,
     )
-
-
-def _names_in_files(settings: Settings) -> list[str]:
-    """The holdings that do not lie in the database of memories."""
-    with_files = {"sqlite": [ACCESS], "postgres": [], "file": [ACCESS, FACTS]}[settings.storage.backend]
-    return [holding.name for holding in (DISCUSSIONS, LOCKS, CONVERSATIONS_OF_USERS, *with_files)]
 
 
 def _reason_not_to_give(settings: Settings, encryption: Encryption) -> str | None:

@@ -4,7 +4,7 @@ import asyncio
 import tempfile
 import zipfile
 from collections import Counter
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,8 +52,7 @@ class Erased:
 class Subjects:
     """Serves every person. What is stored of one is in the holdings, and in the rows of the database.
 
-    Where data are encrypted, the keys of an erased person are destroyed, so that no backup of them is readable. The
-    holdings named `in_files` do not lie in the database of memories.
+    Where data are encrypted, the keys of an erased person are destroyed, so that no backup of them is readable.
     """
 
     def __init__(
@@ -66,7 +65,6 @@ class Subjects:
         adoption: Adoption,
         encryption: Encryption,
         rows: TombstoneRows,
-        in_files: Collection[str] = (),
         backups_days: int | None = None,
     ) -> None:
         self._data_dir = data_dir
@@ -76,7 +74,6 @@ class Subjects:
         self._adoption = adoption
         self._encryption = encryption
         self._rows = rows
-        self._in_files = in_files
         self._backups_days = backups_days
 
     async def export(self, person: Person) -> IO[bytes]:
@@ -165,7 +162,7 @@ class Subjects:
         return erased
 
     async def _erase_from_database(self, tombstones: Tombstones) -> int:
-        in_database = [holding for holding in self._holdings if holding.name not in self._in_files]
+        in_database = [holding for holding in self._holdings if not holding.in_files]
         scopes = await self.everybody.all()
         found = await asyncio.to_thread(
             lambda: [scope for scope in scopes if tombstones.after(scope.tenant, scope.user, scope.project, "")]

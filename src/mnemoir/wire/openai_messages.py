@@ -18,6 +18,7 @@ from mnemoir.core.messages import (
     TextPart,
     ToolCall,
 )
+from mnemoir.core.text import is_utf8
 from mnemoir.wire import members, upstream
 from mnemoir.wire.members import Json, asked_extra, extra_of, members_for, merged_members, within
 from mnemoir.wire.pictures import check_address, read_picture
@@ -82,18 +83,9 @@ def read_plain_messages(value: object) -> PlainMessages | None:
         role, text = body.get("role"), body.get("content")
         if role.__class__ is not str or role not in _ANY_ROLE or text.__class__ is not str or not text:
             return None
-        if not text.isascii() and not _is_whole(text):
+        if not text.isascii() and not is_utf8(text):
             return None
     return PlainMessages(value)
-
-
-def _is_whole(text: str) -> bool:
-    """False where the text has half of a surrogate pair, which UTF-8 cannot carry."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def read_role(body: Json, at: str) -> Role:

@@ -7,7 +7,7 @@ changes tell the story.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import orjson
@@ -22,7 +22,7 @@ from mnemoir.core.ids import MemoryId, new_memory_id, new_proposal_id
 from mnemoir.core.memories import Add, Change, IndexEntry, Memory, Provenance, Remove, Update
 from mnemoir.core.proposals import Proposal
 from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_store import MemoryStore, Visible
+from mnemoir.ports.memory_store import ALL_CURRENT, MemoryStore, Visible
 from mnemoir.ports.proposals import ProposalStore
 from mnemoir.ports.recalled import Reference, references_as_json
 from mnemoir.search.indexing import Indexing, fact_passage
@@ -165,9 +165,8 @@ async def _note_recalled(
     chats: Sequence[Step], known: dict[str, MemoryId], scope: Scope, store: MemoryStore, own: OwnConversations
 ) -> None:
     """Note what the first answer of each chat was given, as far as it still holds."""
-    everything = Visible(now=datetime(1, 1, 1, tzinfo=UTC))
     ids = list({known[text] for chat in chats for text in chat.recalls})
-    wordings = {worded.memory.id: worded for worded in await store.current(scope, everything, ids)}
+    wordings = {worded.memory.id: worded for worded in await store.current(scope, ALL_CURRENT, ids)}
     references = {
         chat.turns[0].message_uid or "": references_as_json(
             [

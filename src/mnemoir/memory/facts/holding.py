@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import date
 from functools import partial
 from typing import Any
 
@@ -21,15 +21,14 @@ from mnemoir.memory.facts.write.plans import Plans
 from mnemoir.ports.embedding import Passage
 from mnemoir.ports.holdings import Amounts, Archive, ByDay, OpenHolding, Rehearsed
 from mnemoir.ports.index_packs import IndexPacks
-from mnemoir.ports.memory_store import Committer, ListCursor, ListFilter, MemoryStore, Project, Visible
+from mnemoir.ports.memory_store import ALL_CURRENT, Committer, ListCursor, ListFilter, MemoryStore, Project
 from mnemoir.search.indexing import Indexing, fact_passage
 from mnemoir.search.recall import Recall
 
 FACT = "fact"
 _PAGE = 500
 _MOST_FORGOTTEN = 2**31
-_EVERYTHING = Visible(now=datetime(1, 1, 1, tzinfo=UTC))  # before any expiry, without decay
-_ALL = ListFilter(visible=_EVERYTHING)
+_ALL = ListFilter(visible=ALL_CURRENT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,7 +183,7 @@ class FactExchange:
         """The newest facts of the owner, among which one may contradict what is added."""
         if not any(memory.kind == "fact" and has_one_value(memory.text) for memory in fresh):
             return []
-        return await self._store.page(owner, _EVERYTHING, limit=MOST_COMPARED)
+        return await self._store.page(owner, ALL_CURRENT, limit=MOST_COMPARED)
 
     async def _fresh(self, owner: Scope, record: Memory) -> Memory | None:
         """The memory to add; None when this user has it already. An id taken by another user is replaced."""

@@ -19,6 +19,7 @@ from starlette.types import Receive, Scope
 
 from mnemoir.core.errors import InvalidRequest, TooLarge
 from mnemoir.core.ids import new_request_id
+from mnemoir.core.text import is_utf8
 from mnemoir.server.door.encodings import TooMuch, decode_body, encodings_of
 from mnemoir.wire.second_reading import with_whole_characters
 
@@ -223,20 +224,12 @@ def odd_place(body: bytes) -> str:
         return ""
     while nodes:
         place, node = nodes.pop()
-        if len(place) > DEEPEST or (isinstance(node, str) and not _is_whole(node)):
+        if len(place) > DEEPEST or (isinstance(node, str) and not is_utf8(node)):
             return ".".join(place[:4]).encode("utf-8", "replace").decode()
         pairs = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
         for name, child in pairs:
             nodes += [((*place, str(name)), child), (place, name)]  # the name is a text of its place
     return ""
-
-
-def _is_whole(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def repetition(what: str, name: str, times: int) -> InvalidRequest:

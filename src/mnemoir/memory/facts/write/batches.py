@@ -25,7 +25,7 @@ from mnemoir.memory.facts.decide.personal import FactPolicy
 from mnemoir.memory.facts.extract.requests import TextBound, unknown_memory
 from mnemoir.memory.facts.write.undoing import Undoing
 from mnemoir.ports.embedding import Passage
-from mnemoir.ports.memory_store import MemoryStore, Project, StaleChange
+from mnemoir.ports.memory_store import ALL_CURRENT, MemoryStore, Project, StaleChange
 from mnemoir.search.indexing import Indexing, fact_passage
 
 MOST_TAGS = 50
@@ -149,11 +149,12 @@ class Batches:
         return [BatchChange(id=change, project=scope.project, memories=len(applied))] if applied else []
 
     async def _current(self, scope: Scope, ids: Iterable[MemoryId]) -> list[Memory]:
-        found = [(each, await self._store.get(scope, each)) for each in dict.fromkeys(ids)]
-        for each, memory in found:
-            if memory is None or memory.valid_to is not None:
+        wanted = list(dict.fromkeys(ids))
+        found = {each.memory.id: each.memory for each in await self._store.current(scope, ALL_CURRENT, wanted)}
+        for each in wanted:
+            if each not in found:
                 raise unknown_memory(each)
-        return [memory for _, memory in found if memory is not None]
+        return [found[each] for each in wanted]
 
 
 def _tags_of(memory: Memory) -> list[str]:

@@ -7,7 +7,7 @@ their history goes with them.
 
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from mnemoir.core.clock import Clock, from_text, utc_now
 from mnemoir.core.ids import MemoryId
@@ -15,10 +15,9 @@ from mnemoir.core.memories import Memory
 from mnemoir.core.retention import KeptDays
 from mnemoir.core.scope import Scope
 from mnemoir.ports.holdings import Amounts
-from mnemoir.ports.memory_store import ListCursor, ListFilter, MemoryStore, Old, Visible
+from mnemoir.ports.memory_store import ALL_CURRENT, ListCursor, ListFilter, MemoryStore, Old
 
 _AT_ONCE = 500
-_ALL = Visible(now=datetime(1, 1, 1, tzinfo=UTC))  # before any expiry, without decay
 
 
 class FactRetention:
@@ -62,7 +61,7 @@ class FactRetention:
 
     async def _pages_of_old_ids(self, owner: Scope, before: datetime) -> AsyncIterator[list[MemoryId]]:
         """The ids of memories that were not renewed since a time, in pages; those to be kept are left out."""
-        wanted = ListFilter(visible=_ALL, until=before, by="updated", ascending=True)
+        wanted = ListFilter(visible=ALL_CURRENT, until=before, by="updated", ascending=True)
         after: ListCursor | None = None
         while page := await self._store.select(owner, wanted, limit=_AT_ONCE, after=after):
             if ids := [memory.id for memory in page if not _is_kept(memory)]:
