@@ -1,4 +1,4 @@
-import { screen, waitFor, within } from '@testing-library/react';
+import { fireEvent, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { http, HttpResponse } from 'msw';
 import { Link, useLocation } from 'react-router';
@@ -154,6 +154,19 @@ test('letters lead to pages, to their search and through their lists', async () 
   await userEvent.keyboard('{Control>}{Shift>}O{/Shift}{/Control}');
   await waitFor(() => expect(screen.getByRole('textbox')).toHaveFocus());
   expect(screen.getByRole('status')).toHaveTextContent(/^\/$/);
+});
+
+test('keys count from the first moment of a page', () => {
+  renderAt('/', <Page />);
+  for (const [key, at] of [
+    ['g', 40],
+    ['m', 90],
+  ] as const) {
+    const pressed = new KeyboardEvent('keydown', { key, bubbles: true });
+    Object.defineProperty(pressed, 'timeStamp', { value: at }); // milliseconds since the page began
+    fireEvent(document.body, pressed);
+  }
+  expect(screen.getByRole('status')).toHaveTextContent('/memories');
 });
 
 test('on a page without a search, / opens the palette', async () => {

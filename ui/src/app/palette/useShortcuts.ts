@@ -21,7 +21,7 @@ export function useShortcuts({ isOpening, openPalette, openSheet }: Opening): vo
   const pages = useAllowedPages();
   const navigate = useNavigate();
   const newChat = useNewChat();
-  const prefixed = useRef(0); // when the prefix was pressed
+  const prefixed = useRef(-PREFIX_MS); // when the prefix was pressed: never yet, also in the first moment of a page
   useHotkeys(
     [
       ['mod+K', openPalette],

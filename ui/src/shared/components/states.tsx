@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import type { IconType } from 'react-icons';
 import { TbAlertCircle, TbLock } from 'react-icons/tb';
 import { ApiError } from '@/shared/api/errors';
+import { useRetryFailed } from '../data/failed';
 import { EmptyPicture } from './EmptyPicture';
 
 interface EmptyStateProps {
@@ -67,13 +68,23 @@ export function ErrorState({ error, title = 'Could not load this', onRetry }: Er
             Request {error.requestId}
           </Text>
         )}
-        {onRetry && (
-          <Button size="xs" variant="default" onClick={onRetry}>
-            Try again
-          </Button>
-        )}
+        {onRetry && <RetryButton size="xs" onRetry={onRetry} />}
       </Stack>
     </Alert>
+  );
+}
+
+/** Asks again for what failed here, and for all else on the page that has nothing to show because it failed. */
+export function RetryButton({ size, onRetry }: { size: 'xs' | 'compact-xs'; onRetry: () => void }) {
+  const retryFailed = useRetryFailed();
+  const retry = () => {
+    onRetry();
+    retryFailed();
+  };
+  return (
+    <Button size={size} variant="default" onClick={retry}>
+      Try again
+    </Button>
   );
 }
 

@@ -1,4 +1,4 @@
-import { screen, waitFor } from '@testing-library/react';
+import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { http, HttpResponse } from 'msw';
 import { renderAt } from '@/shared/testing/render';
@@ -93,6 +93,21 @@ test('without a timeline the list is there, and the timeline can be asked for ag
   await userEvent.click(screen.getByRole('button', { name: 'Try again' }));
   expect(await screen.findByRole('slider', { name: 'First week' })).toBeVisible();
   expect(asked.timeline.length).toBeGreaterThan(0);
+});
+
+test('where list and timeline failed, trying one again brings both', async () => {
+  serveWeeks();
+  let isGone = true;
+  const fail = () =>
+    isGone ? HttpResponse.json({ error: 'The disk is full.', code: 'storage' }, { status: 500 }) : undefined;
+  server.use(http.get('*/api/memories/:user/timeline', fail), http.get('*/api/memories', fail));
+  renderAt('/memories', <MemoriesPage />);
+  expect(await screen.findByText(/^The timeline could not be loaded: The disk is full/)).toBeVisible();
+  const list = await screen.findByRole('alert');
+  isGone = false;
+  await userEvent.click(within(list).getByRole('button', { name: 'Try again' }));
+  expect(await screen.findByText('No memories yet')).toBeVisible();
+  expect(await screen.findByRole('slider', { name: 'First week' })).toBeVisible();
 });
 
 test('where nothing is known there is no strip', async () => {

@@ -2,7 +2,7 @@ import { Button, Text } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { TbClock } from 'react-icons/tb';
-import { messageOf } from '@/shared/components/states';
+import { messageOf, RetryButton } from '@/shared/components/states';
 import { type Timeline, useTimeline } from '@/shared/data/memories/timeline';
 import type { Scope } from '@/shared/data/scope';
 import { instantAt, type Place } from '../place';
@@ -43,13 +43,7 @@ export default function Strip({ place, owner, go }: StripProps) {
         <Text size="xs" c="dimmed">
           The timeline could not be loaded: {messageOf(failed)}
         </Text>
-        <Button
-          size="compact-xs"
-          variant="default"
-          onClick={() => void Promise.all([known.refetch(), then.refetch()])}
-        >
-          Try again
-        </Button>
+        <RetryButton size="compact-xs" onRetry={() => void Promise.all([known.refetch(), then.refetch()])} />
       </div>
     );
   if (known.data?.weeks.length === 0) return null;
