@@ -3,10 +3,10 @@
 -- real: threshold
 
 -- name: said_after
--- Messages that say something, by id.
+-- Messages that say something, by id, by idx_messages_scope.
 SELECT messages.id, {bytes session_id} AS session, {bytes role} AS role, {cell messages.name},
        {cell messages.content}, {bytes created_at} AS at, {bytes uid} AS uid
-  FROM messages
+  FROM messages {by idx_messages_scope}
  WHERE scope_id = :scope_id AND messages.id > :after
    AND messages.role <> 'system' AND trim(messages.content, :spaces) <> ''
  ORDER BY messages.id LIMIT :limit;

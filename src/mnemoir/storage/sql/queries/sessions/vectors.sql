@@ -33,8 +33,8 @@ DELETE FROM embedding_state WHERE scope_id = :scope_id AND message_id = :id AND 
 SELECT status, count(*) FROM embedding_state WHERE scope_id = :scope_id GROUP BY status;
 
 -- name: unembedded
--- Messages that say something and have no vector of a model, by id.
-SELECT {message} FROM messages
+-- Messages that say something and have no vector of a model, by id, by idx_messages_scope.
+SELECT {message} FROM messages {by idx_messages_scope}
  WHERE scope_id = :scope_id AND messages.id > :after AND (:session IS NULL OR messages.session_id = :session)
    AND messages.role <> 'system' AND trim(messages.content, :spaces) <> ''
    AND NOT EXISTS (SELECT 1 FROM embedding_state

@@ -97,6 +97,7 @@ CREATE TABLE identity (
 CREATE INDEX IF NOT EXISTS idx_messages_session ON messages (session_id);
 CREATE INDEX IF NOT EXISTS idx_messages_created ON messages (created_at);
 CREATE INDEX IF NOT EXISTS idx_sessions_updated ON sessions (updated_at);
+CREATE UNIQUE INDEX idx_messages_scope ON messages (scope_id, id);
 CREATE INDEX idx_sessions_used ON sessions (scope_id, updated_at, id);
 -- With what is asked of many rows at a time: in a row it stands behind all of the text.
 CREATE INDEX idx_messages_thread
