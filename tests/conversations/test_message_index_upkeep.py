@@ -193,5 +193,5 @@ def test_all_ids_come_from_an_index_and_not_from_the_texts(tmp_path: Path) -> No
     storage.close()
     with behind_the_back(tmp_path / "m.db") as connection:
         query = queries("sessions/searching")["living"]
-        [(*_, plan)] = connection.execute(f"EXPLAIN QUERY PLAN {query}")
+        [(*_, plan)] = connection.execute(f"EXPLAIN QUERY PLAN {query}", {"scope_id": 1})
     assert "COVERING INDEX" in plan

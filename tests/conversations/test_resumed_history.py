@@ -289,7 +289,7 @@ def test_a_history_is_found_in_a_file_that_another_program_goes_on_with(manager,
     """Rows without parents and digests: they stand where their time puts them."""
     with behind_the_back(manager.storage.db_path) as file:
         file.execute(
-            "INSERT INTO sessions VALUES ('theirs', '2025-01-01', '2025-01-01', '', '{}', NULL, NULL, NULL, NULL)"
+            "INSERT INTO sessions VALUES ('theirs', '2025-01-01', '2025-01-01', '', '{}', NULL, NULL, NULL, NULL, 1)"
         )
         file.execute(
             "INSERT INTO messages (session_id, role, content, created_at) VALUES ('s', 'user', 'q3', '2199-01-01'), "

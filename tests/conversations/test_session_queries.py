@@ -1,4 +1,4 @@
-"""Every query over sessions fits the schema, says what it gives, is used, and reads no more than it gives."""
+"""Every query over sessions fits both schemas, says what it gives, is used, and reads no more than it gives."""
 
 import re
 from pathlib import Path
@@ -7,15 +7,12 @@ import apsw
 import pytest
 
 import mnemoir.storage
-from mnemoir.storage.sql.engine import queries
+from mnemoir.storage.sql.engine import queries, subjects
 from mnemoir.storage.sqlite.conversation_file import upgrade
+from mnemoir.storage.sqlite.data_file import known_steps, migrate
 
-SUBJECTS = ("schema", "sessions", "messages", "tree", "ways", "vectors", "sealing")
-ALL = [(subject, name) for subject in SUBJECTS for name in queries(f"sessions/{subject}")]
-ASKED = [(subject, name) for subject, name in ALL if subject != "schema"]
-# counts and pages from the first row on read what they tell of
-WHOLE_TABLE = {"sessions.page", "vectors.counts", "vectors.to_remove", "vectors.progress", "vectors.sessions"}
-WHOLE_TABLE |= {"sealing.forget_digests", "sealing.estimate_all"}  # once, when a file gets another key
+ALL = [(subject, name) for of in ("sessions", "own_files") for subject in subjects(of) for name in queries(subject)]
+ASKED = [(subject, name) for subject, name in ALL if subject.startswith("sessions/")]
 # what a query made itself, and a table of one row
 NO_TABLES = (
     *("SCAN CONSTANT ROW", "SCAN way", "SCAN placed", "SCAN (subquery", "SCAN sqlite_sequence"),
@@ -23,10 +20,18 @@ NO_TABLES = (
 )
 
 
-@pytest.fixture
-def migrated(tmp_path) -> apsw.Connection:
+def file_of_one(connection: apsw.Connection) -> None:
+    upgrade(Path("m.db"), connection)
+
+
+def database_of_all(connection: apsw.Connection) -> None:
+    migrate(connection, known_steps())
+
+
+@pytest.fixture(params=[file_of_one, database_of_all])
+def migrated(request: pytest.FixtureRequest) -> apsw.Connection:
     connection = apsw.Connection(":memory:")
-    upgrade(tmp_path / "m.db", connection)
+    request.param(connection)
     return connection
 
 
@@ -37,11 +42,18 @@ def plan_of(connection: apsw.Connection, query: str) -> list[str]:
 
 def test_a_query_fits_the_schema_says_what_it_gives_and_reads_no_whole_table(migrated):
     for subject, name in ASKED:
-        query = queries(f"sessions/{subject}")[name]
+        query = queries(subject)[name]
         assert query.startswith("-- "), name
         scans = [step for step in plan_of(migrated, query) if step.startswith("SCAN")]
-        over_tables = [step for step in scans if not step.startswith(NO_TABLES)]
-        assert over_tables == [] or f"{subject}.{name}" in WHOLE_TABLE, (subject, name)
+        assert [step for step in scans if not step.startswith(NO_TABLES)] == [], (subject, name)
+
+
+@pytest.mark.parametrize("migrated", [database_of_all], indirect=True)
+def test_a_query_finds_what_it_reads_by_the_scope(migrated):
+    for subject, name in ASKED:
+        steps = [step for step in plan_of(migrated, queries(subject)[name]) if step.startswith("SEARCH")]
+        unscoped = [step for step in steps if "scope_id=?" not in step and "(rowid=?)" not in step]
+        assert [step for step in unscoped if "AUTOMATIC" not in step] == [], (subject, name)
 
 
 def test_every_query_is_used():
@@ -64,22 +76,22 @@ IN_ORDER += [("tree", name) for name in ("head", "place_at", "beginning", "endin
 def test_messages_of_the_thread_come_in_order_from_the_index(migrated, subject, name):
     query = queries(f"sessions/{subject}")[name]
     plan = plan_of(migrated, query)
-    assert any("idx_messages_thread (session_id=?" in step for step in plan)
+    assert any("idx_messages_thread (scope_id=? AND session_id=?" in step for step in plan)
     assert not any("TEMP B-TREE" in step for step in plan)
 
 
 @pytest.mark.parametrize(
     ("name", "index"),
     [
-        ("from_first", "idx_messages_digest (session_id=? AND digest=?)"),
-        ("from_first", "idx_messages_thread (session_id=? AND created_at>?)"),
-        ("left_saying", "idx_messages_digest (session_id=? AND digest=?)"),
-        ("children_saying", "idx_messages_digest (session_id=? AND digest=? AND parent_id=?)"),
-        ("roots_saying", "idx_messages_roots (digest=?)"),
-        ("unlinked", "idx_messages_unlinked (digest=? AND session_id=?)"),
-        ("is_unlinked", "idx_messages_unlinked (digest=? AND session_id=?)"),
-        ("unlinked_sessions", "idx_messages_unlinked (digest=?)"),
-        ("leave", "idx_messages_thread (session_id=? AND created_at>?)"),
+        ("from_first", "idx_messages_digest (scope_id=? AND session_id=? AND digest=?)"),
+        ("from_first", "idx_messages_thread (scope_id=? AND session_id=? AND created_at>?)"),
+        ("left_saying", "idx_messages_digest (scope_id=? AND session_id=? AND digest=?)"),
+        ("children_saying", "idx_messages_digest (scope_id=? AND session_id=? AND digest=? AND parent_id=?)"),
+        ("roots_saying", "idx_messages_roots (scope_id=? AND digest=?)"),
+        ("unlinked", "idx_messages_unlinked (scope_id=? AND digest=? AND session_id=?)"),
+        ("is_unlinked", "idx_messages_unlinked (scope_id=? AND digest=? AND session_id=?)"),
+        ("unlinked_sessions", "idx_messages_unlinked (scope_id=? AND digest=?)"),
+        ("leave", "idx_messages_thread (scope_id=? AND session_id=? AND created_at>?)"),
     ],
 )
 def test_what_a_branch_costs_does_not_grow_with_the_session(migrated, name, index):

@@ -319,7 +319,7 @@ def test_pruning_goes_through_more_than_one_batch(storage, clock):
         file.execute("BEGIN")
         file.executemany(
             "INSERT INTO sessions VALUES (?1, '2020-01-01T00:00:00', '2020-01-01T00:00:00', '', ?2, "
-            "NULL, NULL, NULL, NULL)",
+            "NULL, NULL, NULL, NULL, 1)",
             rows,
         )
         file.execute("COMMIT")

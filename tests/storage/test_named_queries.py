@@ -13,7 +13,7 @@ number {in numbers}
 
 -- name: one
 -- Some rows.
-SELECT user, {bytes name} FROM a {by a_index} {then join} b ON b.id = :id WHERE {found};
+SELECT user, {bytes name}, {cell a.said} FROM a {by a_index} {then join} b ON b.id = :id WHERE {found};
 
 -- postgres: two
 SELECT 2;
@@ -31,7 +31,8 @@ def texts(*, is_postgres: bool) -> dict[str, str]:
 
 def test_sqlite_gets_its_own_words_and_the_comment():
     assert texts(is_postgres=False) == {
-        "one": "-- Some rows.\nSELECT user, CAST(name AS BLOB) FROM a INDEXED BY a_index CROSS JOIN b ON b.id = :id "
+        "one": '-- Some rows.\nSELECT user, CAST(name AS BLOB), CAST(a.said AS BLOB) AS "a.said" '
+        "FROM a INDEXED BY a_index CROSS JOIN b ON b.id = :id "
         "WHERE number IN (SELECT value FROM json_each(:numbers));",
         "two": "SELECT 1;",
     }
@@ -40,8 +41,8 @@ def test_sqlite_gets_its_own_words_and_the_comment():
 def test_postgresql_gets_types_quotes_and_what_is_written_for_it():
     found = {name: as_postgres(text, TYPES) for name, text in texts(is_postgres=True).items()}
     assert found == {
-        "one": 'SELECT "user", name FROM a  JOIN b ON b.id = %(id)s::text WHERE number = ANY (ARRAY('
-        "SELECT jsonb_array_elements_text(%(numbers)s::jsonb))::bigint[]);",
+        "one": 'SELECT "user", name, a.said AS "a.said" FROM a  JOIN b ON b.id = %(id)s::text '
+        "WHERE number = ANY (ARRAY(SELECT jsonb_array_elements_text(%(numbers)s::jsonb))::bigint[]);",
         "two": "SELECT 2;",
     }
 

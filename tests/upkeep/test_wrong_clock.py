@@ -142,6 +142,7 @@ ENDED = (
     "runs",
     "audit",
     "sessions",
+    "user_sessions",
     "invitations",
     "messages",
 )

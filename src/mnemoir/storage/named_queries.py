@@ -3,7 +3,8 @@
 Stores name a query by its SQLite text, which is worked out once, at import; an engine of PostgreSQL looks up the
 other form by it. A file begins with the types of the values that its queries bind, by which PostgreSQL prepares them,
 or says why it is SQLite's alone. Text that several queries of a file share is written once, under `-- part: …`, and
-replaces `{its name}` in them. Other braces are markers for what the two databases write differently:
+replaces `{its name}` in them; what several files of a folder share stands in its `parts.sql`. Other braces are
+markers for what the two databases write differently:
 
 | marker | SQLite | PostgreSQL |
 |---|---|---|
@@ -13,6 +14,7 @@ replaces `{its name}` in them. Other braces are markers for what the two databas
 | `{by index}` | `INDEXED BY index` | nothing |
 | `{unindexed column}` | `+column`: no index of the column is used | the column |
 | `{bytes text}` | a text as its bytes, so that a damaged one costs only itself | the text |
+| `{cell table.column}` | the same of a sealed column, under its full name, as bytes are of no column | the text |
 | `{held}` | nothing: there is one writer | the rows are locked until the transaction ends |
 | `{held unless taken}` | nothing | the same, without those that another transaction holds |
 | `{next table.column}` | the highest number, and one | the next number of the column, which nobody else gets |
@@ -47,6 +49,7 @@ _COLUMN_TYPES = {
     "integers": "bigint",
 }
 _LISTS = ("texts", "integers")  # bound as JSON
+_PARTS = "parts"  # the file of what the files of a folder share
 Types = Mapping[str, str]  # of bound values, by name: what a file of queries calls them
 Marker = Callable[[str, Types], str]
 _OF_EVERY_FILE: Types = {"scope_id": "integer"}  # bound by the transaction
@@ -73,6 +76,7 @@ _SQLITE: Mapping[str, Marker] = {
     "by": lambda index, _: f"INDEXED BY {index}",
     "unindexed": lambda column, _: f"+{column}",
     "bytes": lambda text, _: f"CAST({text} AS BLOB)",
+    "cell": lambda column, _: f'CAST({column} AS BLOB) AS "{column}"',
     "held unless taken": lambda *_: "",
     "held": lambda *_: "",
     "next": lambda place, _: "coalesce(max({1}), 0) + 1 FROM {0}".format(*place.split(".")),
@@ -89,6 +93,7 @@ _POSTGRES: Mapping[str, Marker] = {
     "by": lambda *_: "",
     "unindexed": lambda column, _: column,
     "bytes": lambda text, _: text,
+    "cell": lambda column, _: f'{column} AS "{column}"',
     "held unless taken": lambda *_: "FOR UPDATE SKIP LOCKED",
     "held": lambda *_: "FOR UPDATE",
     "next": lambda place, _: "nextval(pg_get_serial_sequence('{}', '{}'))".format(*place.split(".")),
@@ -162,7 +167,7 @@ def subjects(database: str = "") -> Sequence[str]:
     """All files of queries over a database ("" for `mnemoir.db`), in name order."""
     folder = _folder() / database
     names = sorted(entry.name.removesuffix(".sql") for entry in folder.iterdir() if entry.name.endswith(".sql"))
-    return [f"{database}/{name}" if database else name for name in names]
+    return [f"{database}/{name}" if database else name for name in names if name != _PARTS]
 
 
 @cache
@@ -192,7 +197,9 @@ def _texts(source: str, markers: Mapping[str, Marker], types: Types, *, is_postg
 
 
 def _source(subject: str) -> str:
-    return (_folder() / f"{subject}.sql").read_text("utf-8")
+    file = _folder() / f"{subject}.sql"
+    parts = _folder() / subject.rpartition("/")[0] / f"{_PARTS}.sql"
+    return "\n".join(each.read_text("utf-8") for each in (file, parts) if each.is_file())
 
 
 def _folder() -> Traversable:

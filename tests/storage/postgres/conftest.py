@@ -8,7 +8,8 @@ import pytest
 
 from tests.postgres_server import PostgresServer, servers
 
-DATABASES = {"": "main", "access": "access", "runs": "runs", "keys": "keys", "sessions": "sessions"}
+# the files of their schemas; what asks for conversations asks for tables of `mnemoir.db`
+DATABASES = {"": "main", "access": "access", "runs": "runs", "keys": "keys", "sessions": "main"}
 OpenDatabase = Callable[[str], Any]
 
 
@@ -31,10 +32,10 @@ def open_database(postgres: PostgresServer) -> Iterator[OpenDatabase]:
     with psycopg.connect(postgres.dsn) as connection:
 
         def create(database: str) -> Any:
-            name = DATABASES[database]
+            name = f"of_{database}"
             connection.execute(f"CREATE SCHEMA {name}")
             connection.execute(f"SET LOCAL search_path TO {name}")
-            schema = files("mnemoir.storage.postgres") / "schema" / f"{name}.sql"
+            schema = files("mnemoir.storage.postgres") / "schema" / f"{DATABASES[database]}.sql"
             connection.execute(schema.read_text("utf-8"))
             return connection
 

@@ -32,7 +32,7 @@ OF_ALL = {
     *("usage", "workers"),
     # who may call the server, and what was done with it
     *("access", "api_keys", "audit", "challenges", "identities", "invitations", "limits", "passkeys"),
-    *("recovery_codes", "sessions", "sign_ins", "tenants", "users"),
+    *("recovery_codes", "sign_ins", "tenants", "user_sessions", "users"),
 }
 # what looks at the rows of several users, in transactions that say so
 ACROSS_SCOPES = {
@@ -78,7 +78,7 @@ def test_what_looks_at_the_rows_of_several_users_is_known(dsn):
     named = re.compile(rf"\b(?:FROM|JOIN|INTO|UPDATE)\s+({'|'.join(sorted(secured))})\b")
     across = {
         f"{subject}.{name}"
-        for subject in subjects()
+        for subject in (*subjects(), *subjects("sessions"))
         for name, text in postgres_queries(subject).items()
         if "%(scope_id)s" not in text and named.search(text)
     }

@@ -109,6 +109,10 @@ def test_rows_of_users_are_where_the_scope_says():
         "pii_values",
         "imports",
         "import_conversations",
+        "sessions",
+        "messages",
+        "summaries",
+        "embedding_state",
     }
 
 

@@ -14,8 +14,9 @@ from mnemoir.storage.disk_files import beside
 from mnemoir.storage.sql.catalogue import Contents
 from mnemoir.storage.sql.conversations.vector_notes import SPACES
 from mnemoir.storage.sql.engine import queries
+from mnemoir.storage.sqlite.conversation_file import OWN_SCOPE
 from mnemoir.storage.sqlite.database import BUSY_MS
-from mnemoir.storage.sqlite.transactions import storage_errors
+from mnemoir.storage.sqlite.transactions import SqliteSql, storage_errors
 
 _QUERIES = queries("sessions/vectors")
 _SETTLED_NS = 50_000_000
@@ -34,12 +35,11 @@ def contents_of(file: Path, model: str | None) -> Contents | None:
         connection = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
             connection.set_busy_timeout(BUSY_MS)
-            used_at = {digest(id): at for id, at in connection.execute(_QUERIES["sessions"])}
-            ((messages, embeddable, embedded),) = connection.execute(
-                _QUERIES["progress"], {"model": model, "spaces": SPACES}
-            )
+            sql = SqliteSql(connection, OWN_SCOPE)
+            used_at = {digest(id): at for id, at in sql.each(_QUERIES["sessions"])}
+            messages, embeddable, embedded = sql.row(_QUERIES["progress"], model=model, spaces=SPACES)
             since = utc_now().date() - timedelta(days=DAILY_DAYS - 1)
-            by_day = dict(connection.execute(_QUERIES["by_day"], {"since": since.isoformat()}))
+            by_day = dict(sql.rows(_QUERIES["by_day"], since=since.isoformat()))
         finally:
             connection.close()
     return Contents(

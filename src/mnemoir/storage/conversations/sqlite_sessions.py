@@ -1,31 +1,18 @@
-"""Session memory in one SQLite file, shared by threads and processes: `MemoryStorage`.
+"""Session memory in one SQLite file, shared by threads and processes: `MemoryStorage`."""
 
-Related writes are one transaction: a message with its session's activity, a deletion with the notes of the vectors
-that it leaves behind.
-"""
-
-from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Self
 
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.ports.log import Log
 from mnemoir.storage.sealing.cells import OwnCells
-from mnemoir.storage.sql.conversations.recalled import RecalledTables
-from mnemoir.storage.sql.conversations.sessions import SessionTables
-from mnemoir.storage.sql.conversations.store import Transaction
-from mnemoir.storage.sql.conversations.trees import TreeTables
-from mnemoir.storage.sql.conversations.vector_notes import VectorTables
-from mnemoir.storage.sql.conversations.windows import WindowTables
-from mnemoir.storage.sql.engine import OwnFile, Sql
+from mnemoir.storage.sql.conversations.log import SqlLog
 from mnemoir.storage.sqlite.conversation_file import OnCorruption, open_conversation_file
 from mnemoir.storage.sqlite.membership import Membership
 
-T = TypeVar("T")
 
-
-class MemoryStorage(SessionTables, WindowTables, TreeTables, VectorTables, RecalledTables):
+class MemoryStorage(SqlLog):
     """Thread-safe; every method blocks and raises StorageUnavailable when the file cannot be read or written.
 
     StorageBusyError, one of those, means that others held it through all tries.
@@ -48,12 +35,14 @@ class MemoryStorage(SessionTables, WindowTables, TreeTables, VectorTables, Recal
         `synced`: a save also survives a loss of power. A damaged file is renamed to `{name}.corrupt-{UTC}` and a new
         one created, unless `on_corruption` is "raise".
         """
-        self._clock = clock
         self._cells = cells
         self._membership = membership
-        path = Path(db_path).expanduser()
-        self._file: OwnFile = open_conversation_file(
-            path, synced=synced, on_corruption=on_corruption, cells=cells, membership=membership
+        self.db_path = Path(db_path).expanduser()
+        super().__init__(
+            open_conversation_file(
+                self.db_path, synced=synced, on_corruption=on_corruption, cells=cells, membership=membership
+            ),
+            clock,
         )
 
     def with_clock(self, clock: Clock) -> "MemoryStorage":
@@ -67,14 +56,6 @@ class MemoryStorage(SessionTables, WindowTables, TreeTables, VectorTables, Recal
             membership=self._membership,
         )
 
-    def together(self, work: Callable[[Log], T]) -> T:
-        """The result of `work`, which reads and writes in one transaction and may run again."""
-        return self._file.write(lambda sql: work(_Within(self.db_path, sql, self._clock)))
-
-    def close(self) -> None:
-        """Close the file; nothing is read or written afterwards. A second call is harmless."""
-        self._file.close()
-
     def __enter__(self) -> Self:
         return self
 
@@ -82,14 +63,6 @@ class MemoryStorage(SessionTables, WindowTables, TreeTables, VectorTables, Recal
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-class _Within(MemoryStorage):
-    """The storage within a transaction that is already open."""
-
-    def __init__(self, path: Path, sql: Sql, clock: Clock) -> None:
-        self._clock = clock
-        self._file = Transaction(path=path, sql=sql)
 
 
 _: type[Log] = MemoryStorage  # checked, never run

@@ -92,20 +92,25 @@ class PostgresEngine(_Joined):
 
         Raises StorageUnavailable with nothing written, or what `work` raises. A cancelled caller's work may be done.
         """
-        context = copy_context()
+        return await self._open_pool().answer(WRITE + _sight_of(scope), self._held_work(scope, work))
 
-        def write_within(connection: Connection) -> T:
-            return context.copy().run(work, _of_held_scope(self._open_sql(connection), scope))
-
-        return await self._open_pool().answer(WRITE + _sight_of(scope), write_within)
+    def write_now(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:
+        """The same, blocking."""
+        return self._open_pool().answer_now(WRITE + _sight_of(scope), self._held_work(scope, work))
 
     async def read(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:
         """The result of `work` over one snapshot. Raises StorageUnavailable, or what `work` raises."""
-        begin = READ + _sight_of(scope)
-        return await self._open_pool().answer(begin, lambda opened: work(_of_scope(self._open_sql(opened), scope)))
+        return await self._open_pool().answer(READ + _sight_of(scope), self._scoped_work(scope, work))
+
+    def read_now(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:
+        """The same, blocking."""
+        return self._open_pool().answer_now(READ + _sight_of(scope), self._scoped_work(scope, work))
 
     async def empty_log(self) -> None:
         """Nothing: deleted rows go with PostgreSQL's own VACUUM and its log with its checkpoints."""
+
+    def empty_log_now(self) -> None:
+        """Nothing, either."""
 
     async def check_integrity(self) -> list[str]:
         """[]: what PostgreSQL stores, its own programs check."""
@@ -114,6 +119,13 @@ class PostgresEngine(_Joined):
     async def aclose(self) -> None:
         """Finish queued work and close it. May be called again."""
         await asyncio.to_thread(self.close)
+
+    def _held_work(self, scope: Scope | None, work: Callable[[Sql], T]) -> Callable[[Connection], T]:
+        context = copy_context()
+        return lambda opened: context.copy().run(work, _of_held_scope(self._open_sql(opened), scope))
+
+    def _scoped_work(self, scope: Scope | None, work: Callable[[Sql], T]) -> Callable[[Connection], T]:
+        return lambda opened: work(_of_scope(self._open_sql(opened), scope))
 
 
 class SharedTables(_Joined):

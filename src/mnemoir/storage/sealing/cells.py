@@ -57,17 +57,17 @@ class Cells:
         self.keys = keys
         self.seals = seals
 
-    def seal(self, key_id: int, place: bytes, cell: str | bytes, *, as_bytes: bool = False) -> str | bytes:
-        """The stored form of a cell at a place, of its own type, or with `as_bytes` of bytes.
+    def seal(self, key_id: int, place: bytes, cell: str | bytes) -> str | bytes:
+        """The stored form of a cell at a place, of its own type; a blank one is stored as it is.
 
-        A blank one is stored as it is. Raises KeyUnavailable.
+        Raises KeyUnavailable.
         """
         if not cell or cell.isspace():
             return cell
         raw = cell.encode() if isinstance(cell, str) else cell
         nonce = os.urandom(_NONCE)
         sealed = nonce + self.keys.cipher(key_id).encrypt(nonce, raw, place)
-        if isinstance(cell, str) and not as_bytes:
+        if isinstance(cell, str):
             return prefix_of(key_id) + urlsafe_b64encode(sealed).decode()
         return prefix_bytes_of(key_id) + sealed
 

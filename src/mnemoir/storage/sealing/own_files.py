@@ -15,7 +15,8 @@ from mnemoir.storage.sql.conversations.thread import link
 from mnemoir.storage.sql.engine import FileEngine, Sql, queries
 from mnemoir.storage.sql.tables import SESSION_FILE, SealedFile
 
-STATE = queries("sessions/sealing")
+STATE = queries("own_files/sealing")
+_MESSAGES = queries("sessions/sealing")
 _TREE = queries("sessions/tree")
 _LINKED_TOGETHER = 20  # sessions
 _PLAIN = 0
@@ -67,8 +68,8 @@ def _begin(sql: Sql, kind: SealedFile, key: int | None) -> None:
     """Let digests have the key from now on."""
     if kind is SESSION_FILE:
         if seal_state(sql).hashed_by != key:
-            sql.run(STATE["forget_digests"])
-        sql.run(STATE["estimate_all"])
+            sql.run(_MESSAGES["forget_digests"])
+        sql.run(_MESSAGES["estimate_all"])
     _note(sql, SealState(hashed_by=key, sealed_by=None))
 
 

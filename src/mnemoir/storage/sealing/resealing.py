@@ -108,14 +108,12 @@ def _statements(file: SealedFile, table: str, seals: bool, *, is_scoped: bool) -
     within = "scope_id = :scope_id AND " if is_scoped else ""
     columns = file.tables[table]
     differs = " OR ".join(_differs(file, table, column, seals) for column in columns)
-    read = [f"CAST({column} AS BLOB) AS {column}" if file.are_bytes else column for column in columns]
     select = (
-        f"SELECT {page} AS page, {key} AS {file.row_keys[table]}, {', '.join(read)} FROM {table} "  # noqa: S608  # names of ours
+        f"SELECT {page} AS page, {key} AS {file.row_keys[table]}, {', '.join(columns)} FROM {table} "  # noqa: S608  # names of ours
         f"WHERE {within}{page} > :after AND ({differs}) ORDER BY {page} LIMIT :limit"
     )
-    put = "CAST(:{} AS TEXT)" if file.are_bytes and not seals else ":{}"
     update = (
-        f"UPDATE {table} SET {', '.join(f'{column} = {put.format(column)}' for column in columns)} "  # noqa: S608  # the same
+        f"UPDATE {table} SET {', '.join(f'{column} = :{column}' for column in columns)} "  # noqa: S608  # the same
         f"WHERE {within}{page} = :page AND {key} = :{file.row_keys[table]} AND ({differs})"
     )
     types = _types_of(file, table)
@@ -131,13 +129,13 @@ def _types_of(file: SealedFile, table: str) -> Types:
         **dict.fromkeys(("mark_bytes", "mark_joined", "content_hash"), "bytes"),
         "limit": "integer",
         "mark": "text",
-        file.row_keys[table]: "text" if table in file.key_columns else number,
+        file.row_keys[table]: "text" if table in (*file.key_columns, *file.paged_by) else number,
     }
 
 
 def _differs(file: SealedFile, table: str, column: str, seals: bool) -> str:
     """The condition that a cell is plain or of another key and should not be, or is encrypted and should not be."""
-    mark = "mark_bytes" if file.are_bytes or column in file.blobs else "mark"
+    mark = "mark_bytes" if column in file.blobs else "mark"
     alone, as_one = (
         f"substr({column}, 1, length(:{name})) {'<>' if seals else '='} :{name}" for name in (mark, "mark_joined")
     )

@@ -19,7 +19,7 @@ from mnemoir.storage.sql.tables import DIGESTS, SERVER, Owner, SealedFile
 _COMMENT = re.compile(r"--.*")
 _WRITTEN = re.compile(r"\s*(?:(?:INSERT|REPLACE)(?: OR \w+)? INTO|UPDATE(?: OR \w+)?) (\w+)")
 _SCOPES = queries("scopes")
-_STATE = queries("sessions/sealing")
+_STATE = queries("own_files/sealing")
 Values = Mapping[str, Value]
 
 
@@ -27,12 +27,13 @@ Values = Mapping[str, Value]
 class _CellsOfTable:
     """Where cells of a table stand in a row of a query; `key` and `scope` are None where they are not in the row.
 
-    `joined` is where those columns stand that may be one cell.
+    `joined` is where those columns stand that may be one cell, and `as_bytes` where texts come as bytes.
     """
 
     table: str
     columns: Sequence[tuple[int, str]]
     joined: Sequence[int]
+    as_bytes: Sequence[int]
     key: int | None
     scope: int | None
 
@@ -51,7 +52,7 @@ class _Places:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a query; table and name there are None for an expression."""
+    """A column of a query; table and name there are None for an expression, which may be named by both."""
 
     name: str
     table: str | None
@@ -134,6 +135,8 @@ class SealedStatements:
         cells = {column: cell for column in file.tables[table] if isinstance(cell := values.get(column), str | bytes)}
         if not cells:
             return {}
+        if self._scope_id is None and self.codec.owner is None and table not in file.unscoped:
+            return dict.fromkeys(cells)  # no row has this scope, and it has no key
         key, joined, sealed_by = values[file.row_keys[table]], file.joined.get(table, ()), self._sealed_by(table)
         stored: dict[str, Value] = {}
         if joined and joined[0] in cells:
@@ -142,7 +145,7 @@ class SealedStatements:
             stored = {joined[0]: one, **dict.fromkeys(joined[1:], b"")}
         for column, cell in cells.items():
             place = self.codec.place(table, column, scope_id, key)
-            stored[column] = self.codec.cells.seal(sealed_by, place, cell, as_bytes=file.are_bytes)
+            stored[column] = self.codec.cells.seal(sealed_by, place, cell)
         return stored
 
     def opener(self, shape: Shape, values: Values) -> Callable[[Any], tuple[Any, ...]]:
@@ -155,6 +158,9 @@ class SealedStatements:
             for cells, places in placed:
                 if cells.scope is not None:
                     places = codec.places(cells, row[cells.scope])
+                for index in cells.as_bytes:
+                    if isinstance(text := found[index], bytes):
+                        found[index] = text.decode("utf-8", "replace")
                 key = values[codec.file.row_keys[cells.table]] if cells.key is None else row[cells.key]
                 key = key if isinstance(key, bytes) else str(key).encode()
                 is_one = cells.joined and opening.open_joined(found, cells.joined, places.joined + key)
@@ -197,13 +203,12 @@ def _written_table(query: str) -> str:
 
 
 def _cells_in(file: SealedFile, columns: Sequence[Column]) -> Shape:
-    """The cells among the columns of a row. Of an expression, as views have them, the name alone tells."""
-    of_name = {name: table for table, names in file.tables.items() for name in names} if file.are_bytes else {}
+    """The cells among the columns of a row. Of an expression the name tells, as the marker `cell` gives it."""
     found: dict[str, list[tuple[int, str]]] = {table: [] for table in file.tables}
     for index, column in enumerate(columns):
         table, name = column.table, column.origin
         if table is None:
-            table, name = of_name.get(column.name), column.name
+            table, _, name = column.name.partition(".")
         if table is not None and name is not None and name in file.tables.get(table, ()):
             found[table].append((index, name))
     return [
@@ -211,6 +216,7 @@ def _cells_in(file: SealedFile, columns: Sequence[Column]) -> Shape:
             table=table,
             columns=cells,
             joined=_joined_in(file, table, cells),
+            as_bytes=[index for index, _ in cells if columns[index].table is None],
             key=_index_of(columns, table, file.row_keys[table]),
             scope=_index_of(columns, table, "scope_id"),
         )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from mnemoir.core.errors import Conflict
 from mnemoir.core.scope import Scope
-from mnemoir.storage.sql.engine import Engine, Sql, hold_scope, owner_values, queries
+from mnemoir.storage.sql.engine import Engine, Sql, hold_scope, log_scope, owner_values, queries
 from mnemoir.storage.sql.table_queries import queries_of_tables
 
 _QUERIES = queries("adoptions")
@@ -58,30 +58,40 @@ class Adoptions:
         """
 
         def give_rows(sql: Sql) -> bool:
-            given, taken = (hold_scope(sql, scope) for scope in (adoption.given, adoption.taken))
             _end(sql, adoption)
-            if given.scope_id is None:
-                return False
-            name = adoption.taken.user
-            if any(taken.value(of.count) for of in queries_of_tables()):
-                raise Conflict(
-                    f"There are memories of {name[:80]!r} in the project {adoption.taken.project!r} already, so none "
-                    "move.",
-                    code="memories_exist",
-                )
-            if given.row(_QUERIES["has_key"]) is not None:
-                raise Conflict(
-                    f"The memories of {adoption.given.user[:80]!r} are, or were, encrypted with a key of their own, "
-                    "so they cannot be moved.",
-                    code="memories_encrypted",
-                )
-            taken.run(_DROP_SCOPE)
-            given.run(_QUERIES["give_scope"], user=name)
-            return True
+            given = [hold_scope(sql, scope) for scope in _scopes_of(adoption.given)]
+            taken = [hold_scope(sql, scope) for scope in _scopes_of(adoption.taken)]
+            given_any = [_give(*pair, adoption) for pair in zip(given, taken, strict=True)]
+            return any(given_any)
 
         has_rows = await self._db.write(None, give_rows)
         await self._db.empty_log()
         return has_rows
+
+
+def _give(given: Sql, taken: Sql, adoption: BegunAdoption) -> bool:
+    """Give the rows of a scope; False when there is none."""
+    if given.scope_id is None:
+        return False
+    name = adoption.taken.user
+    if any(taken.value(of.count) for of in queries_of_tables()):
+        raise Conflict(
+            f"There are memories of {name[:80]!r} in the project {adoption.taken.project!r} already, so none move.",
+            code="memories_exist",
+        )
+    if given.row(_QUERIES["has_key"]) is not None:
+        raise Conflict(
+            f"The memories of {adoption.given.user[:80]!r} are, or were, encrypted with a key of their own, "
+            "so they cannot be moved.",
+            code="memories_encrypted",
+        )
+    taken.run(_DROP_SCOPE)
+    given.run(_QUERIES["give_scope"], user=name)
+    return True
+
+
+def _scopes_of(scope: Scope) -> Sequence[Scope]:
+    return scope, log_scope(scope)
 
 
 def _end(sql: Sql, adoption: BegunAdoption) -> None:

@@ -4,11 +4,13 @@ A store is a set of blocking functions over `Sql`. It names its queries and know
 every database. Two kinds of engine run it: `Engine` for the server, asynchronous and alone with its database, and
 `FileEngine` for what other programs may have open too.
 
-A scope is one row for each user of a project, whose number leads every key of that user's rows.
+A scope is one row for each user of a project, whose number leads every key of that user's rows, and one more for
+conversations.
 """
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -74,6 +76,10 @@ class Engine(Protocol):
     """A database that this program reads and writes from its event loop. Raises StorageUnavailable."""
 
     @property
+    def name(self) -> str:
+        """What errors call it."""
+
+    @property
     def incarnation(self) -> str | None:
         """A unique name of this opening when no other process can open the database; None when others can."""
 
@@ -88,6 +94,15 @@ class Engine(Protocol):
 
     async def empty_log(self) -> None:
         """Remove the bytes of deleted content from all files."""
+
+    def write_now(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:
+        """The same as `write`, blocking."""
+
+    def read_now(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:
+        """The same as `read`, blocking."""
+
+    def empty_log_now(self) -> None:
+        """The same as `empty_log`, blocking."""
 
 
 class FileEngine(Protocol):
@@ -110,12 +125,14 @@ class FileEngine(Protocol):
         """Close it. May be called again."""
 
 
-class OwnFile(FileEngine, Protocol):
-    """A database that is a file of its own."""
+class ScopedEngine(FileEngine, Protocol):
+    """A database of which transactions see the rows of one scope."""
 
-    @property
-    def path(self) -> Path:
-        """The file."""
+    def enter(self, sql: Sql) -> Sql:
+        """The transaction within the scope, which is made if there is none; before what may store its first row."""
+
+    def epoch(self) -> str:
+        """What differs between a database and its replacement."""
 
 
 def file_state(path: Path) -> tuple[tuple[int, int, int] | None, ...]:
@@ -138,9 +155,20 @@ def _status_of(path: str) -> tuple[int, int, int] | None:
 _SCOPES = queries("scopes")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogScope(Scope):
+    """The scope of a user's conversations, which stay when all memories are forgotten."""
+
+
+def log_scope(scope: Scope) -> LogScope:
+    """That of the scope's user."""
+    return LogScope(tenant=scope.tenant, project=scope.project, user=scope.user)
+
+
 def owner_values(scope: Scope) -> dict[str, str]:
-    """The values that name a user in a query."""
-    return {"tenant": scope.tenant, "project": scope.project, "user": scope.user}
+    """The values that name a user in a query, and which of the user's scopes is meant."""
+    kind = "conversations" if isinstance(scope, LogScope) else "memories"
+    return {"tenant": scope.tenant, "project": scope.project, "user": scope.user, "kind": kind}
 
 
 def of_scope(sql: Sql, scope: Scope | None) -> Sql:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mnemoir.core.scope import Scope
-from mnemoir.storage.sql.engine import Engine, Sql, hold_scope, owner_values, queries
+from mnemoir.storage.sql.engine import Engine, Sql, hold_scope, log_scope, owner_values, queries
 from mnemoir.storage.sql.table_queries import TableQueries, queries_of_tables
 
 _QUERIES = queries("people")
@@ -47,10 +47,11 @@ class People:
 
         def drop_rows(sql: Sql) -> None:
             sql.run(_QUERIES["drop_file_index"], **owner_values(scope))
-            within = hold_scope(sql, scope)
-            for of in queries_of_tables():
-                within.run(of.drop)
-            within.run(_DROP_SCOPE)
+            for each in (scope, log_scope(scope)):
+                within = hold_scope(sql, each)
+                for of in queries_of_tables():
+                    within.run(of.drop)
+                within.run(_DROP_SCOPE)
 
         await self._db.write(None, drop_rows)
         await self._db.empty_log()

@@ -151,7 +151,18 @@ IMPORT_TABLES: Mapping[str, Table] = {
     ),
 }
 JOB_TABLES: Mapping[str, Table] = {"jobs": Table(key="id", sealed=("payload", "result", "error"), is_scoped=False)}
-CONVERSATION_TABLES: Mapping[str, Table] = {
+LOG_TABLES: Mapping[str, Table] = {  # of `mnemoir.db`, and of a file of one user's conversations
+    "messages": Table(
+        key="uid",
+        paged_by="id",
+        is_numbered=True,
+        sealed=("content", "tool_calls", "name", "files", "recalled"),
+    ),
+    "embedding_state": Table(key="message_id", is_numbered=True),
+    "summaries": Table(key="session", key_value="session_id", sealed=("text",)),
+    "sessions": Table(key="session", key_value="id", sealed=("system_prompt", "metadata")),
+}
+CONVERSATION_TABLES: Mapping[str, Table] = dict(LOG_TABLES) | {
     name: Table(is_scoped=False) for name in ("catalogue", "catalogued_conversations", "catalogued_days")
 }
 USAGE_TABLES: Mapping[str, Table] = {"usage": Table(is_scoped=False)}
@@ -191,9 +202,8 @@ class SealedFile:
     that has another name, and `paged_by` the numbers by which rows are gone through, if these are others, which some
     rows may share. `joined` columns hold bytes and are one cell, which stands in the first of them, in rows where
     that is not NULL: a query that writes or returns one of them does so with all. Rows of `unscoped` tables name no
-    scope. `are_bytes`: texts are stored as bytes too, as queries return them. Of `numbered` tables the column that
-    pages them holds numbers; `blobs` are columns that hold bytes, and `hashed` the column by table whose digest is in
-    `content_hash`.
+    scope. Of `numbered` tables the column that pages them holds numbers; `blobs` are columns that hold bytes, and
+    `hashed` the column by table whose digest is in `content_hash`.
     """
 
     tables: Tables
@@ -202,7 +212,6 @@ class SealedFile:
     key_columns: Mapping[str, str] = field(default_factory=dict)
     paged_by: Mapping[str, str] = field(default_factory=dict)
     unscoped: Sequence[str] = ()
-    are_bytes: bool = False
     numbered: Sequence[str] = ()
     blobs: Collection[str] = ()
     hashed: Mapping[str, str] = field(default_factory=dict)
@@ -215,11 +224,11 @@ def scoped_tables() -> Mapping[str, Table]:
 
 def main_file() -> SealedFile:
     """What is encrypted in `mnemoir.db` and `runs.db`."""
-    return _main_file((*TABLES.items(), *RUN_TABLES.items()))
+    return _sealed_file((*TABLES.items(), *RUN_TABLES.items()))
 
 
 @lru_cache(maxsize=8)
-def _main_file(tables: tuple[tuple[str, Table], ...]) -> SealedFile:
+def _sealed_file(tables: tuple[tuple[str, Table], ...]) -> SealedFile:
     sealed = {name: table for name, table in tables if table.sealed}
     return SealedFile(
         tables={name: table.sealed for name, table in sealed.items()},
@@ -234,19 +243,7 @@ def _main_file(tables: tuple[tuple[str, Table], ...]) -> SealedFile:
     )
 
 
-# The files of one user's conversations. The views of messages and sessions return bytes under these names.
-SESSION_FILE = SealedFile(
-    tables={
-        "messages": ("content", "tool_calls", "name", "files", "recalled"),
-        "sessions": ("system_prompt", "metadata"),
-        "summaries": ("text",),
-    },
-    row_keys={"messages": "uid", "sessions": "session", "summaries": "session"},
-    key_columns={"sessions": "id", "summaries": "session_id"},
-    paged_by={"messages": "id"},
-    are_bytes=True,
-    numbered=("messages",),
-)
+SESSION_FILE = _sealed_file(tuple(LOG_TABLES.items()))  # the files of one user's conversations
 VECTOR_FILE = SealedFile(
     tables={
         "vectors": ("vector", "document", "metadata", "token_ids", "token_codes"),

@@ -8,6 +8,7 @@ to run them.
 
 import os
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -36,17 +37,19 @@ from mnemoir.storage.sqlite.transactions import SqliteSql, storage_errors, trans
 _log = structlog.get_logger(__name__)
 OnCorruption = Literal["set_aside", "raise"]
 
+OWN_SCOPE = 1  # the one that the rows of a file of one owner have
 BUSY_MS = 2000
 MOST_IDLE = 4
 _WAITS_S = (0.05, 0.1, 0.2, 0.4)  # between five tries
 _SMALLEST = 512  # bytes: one page, and no page is smaller
 _NEW = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
-_QUERIES = queries("sessions/schema")
+_QUERIES = queries("own_files/schema")
 _IDENTITY = queries("identity")
 _THEIRS = {
     "sessions": {"id", "created_at", "updated_at", "system_prompt", "metadata"},
     "messages": {"id", "session_id", "role", "content", "tool_calls", "tool_call_id", "name", "created_at"},
 }
+_PLAIN = partial(SqliteSql, scope_id=OWN_SCOPE)
 _LARGEST_BYTES = 64 * 2**20  # checked in a quarter of a second; a larger file is left to `mnemoir doctor`
 
 
@@ -67,7 +70,7 @@ def open_conversation_file(
     file = _ConversationFile(
         path,
         _Opening(synced, cells, membership),
-        open_sql=SqliteSql if cells is None else sealing_own(cells, SESSION_FILE),
+        open_sql=_PLAIN if cells is None else sealing_own(cells, SESSION_FILE, OWN_SCOPE),
         mend=_set_aside if on_corruption == "set_aside" else None,
         waits_s=_WAITS_S,
         most_idle=MOST_IDLE,
@@ -165,7 +168,7 @@ class _Opening:
 
 
 def upgrade(path: Path, connection: apsw.Connection) -> bool:
-    """Run the file's missing migrations, all in one transaction, and create the views of this connection.
+    """Run the file's missing migrations, all in one transaction.
 
     True for a new file.
 
@@ -179,7 +182,6 @@ def upgrade(path: Path, connection: apsw.Connection) -> bool:
             take_missing(connection, steps, reached)
             if is_new:
                 connection.execute(_QUERIES["start_ids"], {"last": last_taken_id(path)})
-    connection.execute(_QUERIES["views"])
     return is_new
 
 

@@ -10,7 +10,7 @@ import re
 import threading
 import uuid
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from contextvars import copy_context
 from functools import partial
@@ -79,9 +79,11 @@ class Readers:
 
     async def run(self, work: Callable[[Sql], T]) -> T:
         """The result of `work` over one snapshot. Raises StorageUnavailable, or what `work` raises."""
-        if self._stopped:
-            raise StorageUnavailable(f"{self._path} is closed: the program is stopping.")
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._read, work)
+        return await asyncio.wrap_future(self._put(work))
+
+    def run_now(self, work: Callable[[Sql], T]) -> T:
+        """The same, blocking."""
+        return self._put(work).result()
 
     def stop(self) -> None:
         """Wait for the running reads, then close. Blocks; may be called again."""
@@ -89,6 +91,11 @@ class Readers:
         self._threads.shutdown()
         while self._connections:
             self._connections.pop().close()
+
+    def _put(self, work: Callable[[Sql], T]) -> Future[T]:
+        if self._stopped:
+            raise StorageUnavailable(f"{self._path} is closed: the program is stopping.")
+        return self._threads.submit(self._read, work)
 
     def _read(self, work: Callable[[Sql], T]) -> T:
         with storage_errors(self._path, OSError):
@@ -148,6 +155,7 @@ class SqliteEngine:
         self, path: Path, connection: apsw.Connection, lock: ProcessLock, open_sql: OpenSql = SqliteSql
     ) -> None:
         self.path = path
+        self.name = str(path)
         self.incarnation = uuid.uuid4().hex  # the process lock keeps every other process out
         self._connection = connection
         self._lock: ProcessLock | None = lock
@@ -162,20 +170,29 @@ class SqliteEngine:
         Raises StorageUnavailable with nothing written, or what `work` raises. A cancelled caller's work may be done.
         """
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        context, scoped = copy_context(), _within_scope(scope, work)
-        self._writer.put(lambda sql: context.run(scoped, sql), future)
+        self._writer.put(_in_context(_within_scope(scope, work)), future)
         return await future
+
+    def write_now(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:
+        """The same, blocking."""
+        future: Future[T] = Future()
+        self._writer.put(_in_context(_within_scope(scope, work)), future)
+        return future.result()
 
     async def read(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:
         """The result of `work` over one snapshot. Raises StorageUnavailable, or what `work` raises."""
         return await self._readers.run(_within_scope(scope, work))
+
+    def read_now(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:
+        """The same, blocking."""
+        return self._readers.run_now(_within_scope(scope, work))
 
     async def empty_log(self) -> None:
         """Write the log back and truncate it: deleted content is then nowhere on disk.
 
         While a read is running, a rest may stay until the next call.
         """
-        await asyncio.to_thread(self._empty_log)
+        await asyncio.to_thread(self.empty_log_now)
 
     async def check_integrity(self) -> list[str]:
         """The problems of the file, a line each; [] when it is sound. Reads all of it."""
@@ -185,7 +202,8 @@ class SqliteEngine:
         """Finish queued work, write the log back and release the process lock. May be called again."""
         await asyncio.to_thread(self._close)
 
-    def _empty_log(self) -> None:
+    def empty_log_now(self) -> None:
+        """The same, blocking."""
         with storage_errors(self.path):
             connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE)
             try:
@@ -228,6 +246,12 @@ def _refuse_replacement(path: str, opened: os.stat_result) -> None:
 
 def _within_scope(scope: Scope | None, work: Callable[[Sql], T]) -> Callable[[Sql], T]:
     return work if scope is None else lambda sql: work(of_scope(sql, scope))
+
+
+def _in_context(work: Callable[[Sql], T]) -> Callable[[Sql], T]:
+    """The work in the context of now."""
+    context = copy_context()
+    return lambda sql: context.run(work, sql)
 
 
 def _open_connection(path: Path, identity: DirectoryIdentity | None) -> apsw.Connection:
@@ -274,7 +298,7 @@ def _take(path: Path, connection: apsw.Connection, identity: DirectoryIdentity) 
 def _prepare_all(path: Path, connection: apsw.Connection) -> None:
     """Compile every query, which takes a millisecond, to detect a missing table or column now."""
     try:
-        for subject in subjects():
+        for subject in (*subjects(), *subjects("sessions")):
             for query in queries(subject).values():
                 connection.execute(f"EXPLAIN {query}", dict.fromkeys(_NAMED_VALUE.findall(query)))
     except apsw.SQLError as exc:

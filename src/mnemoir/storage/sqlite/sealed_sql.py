@@ -19,9 +19,9 @@ def sealing(cells: Cells) -> OpenSql:
     return partial(SealedSql, codec=Codec(cells=cells, file=main_file(), owner=None, shapes={}))
 
 
-def sealing_own(own: OwnCells, file: SealedFile) -> OpenSql:
-    """The same over a file of one owner."""
-    return partial(SealedSql, codec=Codec(cells=own.cells, file=file, owner=own.owner, shapes={}))
+def sealing_own(own: OwnCells, file: SealedFile, scope_id: int | None = None) -> OpenSql:
+    """The same over a file of one owner, whose rows have this scope, if any."""
+    return partial(SealedSql, scope_id=scope_id, codec=Codec(cells=own.cells, file=file, owner=own.owner, shapes={}))
 
 
 class SealedSql(SqliteSql):

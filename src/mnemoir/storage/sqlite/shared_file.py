@@ -27,7 +27,7 @@ import apsw
 from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.errors import StorageBusyError, StorageUnavailable
 from mnemoir.storage.disk_files import beside, hold_folder_lock, prepare_folder
-from mnemoir.storage.sql.engine import Damaged, OwnFile, Sql
+from mnemoir.storage.sql.engine import Damaged, ScopedEngine, Sql
 from mnemoir.storage.sqlite.transactions import (
     FOREIGN,
     OpenSql,
@@ -160,6 +160,15 @@ class SharedFile:
             return self._run(partial(self._within, work, reads=False))
         finally:
             self.writes += 1
+
+    def enter(self, sql: Sql) -> Sql:
+        """The transaction itself: a file has one scope, or none."""
+        return sql
+
+    def epoch(self) -> str:
+        """The identity of the file, another one after a replacement; "" without a file. Raises OSError."""
+        identity = identity_of(self.path)
+        return "" if identity is None else "{} {}".format(*identity)
 
     def empty_log(self) -> None:
         """Write the log back and truncate it: deleted content is then nowhere on disk.
@@ -306,4 +315,4 @@ def _in_child() -> None:
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_child=_in_child)
 
-_: type[OwnFile] = SharedFile  # checked, never run
+_: type[ScopedEngine] = SharedFile  # checked, never run

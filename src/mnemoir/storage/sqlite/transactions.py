@@ -9,6 +9,7 @@ import asyncio
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ from mnemoir.storage.sql.engine import Damaged, Sql, Value
 
 FOREIGN = (apsw.Error, UnicodeDecodeError, Damaged)  # the second for a text whose bytes were damaged
 _ADVICE = "Run `mnemoir doctor` to see what is wrong, or restore the file from a backup."
+AnyFuture = asyncio.Future[Any] | Future[Any]  # that of a loop, or of a blocked thread
 Work = Callable[[Sql], Any]  # its result goes unchanged to its own caller
 _MOST_TOGETHER = 512  # bounds how long the first of a batch waits for the last
 
@@ -149,7 +151,7 @@ _: type[Sql] = SqliteSql  # checked, never run
 @dataclass(frozen=True, slots=True)
 class _Waiting:
     work: Work
-    future: asyncio.Future[Any]
+    future: AnyFuture
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +182,7 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name="sqlite-writer", daemon=True)
         self._thread.start()
 
-    def put(self, work: Work, future: asyncio.Future[Any]) -> None:
+    def put(self, work: Work, future: AnyFuture) -> None:
         """Queue `work`; its outcome goes to `future`. Raises StorageUnavailable when stopped."""
         with self._entry:
             if self._stopped:
@@ -249,15 +251,18 @@ def _with_cause(error: StorageUnavailable, cause: Exception) -> StorageUnavailab
 
 def _answer(batch: Sequence[_Waiting], outcomes: Sequence[_Outcome]) -> None:
     """Deliver the outcomes with one wake-up per event loop: a wake-up costs more than a small write."""
-    of_loop: defaultdict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Any], _Outcome]]] = defaultdict(list)
+    of_loop: defaultdict[asyncio.AbstractEventLoop, list[tuple[AnyFuture, _Outcome]]] = defaultdict(list)
     for waiting, outcome in zip(batch, outcomes, strict=True):
-        of_loop[waiting.future.get_loop()].append((waiting.future, outcome))
+        if isinstance(waiting.future, Future):
+            _settle([(waiting.future, outcome)])
+        else:
+            of_loop[waiting.future.get_loop()].append((waiting.future, outcome))
     for loop, answers in of_loop.items():
         with suppress(RuntimeError):  # the loop was closed: no caller is waiting
             loop.call_soon_threadsafe(_settle, answers)
 
 
-def _settle(answers: Sequence[tuple[asyncio.Future[Any], _Outcome]]) -> None:
+def _settle(answers: Sequence[tuple[AnyFuture, _Outcome]]) -> None:
     for future, outcome in answers:
         if future.done():
             continue

@@ -84,7 +84,7 @@ CREATE TABLE invitations (
 );
 
 -- `confirmed_at` is when whoever has a session showed again who they are; NULL for never since they signed in.
-CREATE TABLE sessions (
+CREATE TABLE user_sessions (
     id text COLLATE "C" PRIMARY KEY,
     hash bytea NOT NULL UNIQUE,
     "user" text COLLATE "C" NOT NULL REFERENCES users (id),
@@ -95,7 +95,7 @@ CREATE TABLE sessions (
     confirmed_at text COLLATE "C"
 );
 
-CREATE INDEX sessions_of_user ON sessions ("user", created_at);
+CREATE INDEX sessions_of_user ON user_sessions ("user", created_at);
 
 CREATE TABLE recovery_codes (
     "user" text COLLATE "C" NOT NULL REFERENCES users (id),

@@ -15,7 +15,7 @@ _RECALLED = queries("sessions/recalled")
 
 
 class RecalledTables(Store):
-    """One of five parts of `MemoryStorage`; see `ports.log.RecalledRows`."""
+    """One of five parts of `SqlLog`; see `ports.log.RecalledRows`."""
 
     def questions(self, session_id: str, message_ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
         """(uid, references) of the session's messages with references, and of these messages, by id."""
@@ -28,7 +28,7 @@ class RecalledTables(Store):
     def latest_references(self, limit: int) -> list[str]:
         """The references of the newest questions of all sessions that have any, the newest first."""
         rows = self._rows(_RECALLED["latest_references"], limit=limit)
-        return [text for (recalled,) in rows if (text := text_of(recalled)) is not None]
+        return [text for recalled, _ in rows if (text := text_of(recalled)) is not None]
 
     def put_recalled(self, references: Mapping[str, str]) -> None:
         """Replace the references of messages, by uid; unknown uids are ignored."""

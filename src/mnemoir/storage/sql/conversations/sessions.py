@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -35,12 +34,7 @@ _MOST_DAYS = 3_000_000  # further back than any calendar goes
 
 
 class SessionTables(Store):
-    """One of five parts of `MemoryStorage`; see `ports.log.SessionRows`."""
-
-    @property
-    def db_path(self) -> Path:
-        """The file, with `~` resolved."""
-        return self._file.path
+    """One of five parts of `SqlLog`; see `ports.log.SessionRows`."""
 
     def create_session(
         self, session_id: str, system_prompt: str, metadata: SessionMetadata | None = None
@@ -56,7 +50,7 @@ class SessionTables(Store):
     def open_session(self, session_id: str, system_prompt: str = "", metadata: SessionMetadata | None = None) -> bool:
         """Create a session unless it exists; True if created."""
         now = self._now()
-        return self._file.write(lambda sql: add_session(sql, session_id, system_prompt, metadata, now))
+        return self._write(lambda sql: add_session(sql, session_id, system_prompt, metadata, now))
 
     def get_session(self, session_id: str) -> SessionRecord | None:
         """The session of that id; None without one."""
@@ -128,7 +122,7 @@ class SessionTables(Store):
             writer = MessageWriter(sql, now, system_prompt=system_prompt, embedding_model=embedding_model)
             return writer.save(messages)
 
-        return self._file.write(save_all) if messages else []
+        return self._write(save_all) if messages else []
 
     def load_messages(self, session_id: str, limit: int | None = None, offset: int = 0) -> list[Message]:
         """The messages of the thread, oldest first, from `offset` on; all of them without a limit."""

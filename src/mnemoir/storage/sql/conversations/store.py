@@ -1,14 +1,13 @@
 """The base class of the session store's parts, and the conversion of rows to sessions and messages.
 
-Texts come as bytes (see the views of the schema). Damage affects only its field, and is logged with the row's id;
-only a message without a known role is skipped.
+Texts come as bytes (see the marker `bytes` of named queries). Damage affects only its field, and is logged with the
+row's id; only a message without a known role is skipped.
 """
 
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any, TypeVar
 
 import structlog
@@ -27,7 +26,7 @@ from mnemoir.core.conversations import (
 )
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.ids import new_message_uid
-from mnemoir.storage.sql.engine import OwnFile, Sql, Value
+from mnemoir.storage.sql.engine import ScopedEngine, Sql, Value
 
 _log = structlog.get_logger(__name__)
 UNKNOWN_TIME = datetime(1970, 1, 1)  # naive UTC, like all times here
@@ -79,7 +78,7 @@ def stored_metadata(session_id: str, raw: object) -> SessionMetadata:
 
 
 def stored_messages(rows: Iterable[Row]) -> Iterator[StoredMessage]:
-    """The messages in rows of `message_rows`, without those with an unknown role."""
+    """The messages in rows of `message`, without those with an unknown role."""
     for row in rows:
         (
             message_id,
@@ -191,7 +190,7 @@ def text_of(raw: object) -> str | None:
 class Store:
     """Methods block, and raise StorageUnavailable when the file cannot be read or written."""
 
-    _file: OwnFile
+    _file: ScopedEngine
     _clock: Clock
 
     def _now(self) -> str:
@@ -203,22 +202,35 @@ class Store:
     def _row(self, query: str, **values: Value) -> Any:
         return self._file.read(lambda sql: sql.row(query, **values))
 
+    def _write(self, work: Callable[[Sql], T]) -> T:
+        """The result of `work` that may store the first row of its scope."""
+        return self._file.write(lambda sql: work(self._file.enter(sql)))
+
     def _change(self, query: str, **values: Value) -> list[Row]:
         """The rows of a writing query."""
         return self._file.write(lambda sql: sql.rows(query, **values))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Transaction:
-    """An open transaction as an `OwnFile`: all reads and writes are part of it."""
+    """An open transaction of a file in its place: all reads and writes are part of it."""
 
-    path: Path
+    file: ScopedEngine
     sql: Sql
 
     @property
     def name(self) -> str:
-        """The path."""
-        return str(self.path)
+        """That of the file."""
+        return self.file.name
+
+    def enter(self, sql: Sql) -> Sql:
+        """The transaction within the scope, as all further reads and writes have it."""
+        self.sql = self.file.enter(sql)
+        return self.sql
+
+    def epoch(self) -> str:
+        """That of the file."""
+        return self.file.epoch()
 
     def write(self, work: Callable[[Sql], T]) -> T:
         """The result of `work`; the transaction stays open."""
@@ -233,7 +245,7 @@ class Transaction:
         """Does nothing: the caller that began the transaction ends it."""
 
 
-_: type[OwnFile] = Transaction  # checked, never run
+_: type[ScopedEngine] = Transaction  # checked, never run
 
 
 def session_exists_error(session_id: str) -> SessionExistsError:

@@ -29,6 +29,7 @@ class Place:
     id: int = ROOT
     created_at: str = ""  # as stored
     turn_id: str | None = None
+    was_there: bool = False  # of a message that was to be stored again
 
 
 BEGINNING = Place()
@@ -142,6 +143,14 @@ class MessageWriter:
         move_head(self._sql, session_id, message_id)
         self._heads[session_id] = place
 
+    def stored_ids(self, session_id: str, messages: Sequence[MessageRecord]) -> list[int] | None:
+        """The ids of messages of the session that are stored already, by their uids; None when one is not."""
+        uids = [{"uid": message.uid} for message in messages if message.uid is not None]
+        if len(uids) < len(messages):
+            return None
+        rows = self._sql.many(_TREE["place_of_uid"], [{"session": session_id, **uid} for uid in uids])
+        return [row[0] for row in rows] if len(rows) == len(messages) else None
+
     def append(self, session_id: str, messages: Sequence[MessageRecord]) -> list[int]:
         """Append the messages after the head, in order; their ids."""
         return self._note_waiting_messages(messages, [self._put_at_head(session_id, message) for message in messages])
@@ -154,6 +163,10 @@ class MessageWriter:
 
     def save(self, messages: Sequence[MessageRecord]) -> list[int]:
         """Insert each after its parent, or by its time in the thread, or at the end; their ids."""
+        if len({message.session_id for message in messages}) == 1:
+            stored = self.stored_ids(messages[0].session_id, messages)
+            if stored is not None:
+                return stored
         return self._note_waiting_messages(messages, [self._save(message) for message in messages])
 
     def _note_waiting_messages(self, messages: Sequence[MessageRecord], ids: list[int]) -> list[int]:
@@ -176,8 +189,10 @@ class MessageWriter:
         return self._put_at_head(session_id, message)
 
     def _put_at_head(self, session_id: str, message: MessageRecord) -> int:
-        place = self._put(session_id, message, self.head(session_id))
-        self._heads[session_id] = place
+        head = self.head(session_id)
+        place = self._put(session_id, message, head)
+        if not place.was_there:
+            self._heads[session_id] = place
         return place.id
 
     def _put(self, session_id: str, message: MessageRecord, behind: Place) -> Place:
@@ -191,8 +206,15 @@ class MessageWriter:
             "parent_id": behind.id,
             "turn_id": storable(turn_id),
         }
-        message_id: int = self._sql.value(_MESSAGES["add_message"], **values)
+        message_id: int | None = self._sql.value(_MESSAGES["add_message"], **values)
+        if message_id is None:
+            return self._stored_place(session_id, str(values["uid"]))
         return Place(id=message_id, created_at=max(created_at, behind.created_at), turn_id=turn_id)
+
+    def _stored_place(self, session_id: str, uid: str) -> Place:
+        """The place of a message that is stored already."""
+        message_id, created_at, turn_id = self._sql.row(_TREE["place_of_uid"], session=session_id, uid=uid)
+        return Place(id=message_id, created_at=text_of(created_at) or "", turn_id=text_of(turn_id), was_there=True)
 
 
 def no_message(session_id: str, message_id: int) -> MessageNotFoundError:

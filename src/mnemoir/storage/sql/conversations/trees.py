@@ -60,14 +60,15 @@ _SESSIONS = queries("sessions/sessions")
 _MESSAGES = queries("sessions/messages")
 _LINKED_TOGETHER = 20  # sessions
 _COPIED = (
-    *("role", "content", "tool_calls", "tool_call_id", "name", "created_at", "turn_id", "token_count", "importance"),
-    *("pinned", "files", "run_id", "finish_reason", "digest", "estimate", "uid", "recalled"),
+    *("id", "session", "role", "content", "tool_calls", "tool_call_id", "name", "created_at", "parent_id", "turn_id"),
+    *("token_count", "importance", "pinned", "files", "run_id", "finish_reason", "off_thread", "uid", "digest"),
+    *("estimate", "recalled"),
 )
 _BEHIND_ALL = 2**62  # ids
 
 
 class TreeTables(Store):
-    """One of five parts of `MemoryStorage`; see `ports.log.TreeRows`."""
+    """One of five parts of `SqlLog`; see `ports.log.TreeRows`."""
 
     def children(self, session_id: str, message_ids: Sequence[int]) -> dict[int, list[int]]:
         """The ids of the children of each of these messages, or of ROOT; on all branches, by id."""
@@ -118,17 +119,20 @@ class TreeTables(Store):
     ) -> list[int]:
         """Append the messages in order after a message (ROOT: at the beginning; None: after the head).
 
-        The last of them becomes the head; without any nothing changes. Raises MessageNotFoundError.
+        The last of them becomes the head; without any, or when they are stored already, nothing changes. Raises
+        MessageNotFoundError.
         """
         now = self._now()
 
         def append_below_parent(sql: Sql) -> list[int]:
             writer = MessageWriter(sql, now, system_prompt=system_prompt, embedding_model=embedding_model)
             if parent_id is not None:
+                if (ids := writer.stored_ids(session_id, messages)) is not None:
+                    return ids
                 writer.go_to(session_id, parent_id)
             return writer.append(session_id, messages)
 
-        return self._file.write(append_below_parent) if messages else []
+        return self._write(append_below_parent) if messages else []
 
     def put_answer(
         self,
@@ -150,9 +154,11 @@ class TreeTables(Store):
             writer = MessageWriter(sql, now, embedding_model=embedding_model)
             if not followers and writer.head(session_id).id == question_id:
                 return writer.append(session_id, [answer])
+            if (ids := writer.stored_ids(session_id, [answer])) is not None:
+                return ids
             return put_late_answer(sql, writer, session_id, answer, question_id, followers)
 
-        return self._file.write(put)
+        return self._write(put)
 
     def append(
         self,
@@ -184,7 +190,7 @@ class TreeTables(Store):
         if not said:
             head = self._file.read(lambda sql: head_of(sql, storable(session_id)))
             return Placed(ids=[], added=[], parent_id=head.id)
-        return self._file.write(append_new_messages)
+        return self._write(append_new_messages)
 
     def uids_of(self, message_ids: Sequence[int]) -> dict[int, str]:
         """The uids of these messages by id; unknown ids are left out."""

@@ -3,7 +3,6 @@ queries of search."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from mnemoir.conversations.search.searched_rows import MessageChanges, MessageText, SearchedRows
@@ -30,7 +29,7 @@ SPACES = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())  # 
 
 
 class VectorTables(Store):
-    """One part of `MemoryStorage`; see `ports.log.VectorRows`, and `SearchedRows`."""
+    """One of five parts of `SqlLog`; see `ports.log.VectorRows`, and `SearchedRows`."""
 
     def unembedded_messages(
         self, model: str, limit: int, *, after: int = 0, session_id: str | None = None
@@ -104,7 +103,7 @@ class VectorTables(Store):
             removals = newest - count
         else:
             [newest] = self._row(_SEARCHING["newest_id"])
-        return MessageChanges(newest=newest, removals=removals, epoch=_identity(self._file.path))
+        return MessageChanges(newest=newest, removals=removals, epoch=self._file.epoch())
 
     def living_ids(self) -> list[int]:
         """The ids of all messages, unordered."""
@@ -128,15 +127,6 @@ class VectorTables(Store):
             return []
         now = self._now()
         return self._file.write(lambda sql: _noted_ids(sql, query, message_ids, now=now, **values))
-
-
-def _identity(path: Path) -> str:
-    """An identity that differs between a file and its replacement; "" for none."""
-    try:
-        found = path.stat()
-    except FileNotFoundError:
-        return ""
-    return f"{found.st_dev} {found.st_ino}"
 
 
 def _noted_ids(sql: Sql, query: str, message_ids: Sequence[int], **values: Value) -> list[int]:

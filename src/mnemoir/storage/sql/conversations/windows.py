@@ -27,7 +27,7 @@ _OUTSIDE = (0, 0.0)  # a border in front of all messages, or behind them
 
 
 class WindowTables(Store):
-    """One of five parts of `MemoryStorage`; see `ports.log.WindowRows`."""
+    """One of five parts of `SqlLog`; see `ports.log.WindowRows`."""
 
     def mark_context(self, session_id: str) -> int | None:
         """Make windows begin after the head, and drop the summary; the head's id, None for an empty thread."""

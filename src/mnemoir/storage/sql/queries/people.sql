@@ -2,7 +2,7 @@
 
 -- name: projects_of
 -- The projects in which a user of a tenant has, or had, anything, by name; by the unique key of scopes.
-SELECT project FROM scopes WHERE tenant = :tenant AND user = :user ORDER BY project;
+SELECT DISTINCT project FROM scopes WHERE tenant = :tenant AND user = :user ORDER BY project;
 
 -- name: names
 -- Every user with a scope, or in a project file: tenant, project and name, in this order; by looking at all.

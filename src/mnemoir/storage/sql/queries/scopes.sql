@@ -1,13 +1,13 @@
--- text: project, tenant, user
+-- text: kind, project, tenant, user
 -- integer: hashed_by
 
 -- name: scope_id
 -- The number of a user's scope; at most one row, by the unique key.
-SELECT {entered id} FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user;
+SELECT {entered id} FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user AND kind = :kind;
 
 -- name: held_scope_id
 -- The same, for a write: no other one of the scope begins before this one ends.
-SELECT {entered id} FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user {held};
+SELECT {entered id} FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user AND kind = :kind {held};
 
 -- name: hold_number
 -- The same for the scope of a number.
@@ -15,8 +15,8 @@ SELECT id FROM scopes WHERE id = :scope_id {held};
 
 -- name: enter_scope
 -- Insert a user's scope unless it exists.
-INSERT INTO scopes (tenant, project, user, hashed_by, sealed_by)
-VALUES (:tenant, :project, :user, :hashed_by, :hashed_by) ON CONFLICT DO NOTHING;
+INSERT INTO scopes (tenant, project, user, kind, hashed_by, sealed_by)
+VALUES (:tenant, :project, :user, :kind, :hashed_by, :hashed_by) ON CONFLICT DO NOTHING;
 
 -- name: owner_of_scope
 -- Whose scope it is, and the key of its digests; at most one row, by the primary key.

@@ -20,4 +20,4 @@ SELECT 1 FROM scopes WHERE hashed_by IS NOT NULL OR sealed_by > 0 LIMIT 1;
 -- name: share
 -- How many users have memories or proposals, of how many all is encrypted, and of how many all is known to be plain.
 SELECT count(*), count(*) FILTER (WHERE sealed_by > 0 AND hashed_by = sealed_by),
-       count(*) FILTER (WHERE sealed_by = 0) FROM scopes WHERE tenant <> '';
+       count(*) FILTER (WHERE sealed_by = 0) FROM scopes WHERE tenant <> '' AND kind = 'memories';

@@ -4,7 +4,8 @@
 
 -- name: revision
 -- The number of a user's scope and the revision of its rows; at most one row, by the unique key of scopes.
-SELECT id, changes, removals FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user;
+SELECT id, changes, removals FROM scopes
+ WHERE tenant = :tenant AND project = :project AND user = :user AND kind = 'memories';
 
 -- part: row
 -- The columns of a search row.
@@ -141,7 +142,8 @@ SELECT text, said_at, seq FROM memories
 -- The row of a memory, and what it reads; at most one row, by the unique key.
 SELECT seq, scope_id, text FROM memories
  WHERE id = :id
-   AND scope_id = (SELECT id FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user);
+   AND scope_id = (SELECT id FROM scopes
+                    WHERE tenant = :tenant AND project = :project AND user = :user AND kind = 'memories');
 
 -- name: mark_changed
 -- Bump the scope's revision for a rewritten row.

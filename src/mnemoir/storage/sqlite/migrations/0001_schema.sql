@@ -4,6 +4,8 @@
 -- Times stand twice: as text, exactly as they came, and as seconds since 1970 for comparing; there NULL means that
 -- the text is missing or no time. The key of every row of a user begins with the number of that user's scope.
 
+-- A user of a project has a scope of memories, and one of conversations, which stay when all memories are forgotten at once.
+--
 -- `hashed_by` is the key that the digests of a scope are made with, NULL for bare ones; `sealed_by` the key that all of
 -- its cells are known to be encrypted with, 0 when all are plain, NULL when nobody has looked. `spaces` are the further
 -- ones in which all facts of the scope have vectors, a JSON array of names. `has_conversations` is 1 once there is a file
@@ -13,6 +15,7 @@ CREATE TABLE scopes (
     tenant TEXT NOT NULL,
     project TEXT NOT NULL,
     user TEXT NOT NULL,
+    kind TEXT NOT NULL DEFAULT 'memories' CHECK (kind IN ('memories', 'conversations')),
     changes INTEGER NOT NULL DEFAULT 0,
     removals INTEGER NOT NULL DEFAULT 0,
     next_seq INTEGER NOT NULL DEFAULT 1,
@@ -20,7 +23,7 @@ CREATE TABLE scopes (
     hashed_by INTEGER,
     sealed_by INTEGER,
     has_conversations INTEGER NOT NULL DEFAULT 0,
-    UNIQUE (tenant, project, user)
+    UNIQUE (tenant, project, user, kind)
 ) STRICT;
 
 CREATE INDEX scopes_with_conversations ON scopes (tenant, project, user) WHERE has_conversations = 1;
@@ -394,6 +397,97 @@ CREATE TABLE file_vectors (
 ) STRICT;
 
 CREATE INDEX file_vectors_by_model ON file_vectors (space, model, entry);
+
+-- Conversations and their messages, the log. Times are ISO 8601 texts of naive UTC. The tables and queries are those of a
+-- file of conversations of one owner, too, which other programs may write.
+CREATE TABLE sessions (
+    scope_id INTEGER NOT NULL REFERENCES scopes (id),
+    id TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    system_prompt TEXT NOT NULL,
+    metadata TEXT NOT NULL,
+    context_after INTEGER, -- windows begin after this message
+    summary_claim TEXT, -- who makes the summary now
+    summary_claim_until REAL, -- and until when, in seconds since 1970
+    context_moved INTEGER, -- counts in place of a context_after that is off the thread
+    PRIMARY KEY (scope_id, id)
+) STRICT;
+
+-- Branches. A message stands behind its parent; 0 is the beginning. One way through the tree, the thread, is what
+-- windows and pages read: the rows on it have no off_thread. A child is never older than its parent, so the thread's
+-- order is that of time and then of id, and its newest row is the head. An id is never given twice; `uid` is the
+-- caller's, by which a message that is stored again is known.
+CREATE TABLE messages (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    scope_id INTEGER NOT NULL,
+    session_id TEXT NOT NULL,
+    role TEXT NOT NULL,
+    content TEXT,
+    tool_calls TEXT,
+    tool_call_id TEXT,
+    name TEXT,
+    created_at TEXT NOT NULL,
+    parent_id INTEGER,
+    turn_id TEXT,
+    token_count INTEGER,
+    importance REAL,
+    pinned INTEGER,
+    files TEXT,
+    run_id TEXT,
+    finish_reason TEXT,
+    digest BLOB, -- of what it says; empty for a system message
+    off_thread INTEGER, -- 1, or NULL for on it
+    uid TEXT,
+    estimate INTEGER, -- what it costs in a window, as an encrypted text tells nothing
+    recalled TEXT, -- what was recalled for the question that it is: references, never words
+    FOREIGN KEY (scope_id, session_id) REFERENCES sessions (scope_id, id) ON DELETE CASCADE
+) STRICT;
+
+CREATE TABLE summaries (
+    scope_id INTEGER NOT NULL,
+    session_id TEXT NOT NULL,
+    upto_message_id INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    token_count INTEGER NOT NULL,
+    model TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    PRIMARY KEY (scope_id, session_id),
+    FOREIGN KEY (scope_id, session_id) REFERENCES sessions (scope_id, id) ON DELETE CASCADE
+) STRICT;
+
+-- Outlives its message: as 'removed' it says that a vector may be left behind.
+CREATE TABLE embedding_state (
+    scope_id INTEGER NOT NULL REFERENCES scopes (id),
+    message_id INTEGER NOT NULL,
+    model TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('pending', 'embedded', 'failed', 'removed')),
+    attempts INTEGER NOT NULL DEFAULT 0,
+    updated_at TEXT NOT NULL,
+    PRIMARY KEY (scope_id, message_id)
+) STRICT;
+
+CREATE INDEX idx_sessions_used ON sessions (scope_id, updated_at, id);
+CREATE UNIQUE INDEX idx_messages_scope ON messages (scope_id, id);
+CREATE INDEX idx_messages_tree ON messages (scope_id, session_id, id);
+CREATE INDEX idx_messages_created ON messages (scope_id, created_at);
+-- With what is asked of many rows at a time: in a row it stands behind all of the text.
+CREATE INDEX idx_messages_thread
+    ON messages (scope_id, session_id, created_at, id, digest, off_thread) WHERE off_thread IS NULL;
+CREATE INDEX idx_messages_importance ON messages (scope_id, session_id, importance) WHERE off_thread IS NULL;
+CREATE INDEX idx_messages_pinned ON messages (scope_id, session_id) WHERE pinned = 1;
+CREATE INDEX idx_messages_off_thread ON messages (scope_id, importance) WHERE off_thread = 1;
+CREATE INDEX idx_messages_digest ON messages (scope_id, session_id, digest, parent_id);
+CREATE INDEX idx_messages_roots ON messages (scope_id, digest) WHERE parent_id = 0;
+CREATE INDEX idx_messages_unlinked ON messages (scope_id, digest, session_id) WHERE digest IS NULL;
+-- What stands behind a message is looked up for every message that is shown: where it is more than one, there is a choice.
+CREATE INDEX idx_messages_parent ON messages (scope_id, session_id, parent_id);
+-- Messages that carry files are few, and are listed without a look at the others.
+CREATE INDEX idx_messages_files ON messages (scope_id, id, session_id) WHERE files IS NOT NULL;
+CREATE UNIQUE INDEX idx_messages_uid ON messages (scope_id, uid, session_id);
+-- With all that is asked of the questions of a session, which stands in the rows behind all of their texts.
+CREATE INDEX idx_messages_recalled ON messages (scope_id, session_id, id, uid, recalled) WHERE recalled IS NOT NULL;
+CREATE INDEX idx_embedding_removed ON embedding_state (scope_id, message_id) WHERE status = 'removed';
 
 -- The catalogue: what the file of conversations of each user held when it was looked at last. The files are the truth;
 -- `stamp` tells whether one is still what it was. `place` names the user's folder, which goes by project and user.

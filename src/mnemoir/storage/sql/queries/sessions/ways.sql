@@ -9,20 +9,21 @@
 WITH RECURSIVE way (id, step) AS (
     SELECT :id, 0
      UNION ALL
-    SELECT (SELECT next.id FROM messages AS next WHERE session_id = :session AND parent_id = way.id
-             ORDER BY off_thread IS NULL DESC, id DESC LIMIT 1), step + 1
+    SELECT (SELECT messages.id FROM messages WHERE {in_session} AND parent_id = way.id
+             ORDER BY off_thread IS NULL DESC, messages.id DESC LIMIT 1), step + 1
       FROM way WHERE way.id IS NOT NULL AND way.id IS DISTINCT FROM :head
        AND way.step < :limit)
-SELECT message_rows.id, session, role, content, tool_calls, tool_call_id, name, at, parent_id, turn_id, token_count,
-       importance, pinned, files, run_id, finish_reason, off_thread, uid
-  FROM way {then join} message_rows ON message_rows.id = way.id WHERE step > 0 ORDER BY step;
+SELECT {message}
+  FROM way {then join} messages ON messages.scope_id = :scope_id AND messages.id = way.id
+ WHERE step > 0 ORDER BY step;
 
 -- name: place_on_thread
 -- How many messages of the thread stand in front of one; one row, none for a message off the thread. By
 -- idx_messages_thread alone.
 SELECT (SELECT count(*) FROM messages
-         WHERE session_id = :session AND off_thread IS NULL AND (created_at, id) < (one.created_at, one.id))
-  FROM messages AS one WHERE id = :id AND session_id = :session AND off_thread IS NULL;
+         WHERE {on_thread} AND (messages.created_at, messages.id) < (one.created_at, one.id))
+  FROM messages AS one
+ WHERE scope_id = :scope_id AND id = :id AND session_id = :session AND off_thread IS NULL;
 
 -- name: branch_runs
 -- Messages one behind the other from each beginning of a branch up to the next choice: first, last, parent, how many,
@@ -30,30 +31,31 @@ SELECT (SELECT count(*) FROM messages
 WITH RECURSIVE forks (id) AS (
     SELECT 0
      UNION ALL
-    SELECT parent_id FROM messages WHERE session_id = :session AND parent_id > 0 GROUP BY parent_id
+    SELECT parent_id FROM messages WHERE {in_session} AND parent_id > 0 GROUP BY parent_id
     HAVING count(*) > 1),
 way (first, last, id, step) AS (
     SELECT messages.id, messages.id, messages.id, 0
-      FROM forks {then join} messages ON messages.session_id = :session AND messages.parent_id = forks.id
+      FROM forks {then join} messages ON {in_session} AND messages.parent_id = forks.id
      UNION ALL
-    SELECT first, way.id, (SELECT CASE WHEN min(id) = max(id) THEN min(id) END FROM messages
-                    WHERE session_id = :session AND parent_id = way.id), step + 1
+    SELECT first, way.id, (SELECT CASE WHEN min(messages.id) = max(messages.id) THEN min(messages.id) END
+                             FROM messages WHERE {in_session} AND parent_id = way.id), step + 1
       FROM way WHERE way.id IS NOT NULL),
 way_ends (first, last, count) AS (SELECT first, last, step FROM way WHERE id IS NULL)
 SELECT first, last, begins.parent_id, count, begins.off_thread, ends.off_thread
-  FROM way_ends {then join} messages AS begins ON begins.id = first {then join} messages AS ends ON ends.id = last
+  FROM way_ends {then join} messages AS begins ON begins.scope_id = :scope_id AND begins.id = first
+       {then join} messages AS ends ON ends.scope_id = :scope_id AND ends.id = last
  ORDER BY first;
 
 -- name: cuts
 -- Messages of the thread among some (JSON), in its order.
-SELECT id FROM messages
- WHERE id {in ids} AND session_id = :session AND off_thread IS NULL
- ORDER BY created_at, id;
+SELECT id FROM messages WHERE {on_thread} AND id {in ids} ORDER BY created_at, id;
 
 -- part: between
-session_id = :session AND off_thread IS NULL
-           AND (created_at, id) > (coalesce((SELECT created_at FROM messages WHERE id = :after), {before all}), :behind)
-           AND (created_at, id) < (coalesce((SELECT created_at FROM messages WHERE id = :before), {behind all}), :in_front)
+{on_thread}
+           AND (created_at, id) > (coalesce((SELECT created_at FROM messages
+                                              WHERE scope_id = :scope_id AND id = :after), {before all}), :behind)
+           AND (created_at, id) < (coalesce((SELECT created_at FROM messages
+                                              WHERE scope_id = :scope_id AND id = :before), {behind all}), :in_front)
 
 -- name: stretch
 -- The thread between two borders, each a message (0: beginning, end) and a number beside its id: how many messages, what
@@ -66,11 +68,3 @@ SELECT count(*), coalesce(sum(tokens), 0),
   FROM (SELECT coalesce(estimate, {cost}) AS tokens,
                role = 'system' OR coalesce(pinned = 1, FALSE) OR coalesce(importance >= :threshold, FALSE) AS apart
           FROM messages WHERE {between}) AS between_borders;
-
--- part: cost
-(coalesce(length(content), 0) + coalesce(length(tool_calls), 0)) / 4
-               + 85 * coalesce(CASE WHEN json_valid(files) THEN json_array_length(files) END, 0)
-
--- postgres: cost
-(coalesce(length(content), 0) + coalesce(length(tool_calls), 0)) / 4
-               + 85 * CASE WHEN files LIKE '[%]' THEN jsonb_array_length(files::jsonb) ELSE 0 END

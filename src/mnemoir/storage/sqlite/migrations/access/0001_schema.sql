@@ -85,7 +85,7 @@ CREATE TABLE invitations (
 ) STRICT;
 
 -- `confirmed_at` is when whoever has a session showed again who they are; NULL for never since they signed in.
-CREATE TABLE sessions (
+CREATE TABLE user_sessions (
     id TEXT PRIMARY KEY,
     hash BLOB NOT NULL UNIQUE,
     user TEXT NOT NULL REFERENCES users (id),
@@ -96,7 +96,7 @@ CREATE TABLE sessions (
     confirmed_at TEXT
 ) STRICT;
 
-CREATE INDEX sessions_of_user ON sessions (user, created_at);
+CREATE INDEX sessions_of_user ON user_sessions (user, created_at);
 
 CREATE TABLE recovery_codes (
     user TEXT NOT NULL REFERENCES users (id),
