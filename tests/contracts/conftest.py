@@ -11,6 +11,7 @@ import pytest
 
 from mnemoir.core.data_directory import RUNS_FILE
 from mnemoir.storage.sealing.key_stores import KeyStore
+from mnemoir.storage.sql.conversations.log import SqlLog
 from mnemoir.storage.sql.engine import Engine, FileEngine
 from mnemoir.storage.sql.run_store import SqlRunStore
 from tests.contracts.backends import (
@@ -23,7 +24,8 @@ from tests.contracts.backends import (
     MemoryBackend,
     Store,
 )
-from tests.contracts.words import SetClock
+from tests.contracts.logs import LOGS, OpenedLogs
+from tests.contracts.words import MIRA, SetClock
 from tests.postgres_server import servers
 
 Restart = Callable[[], Awaitable[Store]]
@@ -134,3 +136,16 @@ async def settings_factory(request: pytest.FixtureRequest, tmp_path: Path):
             return await stack.enter_async_context(request.param(tmp_path))
 
         yield open_anew
+
+
+@pytest.fixture(params=staged_backends(LOGS))
+def logs(request: pytest.FixtureRequest, tmp_path: Path, clock: SetClock) -> Iterator[OpenedLogs]:
+    """The logs of all users of a folder."""
+    with request.param(tmp_path, clock) as opened:
+        yield opened
+
+
+@pytest.fixture
+def log(logs: OpenedLogs) -> SqlLog:
+    """That of one."""
+    return logs.of(MIRA)

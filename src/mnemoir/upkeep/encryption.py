@@ -39,15 +39,15 @@ from mnemoir.storage.sealing.providers import command_keys, file_keys, installed
 from mnemoir.storage.sealing.resealing import (
     ScopeKeys,
     before_first,
-    begin_scope,
-    finish_scope,
     is_anything_keyed,
     reseal_rows,
+    reseal_scope,
+    reseal_table,
     scopes_after,
     share_of,
 )
 from mnemoir.storage.sql import SqlMemoryStore
-from mnemoir.storage.sql.engine import Engine, FileEngine, Sql, Value
+from mnemoir.storage.sql.engine import Engine, FileEngine
 from mnemoir.storage.sql.tables import RUN_TABLES, TABLES, Owner, main_file
 from mnemoir.trees.served import folder_of_conversations, plain_discussions
 
@@ -226,43 +226,24 @@ class Encryption:
     async def _bring_scope_up_to_date(self, database: Engine, packs: IndexPacks, scope: ScopeKeys) -> bool:
         """Bring a scope up to date, and delete what no key opens any more; False when there was nothing to do."""
         assert self.ring is not None
-        tenant, project, user = scope.owner
-        owner = Scope(tenant=tenant, project=project, user=user)
+        assert self.cells is not None
         if scope.hashed_by is not None and await asyncio.to_thread(self.ring.is_destroyed, scope.hashed_by):
-            await SqlMemoryStore(database, packs=packs).delete_all(owner)
+            await SqlMemoryStore(database, packs=packs).delete_all(scope.scope)
             return True
         key = await asyncio.to_thread(self.ring.current, scope.owner) if self.is_on else None
         if scope.fits(key):
             return False
-        await database.write(None, lambda sql: begin_scope(sql.within(scope.id)))
-        await asyncio.to_thread(packs.drop, owner)  # first: when that fails, all of it is tried again
-        file = main_file()
-        for table in file.tables:
-            if table not in file.unscoped:
-                await self._reseal_table(database, table, scope=scope.id, key=key)
-        await database.write(None, lambda sql: finish_scope(sql.within(scope.id), key))
+        await asyncio.to_thread(packs.drop, scope.scope.owner)  # first: when that fails, all of it is tried again
+        await reseal_scope(database, self.cells, scope, key)
         return True
 
     async def _bring_rest_up_to_date(self, database: Engine) -> bool:
+        assert self.cells is not None
         unscoped = [name for name in main_file().unscoped if name in TABLES]
-        moved = any([await self._reseal_table(database, name) for name in unscoped])
+        moved = any([await reseal_table(database, self.cells, name) for name in unscoped])
         runs = self._settings.storage.data_dir / RUNS_FILE
         if self.databases.has_runs(runs):
             await asyncio.to_thread(self._reseal_runs, runs)
-        return moved
-
-    async def _reseal_table(
-        self, database: Engine, table: str, *, scope: int | None = None, key: int | None = None
-    ) -> bool:
-        cells, file, moved = self.cells, main_file(), False
-        after = before_first(file, table)
-        assert cells is not None
-
-        def reseal_batch(sql: Sql) -> Value:
-            return reseal_rows(sql.within(scope), cells, table, after, key, file=file)
-
-        while (reached := await database.write(None, reseal_batch)) is not None:
-            after, moved = reached, True
         return moved
 
     def _reseal_runs(self, path: Path) -> None:

@@ -8,15 +8,17 @@ are made anew, in one transaction, and the scope notes its key.
 from dataclasses import dataclass
 from functools import cache
 
+from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.storage.named_queries import Types, made_query
 from mnemoir.storage.sealing.cells import JOINED_MARK, MARK, Cells, joined_prefix_of, prefix_bytes_of, prefix_of
-from mnemoir.storage.sql.engine import Sql, Value, queries
+from mnemoir.storage.sql.engine import Engine, Sql, Value, queries, scope_of
 from mnemoir.storage.sql.tables import Owner, SealedFile, main_file
 
 ROWS_AT_ONCE = 500
 _TRACES_AT_ONCE = 8  # a trace may have some megabytes
 _QUERIES = queries("sealing")
+_MESSAGES = queries("sessions/sealing")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,9 +26,14 @@ class ScopeKeys:
     """A scope, and the keys that its digests and all of its cells are known to have; None and 0 are those of none."""
 
     id: int
-    owner: Owner
+    scope: Scope
     hashed_by: int | None
     sealed_by: int | None
+
+    @property
+    def owner(self) -> Owner:
+        """Whose keys encrypt it."""
+        return self.scope.tenant, self.scope.project, self.scope.user
 
     def fits(self, key: int | None) -> bool:
         """True when nothing is to be done for its cells to be encrypted by a key, None for plain."""
@@ -37,8 +44,8 @@ def scopes_after(sql: Sql, scope_id: int) -> list[ScopeKeys]:
     """Some scopes with a greater number, in its order."""
     rows = sql.rows(_QUERIES["scopes_after"], after=scope_id, limit=ROWS_AT_ONCE)
     return [
-        ScopeKeys(id=id, owner=(tenant, project, user), hashed_by=hashed_by, sealed_by=sealed_by)
-        for id, tenant, project, user, hashed_by, sealed_by in rows
+        ScopeKeys(id=id, scope=scope_of(*names), hashed_by=hashed_by, sealed_by=sealed_by)
+        for id, *names, hashed_by, sealed_by in rows
     ]
 
 
@@ -69,14 +76,38 @@ def reseal_rows(
     return rows[-1][0] if rows else None
 
 
-def begin_scope(sql: Sql) -> None:
-    """Note that nobody knows any more which key all cells of a scope have. `sql` is within the scope."""
-    sql.run(_QUERIES["set_seal_key"], key=None)
+async def reseal_scope(database: Engine, cells: Cells, scope: ScopeKeys, key: int | None) -> None:
+    """Write the cells and digests of a scope anew, if they are not as they should be. It may be cut anywhere."""
+    await database.write(None, lambda sql: sql.within(scope.id).run(_QUERIES["set_seal_key"], key=None))
+    file = main_file()
+    for table in file.tables:
+        if table not in file.unscoped:
+            await reseal_table(database, cells, table, scope_id=scope.id, key=key)
+    await database.write(None, lambda sql: _finish_scope(sql.within(scope.id), key))
 
 
-def finish_scope(sql: Sql, key: int | None) -> None:
-    """Make the digests of a scope anew with a key, None for bare ones, and note it. `sql` is within the scope."""
+async def reseal_table(
+    database: Engine, cells: Cells, table: str, *, scope_id: int | None = None, key: int | None = None
+) -> bool:
+    """The same of a table in a scope, or of an unscoped one; False when there was nothing to do."""
+    file, is_moved = main_file(), False
+    after = before_first(file, table)
+
+    def reseal_batch(sql: Sql) -> Value:
+        return reseal_rows(sql.within(scope_id), cells, table, after, key, file=file)
+
+    while (reached := await database.write(None, reseal_batch)) is not None:
+        after, is_moved = reached, True
+    return is_moved
+
+
+def _finish_scope(sql: Sql, key: int | None) -> None:
+    """Make the digests of a scope anew with a key, None for bare ones, and note it. `sql` is within the scope.
+
+    Those of messages are made when they are asked for.
+    """
     sql.run(_QUERIES["set_hash_key"], key=key)
+    sql.run(_MESSAGES["forget_digests"])
     within, file = sql.within(sql.scope_id), main_file()
     for table, column in file.hashed.items():
         row_key = file.row_keys[table]

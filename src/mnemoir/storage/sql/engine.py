@@ -153,6 +153,7 @@ def _status_of(path: str) -> tuple[int, int, int] | None:
 
 
 _SCOPES = queries("scopes")
+_OF_LOGS = "conversations"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,9 +166,15 @@ def log_scope(scope: Scope) -> LogScope:
     return LogScope(tenant=scope.tenant, project=scope.project, user=scope.user)
 
 
+def scope_of(tenant: str, project: str, user: str, kind: str) -> Scope:
+    """The scope of a row, for which `owner_values` has these values."""
+    found = Scope(tenant=tenant, project=project, user=user)
+    return log_scope(found) if kind == _OF_LOGS else found
+
+
 def owner_values(scope: Scope) -> dict[str, str]:
     """The values that name a user in a query, and which of the user's scopes is meant."""
-    kind = "conversations" if isinstance(scope, LogScope) else "memories"
+    kind = _OF_LOGS if isinstance(scope, LogScope) else "memories"
     return {"tenant": scope.tenant, "project": scope.project, "user": scope.user, "kind": kind}
 
 

@@ -1,4 +1,4 @@
--- text: id, name, project, tenant, user
+-- text: id, kind, name, project, tenant, user
 -- integer: changes, hashed_by, next_seq, removals
 
 -- name: current_rows
@@ -11,8 +11,8 @@ UPDATE scopes SET tenant = '', project = '', user = :name WHERE id = :scope_id;
 
 -- name: begin_scope
 -- Enter a scope without rows whose revision goes on from the one before, and whose conversations are those of that.
-INSERT INTO scopes (tenant, project, user, changes, removals, next_seq, hashed_by, sealed_by, has_conversations)
-SELECT :tenant, :project, :user, :changes, :removals, :next_seq, :hashed_by, :hashed_by, has_conversations
+INSERT INTO scopes (tenant, project, user, kind, changes, removals, next_seq, hashed_by, sealed_by, has_conversations)
+SELECT :tenant, :project, :user, :kind, :changes, :removals, :next_seq, :hashed_by, :hashed_by, has_conversations
   FROM scopes WHERE id = :scope_id;
 
 -- name: scope_of_nobody

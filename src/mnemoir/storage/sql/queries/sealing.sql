@@ -2,7 +2,7 @@
 
 -- name: scopes_after
 -- Scopes of users in order of their number, with the keys of their digests and of all their cells; by the primary key.
-SELECT id, tenant, project, user, hashed_by, sealed_by FROM scopes
+SELECT id, tenant, project, user, kind, hashed_by, sealed_by FROM scopes
  WHERE id > :after AND tenant <> '' ORDER BY id LIMIT :limit;
 
 -- name: set_hash_key
