@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from mnemoir.core.conversations import MessageNotFoundError, SessionMetadata
 from mnemoir.core.errors import Conflict
 from mnemoir.storage.sealing.key_ring import KeyRing
 from mnemoir.storage.sealing.resealing import reseal_scope, scopes_after
 from mnemoir.storage.sql.adoptions import Adoptions, BegunAdoption
-from mnemoir.storage.sql.conversations.log import SqlLog
+from mnemoir.storage.sql.conversations.log import ScopeRows, SqlLog
+from mnemoir.storage.sql.conversations.store import time_text
 from mnemoir.storage.sql.engine import Engine
 from mnemoir.storage.sql.memory_store import SqlMemoryStore
 from mnemoir.storage.sql.people import People
@@ -143,4 +145,41 @@ def test_rows_are_encrypted_later_and_histories_are_known_as_before(encrypted, t
         asyncio.run(database.empty_log())
         assert (everything(log), words_in(tmp_path)) == (before, set())
         assert (log.session_of_history(history), log.append("s", history).added) == ("s", [])
+        log.delete_session("s")
+        assert counted(logs) == (0, 0, 0)
         instance(KeyRing, cells.keys).close()
+
+
+def counted(logs: OpenedLogs) -> tuple[int, int, int]:
+    """Conversations, messages and bytes, by the counters and, where nothing is encrypted, by the rows."""
+    log, amounts = logs.of(MIRA), ScopeRows(present(logs.database), MIRA).amounts()
+    sessions = [one.id for one in log.list_sessions(99)]
+    messages = [one.message for session in sessions for one in log.message_tree(session, 99)]
+    assert (amounts.conversations, amounts.messages) == (len(sessions), len(messages))
+    if not logs.encrypts:
+        assert amounts.bytes == sum(len(one.text.encode()) for one in messages)
+    return amounts.conversations, amounts.messages, amounts.bytes
+
+
+def test_what_a_user_has_is_counted_with_each_change(logs, of_all, clock):
+    log, question = logs.of(MIRA), said("Tea? 🍵", uid="msg_1")
+    assert counted(logs) == (0, 0, 0)
+    log.create_session("empty", "")
+    [first] = log.append_messages("s", [question])
+    log.append_messages("s", [question])
+    old = log.put_answer("s", answered("Green."), first)[0]
+    log.append("s", [said("Tea? 🍵"), answered("Black."), said("Milk?")])
+    log.branch_session("s", old, "copy", SessionMetadata())
+    assert counted(logs)[:2] == (3, 6)
+    with pytest.raises(MessageNotFoundError):
+        log.append_messages("other", [said("Lost")], parent_id=99_999)
+    assert (log.delete_messages("s", [old]), log.clear_messages("copy")) == (1, 2)
+    assert counted(logs)[:2] == (3, 3)
+    clock.move(minutes=1)
+    log.update_session_activity("empty")
+    assert ScopeRows(of_all, MIRA).amounts().last_used == time_text(clock())
+    log.together(lambda within: [within.append_messages("s", [said("More")]), within.delete_session("empty")])
+    assert counted(logs)[:2] == (2, 4)
+    clock.move(days=1)
+    assert log.prune_old_sessions(0) == 2
+    assert counted(logs) == (0, 0, 0)

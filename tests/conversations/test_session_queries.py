@@ -67,6 +67,20 @@ def test_every_query_is_used():
     assert [name for _, name in ALL if f'"{name}"' not in code] == []
 
 
+# what tells of all conversations of a scope
+WHOLE_SCOPE = {"searching.living", "searching.newest_id_and_count", "vectors.progress", "vectors.by_day"}
+WHOLE_SCOPE |= {"searching.notes", "searching.notes_of_user", "sessions.page", "vectors.sessions", "vectors.counts"}
+WHOLE_SCOPE |= {"searching.said_after", "vectors.unembedded", "searching.important"}
+WHOLE_SCOPE |= {"recalled.latest_references", "vectors.to_remove", "sealing.forget_digests", "sealing.estimate_all"}
+
+
+def test_what_a_query_costs_does_not_grow_with_the_other_conversations(migrated):
+    for subject, name in ASKED:
+        plan = plan_of(migrated, queries(subject)[name])
+        through_all = [step for step in plan if step.endswith(("(scope_id=?)", "(scope_id=? AND id>?)"))]
+        assert through_all == [] or f"{subject.removeprefix('sessions/')}.{name}" in WHOLE_SCOPE, (subject, name)
+
+
 IN_ORDER = [("messages", name) for name in ("newest", "oldest", "page")]
 IN_ORDER += [("ways", name) for name in ("place_on_thread", "stretch")]
 IN_ORDER += [("tree", name) for name in ("head", "place_at", "beginning", "ending")]

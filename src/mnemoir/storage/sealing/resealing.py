@@ -108,6 +108,7 @@ def _finish_scope(sql: Sql, key: int | None) -> None:
     """
     sql.run(_QUERIES["set_hash_key"], key=key)
     sql.run(_MESSAGES["forget_digests"])
+    sql.run(_QUERIES["count_bytes"])
     within, file = sql.within(sql.scope_id), main_file()
     for table, column in file.hashed.items():
         row_key = file.row_keys[table]

@@ -125,11 +125,24 @@ class FileEngine(Protocol):
         """Close it. May be called again."""
 
 
+@dataclass(slots=True, kw_only=True)
+class LogAmounts:
+    """The conversations of a scope, or what a transaction adds: `bytes` are those of messages as they are stored."""
+
+    conversations: int = 0
+    messages: int = 0
+    bytes: int = 0
+    last_used: str | None = None  # ISO 8601, naive UTC
+
+
 class ScopedEngine(FileEngine, Protocol):
     """A database of which transactions see the rows of one scope."""
 
     def enter(self, sql: Sql) -> Sql:
         """The transaction within the scope, which is made if there is none; before what may store its first row."""
+
+    def count(self, sql: Sql, added: LogAmounts) -> None:
+        """Add to what is counted of the scope. `sql` is within it."""
 
     def epoch(self) -> str:
         """What differs between a database and its replacement."""

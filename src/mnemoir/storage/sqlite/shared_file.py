@@ -27,7 +27,7 @@ import apsw
 from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.errors import StorageBusyError, StorageUnavailable
 from mnemoir.storage.disk_files import beside, hold_folder_lock, prepare_folder
-from mnemoir.storage.sql.engine import Damaged, ScopedEngine, Sql
+from mnemoir.storage.sql.engine import Damaged, LogAmounts, ScopedEngine, Sql
 from mnemoir.storage.sqlite.transactions import (
     FOREIGN,
     OpenSql,
@@ -164,6 +164,9 @@ class SharedFile:
     def enter(self, sql: Sql) -> Sql:
         """The transaction itself: a file has one scope, or none."""
         return sql
+
+    def count(self, sql: Sql, added: LogAmounts) -> None:
+        """Nothing: the rows of a file are few enough to be counted."""
 
     def epoch(self) -> str:
         """The identity of the file, another one after a replacement; "" without a file. Raises OSError."""

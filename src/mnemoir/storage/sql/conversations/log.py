@@ -5,6 +5,7 @@ that it leaves behind.
 """
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import TypeVar
 
 from mnemoir.core.clock import Clock, utc_now
@@ -16,9 +17,10 @@ from mnemoir.storage.sql.conversations.store import Transaction
 from mnemoir.storage.sql.conversations.trees import TreeTables
 from mnemoir.storage.sql.conversations.vector_notes import VectorTables
 from mnemoir.storage.sql.conversations.windows import WindowTables
-from mnemoir.storage.sql.engine import Engine, ScopedEngine, Sql, enter_scope, log_scope
+from mnemoir.storage.sql.engine import Engine, LogAmounts, ScopedEngine, Sql, enter_scope, log_scope, queries
 
 T = TypeVar("T")
+_SCOPES = queries("scopes")
 
 
 class SqlLog(SessionTables, WindowTables, TreeTables, VectorTables, RecalledTables):
@@ -62,6 +64,19 @@ class ScopeRows:
     def enter(self, sql: Sql) -> Sql:
         """The transaction within the user's scope, which is made if there is none."""
         return enter_scope(sql, self._scope)
+
+    def count(self, sql: Sql, added: LogAmounts) -> None:
+        """Add to the counters of the user's scope."""
+        if added != LogAmounts():
+            sql.run(_SCOPES["count_log"], **asdict(added))
+
+    def amounts(self) -> LogAmounts:
+        """What these counters say."""
+        row = self.read(lambda sql: sql.row(_SCOPES["log_amounts"]))
+        if row is None:
+            return LogAmounts()
+        conversations, messages, size, last_used = row
+        return LogAmounts(conversations=conversations, messages=messages, bytes=size, last_used=last_used)
 
     def epoch(self) -> str:
         """The same for ever: ids are given once."""

@@ -17,6 +17,7 @@ from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.sql.conversations.store import (
     Store,
     clamped_number,
+    count_removed,
     session_exists_error,
     session_of,
     storable,
@@ -24,8 +25,8 @@ from mnemoir.storage.sql.conversations.store import (
     stored_metadata,
     time_text,
 )
-from mnemoir.storage.sql.conversations.thread import MessageWriter, add_session
-from mnemoir.storage.sql.engine import Sql, queries
+from mnemoir.storage.sql.conversations.thread import MessageWriter, add_session, touch_session
+from mnemoir.storage.sql.engine import LogAmounts, Sql, queries
 
 _SESSIONS = queries("sessions/sessions")
 _MESSAGES = queries("sessions/messages")
@@ -50,7 +51,7 @@ class SessionTables(Store):
     def open_session(self, session_id: str, system_prompt: str = "", metadata: SessionMetadata | None = None) -> bool:
         """Create a session unless it exists; True if created."""
         now = self._now()
-        return self._write(lambda sql: add_session(sql, session_id, system_prompt, metadata, now))
+        return self._add(lambda sql, added: add_session(sql, added, session_id, system_prompt, metadata, now))
 
     def get_session(self, session_id: str) -> SessionRecord | None:
         """The session of that id; None without one."""
@@ -75,7 +76,8 @@ class SessionTables(Store):
 
     def update_session_activity(self, session_id: str) -> None:
         """Mark the session as used now; does nothing for an unknown one."""
-        self._change(_SESSIONS["touch_session"], session=storable(session_id), now=self._now())
+        now = self._now()
+        self._remove(lambda sql, added: touch_session(sql, added, storable(session_id), now))
 
     def list_sessions(self, limit: int = 10, offset: int = 0) -> list[SessionRecord]:
         """A page of sessions, newest activity first."""
@@ -84,7 +86,7 @@ class SessionTables(Store):
 
     def delete_session(self, session_id: str) -> bool:
         """Delete a session with its messages, its summary and the notes of its vectors; False when it is unknown."""
-        was_there = self._file.write(lambda sql: _delete(sql, storable(session_id)))
+        was_there = self._remove(lambda sql, added: _delete(sql, added, storable(session_id)))
         self._file.empty_log()
         return was_there
 
@@ -99,7 +101,7 @@ class SessionTables(Store):
         0 days means all sessions last used before this instant. Raises ValueError for a negative number.
         """
         cutoff, pruned = self._cutoff(days), 0
-        while batch := self._file.write(lambda sql: _prune_some(sql, cutoff)):
+        while batch := self._remove(lambda sql, added: _prune_some(sql, added, cutoff)):
             pruned += batch
         if pruned:
             self._file.empty_log()
@@ -118,11 +120,11 @@ class SessionTables(Store):
         """
         now = self._now()
 
-        def save_all(sql: Sql) -> list[int]:
-            writer = MessageWriter(sql, now, system_prompt=system_prompt, embedding_model=embedding_model)
+        def save_all(sql: Sql, added: LogAmounts) -> list[int]:
+            writer = MessageWriter(sql, added, now, system_prompt=system_prompt, embedding_model=embedding_model)
             return writer.save(messages)
 
-        return self._write(save_all) if messages else []
+        return self._add(save_all) if messages else []
 
     def load_messages(self, session_id: str, limit: int | None = None, offset: int = 0) -> list[Message]:
         """The messages of the thread, oldest first, from `offset` on; all of them without a limit."""
@@ -151,14 +153,14 @@ class SessionTables(Store):
     def clear_messages(self, session_id: str) -> int:
         """Delete the messages of all branches and the summary, but not the session; the number of messages."""
 
-        def drop_messages(sql: Sql) -> int:
+        def drop_messages(sql: Sql, added: LogAmounts) -> int:
             session = storable(session_id)
-            deleted = _drop_messages(sql, session)
+            deleted = _drop_messages(sql, added, session)
             sql.run(_SESSIONS["drop_summary"], session=session)
             sql.run(_SESSIONS["drop_mark"], session=session)
             return deleted
 
-        deleted = self._file.write(drop_messages)
+        deleted = self._remove(drop_messages)
         self._file.empty_log()
         return deleted
 
@@ -172,14 +174,17 @@ class SessionTables(Store):
         return time_text(now - min(timedelta(days=days), now - earliest))
 
 
-def _drop_messages(sql: Sql, session_id: str) -> int:
+def _drop_messages(sql: Sql, added: LogAmounts, session_id: str) -> int:
     sql.run(_SESSIONS["note_removals"], session=session_id)
-    return sql.run(_SESSIONS["drop_messages"], session=session_id)
+    sizes = sql.rows(_SESSIONS["drop_messages"], session=session_id)
+    count_removed(added, sizes)
+    return len(sizes)
 
 
-def _delete(sql: Sql, session_id: str) -> bool:
-    _drop_messages(sql, session_id)
+def _delete(sql: Sql, added: LogAmounts, session_id: str) -> bool:
+    _drop_messages(sql, added, session_id)
     was_there = sql.run(_SESSIONS["drop_session"], session=session_id) > 0
+    added.conversations -= was_there
     left = sql.value(_SESSIONS["left_of_session"], session=session_id)
     if left:
         raise StorageUnavailable(
@@ -188,10 +193,10 @@ def _delete(sql: Sql, session_id: str) -> bool:
     return was_there
 
 
-def _prune_some(sql: Sql, cutoff: str) -> int:
+def _prune_some(sql: Sql, added: LogAmounts, cutoff: str) -> int:
     pruned = 0
     for session_id in _old(sql, cutoff):
-        _delete(sql, session_id)
+        _delete(sql, added, session_id)
         pruned += 1
         if pruned == _PRUNED_TOGETHER:
             break

@@ -5,7 +5,7 @@ row's id; only a message without a known role is skipped.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
@@ -26,7 +26,7 @@ from mnemoir.core.conversations import (
 )
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.ids import new_message_uid
-from mnemoir.storage.sql.engine import ScopedEngine, Sql, Value
+from mnemoir.storage.sql.engine import LogAmounts, ScopedEngine, Sql, Value
 
 _log = structlog.get_logger(__name__)
 UNKNOWN_TIME = datetime(1970, 1, 1)  # naive UTC, like all times here
@@ -202,9 +202,19 @@ class Store:
     def _row(self, query: str, **values: Value) -> Any:
         return self._file.read(lambda sql: sql.row(query, **values))
 
-    def _write(self, work: Callable[[Sql], T]) -> T:
-        """The result of `work` that may store the first row of its scope."""
-        return self._file.write(lambda sql: work(self._file.enter(sql)))
+    def _add(self, work: Callable[[Sql, LogAmounts], T]) -> T:
+        """The result of `work` that may store the first row of its scope, and notes what it adds."""
+        return self._file.write(lambda sql: self._count_work(work, self._file.enter(sql)))
+
+    def _remove(self, work: Callable[[Sql, LogAmounts], T]) -> T:
+        """The result of `work` that stores nothing new, and notes what it changes of what is counted."""
+        return self._file.write(lambda sql: self._count_work(work, sql))
+
+    def _count_work(self, work: Callable[[Sql, LogAmounts], T], sql: Sql) -> T:
+        added = LogAmounts()
+        result = work(sql, added)
+        self._file.count(sql, added)
+        return result
 
     def _change(self, query: str, **values: Value) -> list[Row]:
         """The rows of a writing query."""
@@ -228,6 +238,10 @@ class Transaction:
         self.sql = self.file.enter(sql)
         return self.sql
 
+    def count(self, sql: Sql, added: LogAmounts) -> None:
+        """Add to what is counted of the file's scope."""
+        self.file.count(sql, added)
+
     def epoch(self) -> str:
         """That of the file."""
         return self.file.epoch()
@@ -246,6 +260,12 @@ class Transaction:
 
 
 _: type[ScopedEngine] = Transaction  # checked, never run
+
+
+def count_removed(added: LogAmounts, sizes: Sequence[Row]) -> None:
+    """Count messages less, of which a query that deleted them gave the bytes."""
+    added.messages -= len(sizes)
+    added.bytes -= sum(size for (size,) in sizes)
 
 
 def session_exists_error(session_id: str) -> SessionExistsError:

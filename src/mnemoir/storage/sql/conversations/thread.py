@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from mnemoir.conversations.history_digest import message_digest
 from mnemoir.core.conversations import ROOT, MessageNotFoundError, MessageRecord, SessionMetadata, checked_session_id
 from mnemoir.storage.sql.conversations.store import Row, message_values, storable, text_of, time_text
-from mnemoir.storage.sql.engine import Sql, Value, queries
+from mnemoir.storage.sql.engine import LogAmounts, Sql, Value, queries
 
 _TREE = queries("sessions/tree")
 _SESSIONS = queries("sessions/sessions")
@@ -115,10 +115,16 @@ def _record(row: Row) -> MessageRecord:
 
 
 class MessageWriter:
-    """The writer of one transaction. `now` is its time; the other arguments are those of `save_messages`."""
+    """The writer of one transaction, whose time is `now`; `added` gets what it adds to the counters.
 
-    def __init__(self, sql: Sql, now: str, *, system_prompt: str = "", embedding_model: str | None = None) -> None:
+    The other arguments are those of `save_messages`.
+    """
+
+    def __init__(
+        self, sql: Sql, added: LogAmounts, now: str, *, system_prompt: str = "", embedding_model: str | None = None
+    ) -> None:
         self._sql = sql
+        self._added = added
         self._now = now
         self._system_prompt = system_prompt
         self._embedding_model = embedding_model
@@ -127,8 +133,11 @@ class MessageWriter:
     def head(self, session_id: str) -> Place:
         """The head of the session, which is created if missing, and marked as used now."""
         if session_id not in self._heads:
-            new = _session_values(session_id, self._system_prompt, None, self._now)
-            self._sql.run(_SESSIONS["use_session"], **new)
+            values = _session_values(session_id, self._system_prompt, None, self._now)
+            is_new = self._sql.value(_SESSIONS["use_session"], **values)
+            if is_new is not None:
+                self._added.conversations += bool(is_new)
+                self._added.last_used = self._now
             self._heads[session_id] = head_of(self._sql, session_id)
         return self._heads[session_id]
 
@@ -206,9 +215,12 @@ class MessageWriter:
             "parent_id": behind.id,
             "turn_id": storable(turn_id),
         }
-        message_id: int | None = self._sql.value(_MESSAGES["add_message"], **values)
-        if message_id is None:
+        row = self._sql.row(_MESSAGES["add_message"], **values)
+        if row is None:
             return self._stored_place(session_id, str(values["uid"]))
+        message_id, size = row
+        self._added.messages += 1
+        self._added.bytes += size
         return Place(id=message_id, created_at=max(created_at, behind.created_at), turn_id=turn_id)
 
     def _stored_place(self, session_id: str, uid: str) -> Place:
@@ -224,9 +236,20 @@ def no_message(session_id: str, message_id: int) -> MessageNotFoundError:
     )
 
 
-def add_session(sql: Sql, session_id: str, system_prompt: str, metadata: SessionMetadata | None, now: str) -> bool:
+def add_session(
+    sql: Sql, added: LogAmounts, session_id: str, system_prompt: str, metadata: SessionMetadata | None, now: str
+) -> bool:
     """Create a session unless it exists; True if created. Raises InvalidRequest for an invalid id."""
-    return bool(sql.rows(_SESSIONS["add_session"], **_session_values(session_id, system_prompt, metadata, now)))
+    is_new = bool(sql.rows(_SESSIONS["add_session"], **_session_values(session_id, system_prompt, metadata, now)))
+    added.conversations += is_new
+    added.last_used = now if is_new else added.last_used
+    return is_new
+
+
+def touch_session(sql: Sql, added: LogAmounts, session_id: str, now: str) -> None:
+    """Mark a session as used now; an unknown one stays so, and one that was used later as it is."""
+    if sql.run(_SESSIONS["touch_session"], session=session_id, now=now):
+        added.last_used = now
 
 
 def _session_values(

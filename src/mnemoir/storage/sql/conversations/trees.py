@@ -30,6 +30,7 @@ from mnemoir.storage.sql.conversations.store import (
     Row,
     Store,
     clamped_number,
+    count_removed,
     json_of,
     session_exists_error,
     session_of,
@@ -48,9 +49,10 @@ from mnemoir.storage.sql.conversations.thread import (
     move_head,
     no_message,
     place_of,
+    touch_session,
 )
 from mnemoir.storage.sql.conversations.windows import in_front_of, whole_page
-from mnemoir.storage.sql.engine import Sql, Value, queries
+from mnemoir.storage.sql.engine import LogAmounts, Sql, Value, queries
 
 T = TypeVar("T")
 
@@ -124,15 +126,15 @@ class TreeTables(Store):
         """
         now = self._now()
 
-        def append_below_parent(sql: Sql) -> list[int]:
-            writer = MessageWriter(sql, now, system_prompt=system_prompt, embedding_model=embedding_model)
+        def append_below_parent(sql: Sql, added: LogAmounts) -> list[int]:
+            writer = MessageWriter(sql, added, now, system_prompt=system_prompt, embedding_model=embedding_model)
             if parent_id is not None:
                 if (ids := writer.stored_ids(session_id, messages)) is not None:
                     return ids
                 writer.go_to(session_id, parent_id)
             return writer.append(session_id, messages)
 
-        return self._write(append_below_parent) if messages else []
+        return self._add(append_below_parent) if messages else []
 
     def put_answer(
         self,
@@ -150,15 +152,15 @@ class TreeTables(Store):
         """
         now = self._now()
 
-        def put(sql: Sql) -> list[int]:
-            writer = MessageWriter(sql, now, embedding_model=embedding_model)
+        def put(sql: Sql, added: LogAmounts) -> list[int]:
+            writer = MessageWriter(sql, added, now, embedding_model=embedding_model)
             if not followers and writer.head(session_id).id == question_id:
                 return writer.append(session_id, [answer])
             if (ids := writer.stored_ids(session_id, [answer])) is not None:
                 return ids
             return put_late_answer(sql, writer, session_id, answer, question_id, followers)
 
-        return self._write(put)
+        return self._add(put)
 
     def append(
         self,
@@ -178,19 +180,19 @@ class TreeTables(Store):
         said = [record for record in history if record.role != "system"]
         told, now = _history_items(said), self._now()
 
-        def append_new_messages(sql: Sql) -> Placed:
-            writer = MessageWriter(sql, now, system_prompt=system_prompt, embedding_model=embedding_model)
+        def append_new_messages(sql: Sql, added: LogAmounts) -> Placed:
+            writer = MessageWriter(sql, added, now, system_prompt=system_prompt, embedding_model=embedding_model)
             head = writer.head(session_id)
             link(sql, session_id)
             found = _find_history(StoredTree(sql, session_id, head.id), _with_stored_digests(sql, told), after)
             writer.go_to(session_id, found.behind)
-            added = writer.append(session_id, said[len(found.ids) :])
-            return Placed(ids=[*found.ids, *added], added=added, parent_id=found.behind)
+            new = writer.append(session_id, said[len(found.ids) :])
+            return Placed(ids=[*found.ids, *new], added=new, parent_id=found.behind)
 
         if not said:
             head = self._file.read(lambda sql: head_of(sql, storable(session_id)))
             return Placed(ids=[], added=[], parent_id=head.id)
-        return self._write(append_new_messages)
+        return self._add(append_new_messages)
 
     def uids_of(self, message_ids: Sequence[int]) -> dict[int, str]:
         """The uids of these messages by id; unknown ids are left out."""
@@ -220,31 +222,30 @@ class TreeTables(Store):
         """Make this message, on any branch, the end of the thread; False when the session has no such message."""
         session, now = storable(session_id), self._now()
 
-        def put_head(sql: Sql) -> bool:
+        def put_head(sql: Sql, added: LogAmounts) -> bool:
             if not message_id or place_of(sql, session, message_id) is None:
                 return False
             link(sql, session)
             move_head(sql, session, message_id)
-            sql.run(_SESSIONS["touch_session"], session=session, now=now)
+            touch_session(sql, added, session, now)
             return True
 
-        return self._file.write(put_head)
+        return self._remove(put_head)
 
     def delete_messages(self, session_id: str, message_ids: Sequence[int]) -> int:
         """Delete messages beside the thread that have nothing behind them but others of these; how many."""
         session = storable(session_id)
 
-        def drop_leaves(sql: Sql) -> int:
+        def drop_leaves(sql: Sql, added: LogAmounts) -> int:
             link(sql, session)
-            count = 0
             for id in sorted(message_ids, reverse=True):  # the last of a branch first
-                dropped = sql.run(_TREE["drop_leaf"], id=id, session=session)
-                count += dropped
+                dropped = sql.rows(_TREE["drop_leaf"], id=id, session=session)
+                count_removed(added, dropped)
                 if dropped:
                     sql.run(_TREE["note_leaf_removal"], id=id)
-            return count
+            return -added.messages
 
-        deleted = self._file.write(drop_leaves)
+        deleted = self._remove(drop_leaves)
         self._file.empty_log()
         return deleted
 
@@ -257,20 +258,22 @@ class TreeTables(Store):
         """
         session, new, now = storable(session_id), checked_session_id(new_id), self._now()
 
-        def copy_branch(sql: Sql) -> list[int]:
+        def copy_branch(sql: Sql, added: LogAmounts) -> list[int]:
             link(sql, session)
             if not message_id or place_of(sql, session, message_id) is None:
                 raise no_message(session_id, message_id)
             prompt = session_of(sql.row(_SESSIONS["session"], session=session)).system_prompt
-            if not add_session(sql, new, prompt, metadata, now):
+            if not add_session(sql, added, new, prompt, metadata, now):
                 raise session_exists_error(new_id)
             rows = sql.rows(_TREE["way_of_copy"], session=session, id=message_id)
             ids = [row[0] for row in sql.rows(_TREE["next_ids"], count=len(rows))]
             copies = _copies(rows, ids, {"new": new}, (links_of(session_id), links_of(new_id)))
-            sql.many(_TREE["add_copy"], copies)
+            sizes = sql.many(_TREE["add_copy"], copies)
+            added.messages += len(sizes)
+            added.bytes += sum(size for (size,) in sizes)
             return [copy["new_id"] for copy in copies]
 
-        return self._file.write(copy_branch)
+        return self._remove(copy_branch)
 
     def thread_messages(self, session_id: str, limit: int, *, before: int | None = None) -> list[StoredMessage]:
         """Messages of the thread, newest first, before message `before` (none if deleted); any mark is ignored."""

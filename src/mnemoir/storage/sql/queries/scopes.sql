@@ -1,5 +1,5 @@
--- text: kind, project, tenant, user
--- integer: hashed_by
+-- text: kind, last_used, project, tenant, user
+-- integer: bytes, conversations, hashed_by, messages
 
 -- name: scope_id
 -- The number of a user's scope; at most one row, by the unique key.
@@ -21,3 +21,14 @@ VALUES (:tenant, :project, :user, :kind, :hashed_by, :hashed_by) ON CONFLICT DO 
 -- name: owner_of_scope
 -- Whose scope it is, and the key of its digests; at most one row, by the primary key.
 SELECT tenant, project, user, hashed_by FROM scopes WHERE id = :scope_id;
+
+-- name: count_log
+-- Add to the counters of a scope's conversations; by the primary key.
+UPDATE scopes
+   SET conversations = conversations + :conversations, messages = messages + :messages, bytes = bytes + :bytes,
+       last_used = CASE WHEN :last_used IS NULL OR last_used > :last_used THEN last_used ELSE :last_used END
+ WHERE id = :scope_id;
+
+-- name: log_amounts
+-- These counters; at most one row, by the primary key.
+SELECT conversations, messages, bytes, last_used FROM scopes WHERE id = :scope_id;

@@ -21,3 +21,11 @@ SELECT 1 FROM scopes WHERE hashed_by IS NOT NULL OR sealed_by > 0 LIMIT 1;
 -- How many users have memories or proposals, of how many all is encrypted, and of how many all is known to be plain.
 SELECT count(*), count(*) FILTER (WHERE sealed_by > 0 AND hashed_by = sealed_by),
        count(*) FILTER (WHERE sealed_by = 0) FROM scopes WHERE tenant <> '' AND kind = 'memories';
+
+-- name: count_bytes
+-- Count the bytes of a scope's messages as they are stored now; by idx_messages_session.
+UPDATE scopes SET bytes = (
+    SELECT coalesce(sum(coalesce(octet_length(content), 0) + coalesce(octet_length(tool_calls), 0)
+                        + coalesce(octet_length(files), 0)), 0)
+      FROM messages WHERE messages.scope_id = :scope_id)
+ WHERE id = :scope_id;

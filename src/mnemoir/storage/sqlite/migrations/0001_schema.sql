@@ -9,7 +9,8 @@
 -- `hashed_by` is the key that the digests of a scope are made with, NULL for bare ones; `sealed_by` the key that all of
 -- its cells are known to be encrypted with, 0 when all are plain, NULL when nobody has looked. `spaces` are the further
 -- ones in which all facts of the scope have vectors, a JSON array of names. `has_conversations` is 1 once there is a file
--- of conversations of the user, which must be there from then on.
+-- of conversations of the user, which must be there from then on. What stands behind it counts the conversations of a
+-- scope, their messages, and the bytes of these as they are stored.
 CREATE TABLE scopes (
     id INTEGER PRIMARY KEY,
     tenant TEXT NOT NULL,
@@ -23,6 +24,10 @@ CREATE TABLE scopes (
     hashed_by INTEGER,
     sealed_by INTEGER,
     has_conversations INTEGER NOT NULL DEFAULT 0,
+    conversations INTEGER NOT NULL DEFAULT 0,
+    messages INTEGER NOT NULL DEFAULT 0,
+    bytes INTEGER NOT NULL DEFAULT 0,
+    last_used TEXT,
     UNIQUE (tenant, project, user, kind)
 ) STRICT;
 
@@ -469,7 +474,7 @@ CREATE TABLE embedding_state (
 
 CREATE INDEX idx_sessions_used ON sessions (scope_id, updated_at, id);
 CREATE UNIQUE INDEX idx_messages_scope ON messages (scope_id, id);
-CREATE INDEX idx_messages_tree ON messages (scope_id, session_id, id);
+CREATE INDEX idx_messages_session ON messages (scope_id, session_id, id);
 CREATE INDEX idx_messages_created ON messages (scope_id, created_at);
 -- With what is asked of many rows at a time: in a row it stands behind all of the text.
 CREATE INDEX idx_messages_thread

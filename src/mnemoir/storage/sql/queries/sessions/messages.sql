@@ -14,7 +14,7 @@
                                       CASE :before WHEN -1 THEN {behind all} ELSE {before all} END), :before)
 
 -- name: add_message
--- The id; none for a uid that the session has. It is not older than its parent.
+-- The id, and how many bytes are stored; none for a uid that the session has. It is not older than its parent.
 INSERT INTO messages (scope_id, session_id, role, content, tool_calls, tool_call_id, name, created_at, parent_id,
                       turn_id, token_count, importance, pinned, files, run_id, finish_reason, digest, uid, estimate)
 VALUES (:scope_id, :session, :role, :content, :tool_calls, :tool_call_id, :name,
@@ -22,7 +22,7 @@ VALUES (:scope_id, :session, :role, :content, :tool_calls, :tool_call_id, :name,
              THEN (SELECT created_at FROM messages WHERE scope_id = :scope_id AND id = :parent_id) ELSE :created_at
              END, :parent_id, :turn_id, :token_count, :importance, :pinned, :files, :run_id, :finish_reason, :digest,
         :uid, :estimate)
-    ON CONFLICT (scope_id, uid, session_id) DO NOTHING RETURNING id;
+    ON CONFLICT (scope_id, uid, session_id) DO NOTHING RETURNING id, {size};
 
 -- name: count
 -- Messages of the thread; one row.
@@ -39,7 +39,7 @@ SELECT json_each.value, (SELECT count(*) FROM messages
 SELECT {message}
   FROM {list sessions} AS json_each
   JOIN messages
-    ON messages.scope_id = :scope_id
+    ON {unindexed messages.scope_id} = :scope_id
    AND messages.id IN (SELECT id FROM messages
                         WHERE scope_id = :scope_id AND session_id = json_each.value AND off_thread IS NULL
                         ORDER BY created_at, id LIMIT :limit)
@@ -65,7 +65,7 @@ SELECT {message} FROM messages
 -- name: important
 -- Oldest first; found by idx_messages_pinned and idx_messages_importance.
 SELECT {message} FROM messages
- WHERE scope_id = :scope_id
+ WHERE {unindexed messages.scope_id} = :scope_id
    AND messages.id IN (SELECT id FROM messages WHERE {on_thread} AND pinned = 1
                        UNION SELECT id FROM messages WHERE {on_thread} AND importance >= :threshold)
    AND {behind_mark}

@@ -19,3 +19,6 @@ messages.id, {bytes messages.session_id} AS session, {bytes messages.role} AS ro
 -- postgres: cost
 (coalesce(length(content), 0) + coalesce(length(tool_calls), 0)) / 4
        + 85 * CASE WHEN files LIKE '[%]' THEN jsonb_array_length(files::jsonb) ELSE 0 END
+
+-- part: size
+coalesce(octet_length(content), 0) + coalesce(octet_length(tool_calls), 0) + coalesce(octet_length(files), 0)

@@ -9,7 +9,7 @@
 SELECT id, {bytes uid} AS uid, {cell messages.recalled} FROM messages {by idx_messages_recalled}
  WHERE {in_session} AND recalled IS NOT NULL
 UNION ALL
-SELECT id, {bytes uid}, NULL FROM messages WHERE scope_id = :scope_id AND id {in ids};
+SELECT id, {bytes uid}, NULL FROM messages WHERE {unindexed scope_id} = :scope_id AND id {in ids};
 
 -- name: latest_references
 -- What was recalled for the newest questions of all sessions, the newest first; by looking at all that have any.

@@ -16,11 +16,11 @@ VALUES (:scope_id, :session, :now, :now, :system_prompt, :metadata)
     ON CONFLICT (scope_id, id) DO NOTHING RETURNING id;
 
 -- name: use_session
--- Mark a session as used now, and create it if it is missing; a clock that was set back makes nothing older.
+-- Mark a session as used now, and create it if it is missing; true for a new one, none for one that was used no earlier.
 INSERT INTO sessions (scope_id, id, created_at, updated_at, system_prompt, metadata)
 VALUES (:scope_id, :session, :now, :now, :system_prompt, :metadata)
     ON CONFLICT (scope_id, id) DO UPDATE SET updated_at = excluded.updated_at
- WHERE sessions.updated_at < excluded.updated_at;
+ WHERE sessions.updated_at < excluded.updated_at RETURNING created_at = :now;
 
 -- name: touch_session
 -- Mark a session as used now; a clock that was set back makes nothing older.
@@ -71,8 +71,8 @@ UPDATE embedding_state SET status = 'removed'
    AND message_id IN (SELECT id FROM messages WHERE {in_session});
 
 -- name: drop_messages
--- Delete messages.
-DELETE FROM messages WHERE {in_session};
+-- Delete messages; how many bytes each had.
+DELETE FROM messages WHERE {in_session} RETURNING {size};
 
 -- name: drop_summary
 -- Nothing was said any more.

@@ -20,12 +20,13 @@ WITH RECURSIVE way (id, parent_id, off_thread) AS (
 UPDATE embedding_state SET status = 'removed' WHERE scope_id = :scope_id AND message_id = :id AND status <> 'removed';
 
 -- name: drop_leaf
--- Delete a message with nothing behind it that is not on the thread; by the primary key and idx_messages_parent.
+-- Delete a message with nothing behind it that is not on the thread; how many bytes it had. By the primary key and idx_messages_parent.
 DELETE FROM messages
  WHERE {in_session} AND id = :id AND off_thread = 1
    AND NOT EXISTS (SELECT 1 FROM messages AS behind
                     WHERE behind.scope_id = :scope_id AND behind.session_id = :session
-                      AND behind.parent_id = messages.id);
+                      AND behind.parent_id = messages.id)
+RETURNING {size};
 
 -- name: head
 -- The last message of the thread, by idx_messages_thread.
@@ -217,8 +218,9 @@ SELECT id, session_id FROM messages
  ORDER BY id DESC LIMIT :limit;
 
 -- name: tree
--- Messages of all branches, by id, by idx_messages_tree.
-SELECT {message} FROM messages WHERE {in_session} AND messages.id > :after ORDER BY messages.id LIMIT :limit;
+-- Messages of all branches, by id, by idx_messages_session.
+SELECT {message} FROM messages {by idx_messages_session}
+ WHERE {in_session} AND messages.id > :after ORDER BY messages.id LIMIT :limit;
 
 -- name: structured
 -- What is JSON in the messages of all branches, and their roles, of those that have any or an unknown role (`roles` is
@@ -254,14 +256,15 @@ WITH RECURSIVE way (id, parent_id) AS (
     SELECT messages.id, messages.parent_id FROM way JOIN messages ON messages.id = way.parent_id
      WHERE {in_session})
 SELECT {message}, digest, estimate, {cell messages.recalled}
-  FROM way JOIN messages ON messages.scope_id = :scope_id AND messages.id = way.id
+  FROM way JOIN messages ON {unindexed messages.scope_id} = :scope_id AND messages.id = way.id
  ORDER BY messages.created_at, messages.id;
 
 -- name: add_copy
--- A copy of a message, with an id of its own.
+-- A copy of a message, with an id of its own; how many bytes it has.
 INSERT INTO messages (scope_id, id, session_id, role, content, tool_calls, tool_call_id, name, created_at, parent_id,
                       turn_id, token_count, importance, pinned, files, run_id, finish_reason, digest, estimate, uid,
                       recalled)
 VALUES (:scope_id, :new_id, :new, :role, :content, :tool_calls, :tool_call_id, :name, :created_at, :parent_id,
         :turn_id, :token_count, :importance, :pinned, :files, :run_id, :finish_reason, :digest, :estimate, :uid,
-        :recalled);
+        :recalled)
+RETURNING {size};
