@@ -118,7 +118,8 @@ class CommonResponse(asyncio.Protocol):
         self._handler: ResponseHandler = handler
         self._transport: asyncio.Transport = transport
         self._parser: httptools.HttpResponseParser | None = httptools.HttpResponseParser(self)
-        self._fields: list[tuple[bytes, bytes]] = []
+        self._fields: list[tuple[str, str]] = []
+        self._head_bytes = 0
         self._begun: list[bytes] | None = []  # what came of the head, until that is known to be common
         self._is_common: bool | None = None  # None until the head has come
         self._pieces: list[bytes] = []
@@ -261,16 +262,14 @@ class CommonResponse(asyncio.Protocol):
             raise ValueError("a second answer")  # the parser makes an error of it
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._fields.append((name, value))
+        self._head_bytes += len(name) + len(value)
+        self._fields.append((name.decode("utf-8", "surrogateescape"), value.decode("utf-8", "surrogateescape")))
 
     def on_headers_complete(self) -> None:
         if self._is_common is not None:
             return
         assert self._parser is not None
-        self.headers = CIMultiDict(
-            (name.decode("utf-8", "surrogateescape"), value.decode("utf-8", "surrogateescape"))
-            for name, value in self._fields
-        )
+        self.headers = CIMultiDict(self._fields)
         self._is_common = (
             self._parser.get_status_code() == self.status
             and self._parser.get_http_version() == "1.1"
@@ -279,7 +278,7 @@ class CommonResponse(asyncio.Protocol):
             and self.headers.get("Transfer-Encoding", "chunked").lower() == "chunked"
             and "Content-Encoding" not in self.headers
             and "Upgrade" not in self.headers
-            and sum(len(name) + len(value) for name, value in self._fields) < _MOST_HEAD_BYTES
+            and self._head_bytes < _MOST_HEAD_BYTES
         )
 
     def on_body(self, body: bytes) -> None:
