@@ -232,7 +232,7 @@ class Sampling:
 AS_THE_SERVER_LIKES = Sampling()  # of nearly all chats
 
 
-def sets_sampling(sampling: Sampling) -> bool:
+def has_sampling(sampling: Sampling) -> bool:
     """False where all of it is left to the model's server."""
     return sampling is not AS_THE_SERVER_LIKES and sampling != AS_THE_SERVER_LIKES
 

@@ -18,7 +18,7 @@ from mnemoir.core.messages import (
     OpaquePart,
     PlainMessages,
     Route,
-    sets_sampling,
+    has_sampling,
 )
 from mnemoir.wire.members import members_for
 from mnemoir.wire.openai_messages import is_reasoning_model
@@ -259,7 +259,7 @@ def _tools(request: ModelRequest) -> Iterator[str]:
 
 def _given_options(request: ModelRequest, *names: str) -> Sequence[str]:
     sampling = request.sampling
-    if not sets_sampling(sampling):
+    if not has_sampling(sampling):
         return ()
     return [name for name in names if getattr(sampling, name) is not None]
 
