@@ -31,11 +31,13 @@ async def left_after_arrival(server, llm, body) -> None:
 
 
 @pytest.mark.real_time
+@pytest.mark.parametrize("words", [1, 100_000], ids=["few words", "a large body"])
 @pytest.mark.parametrize("stream", [True, False])
-async def test_leaving_before_the_first_word_ends_the_model_call(listen, llm, stream):
+async def test_leaving_before_the_first_word_ends_the_model_call(listen, llm, stream, words):
     server = await listen(asks(llm))
     llm.reply(silent=True)
-    await left_after_arrival(server, llm, hello(stream=stream))
+    messages = [{"role": "user", "content": "Hello " * words}]
+    await left_after_arrival(server, llm, hello(stream=stream, messages=messages))
     async with asyncio.timeout(CUT_S):
         await llm.disconnected.wait()
 

@@ -42,10 +42,12 @@ class _Sums:
     of_tenants: dict[str, Month] = field(default_factory=dict)
 
     def add(self, tenant: str, user: str, tokens: Tokens, *, is_today: bool) -> None:
-        for sums in (
-            self.of_users.setdefault((tenant, user), Month()),
-            self.of_tenants.setdefault(tenant, Month()),
-        ):
+        of_user, of_tenant = self.of_users.get((tenant, user)), self.of_tenants.get(tenant)
+        if of_user is None:
+            of_user = self.of_users[tenant, user] = Month()
+        if of_tenant is None:
+            of_tenant = self.of_tenants[tenant] = Month()
+        for sums in (of_user, of_tenant):
             sums.month += tokens
             if is_today:
                 sums.today += tokens

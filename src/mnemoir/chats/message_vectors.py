@@ -1,4 +1,8 @@
-"""Makes the vectors of messages by jobs of the queue, for the folder of one user after the other."""
+"""Makes the vectors of messages behind the chats, for the folder of one user after the other.
+
+That a message waits for its vector is noted in its row, so nothing is lost with this process, and no job has to be
+stored for each chat. A job of the queue tries again what failed, later and later.
+"""
 
 import asyncio
 import threading
@@ -61,25 +65,45 @@ class WaitingFolders:
 
 
 class MessageVectors:
-    """The jobs; `aclose` requests no more of them."""
+    """The work on them, from `start` to `aclose`."""
 
     def __init__(
         self, conversations: Conversations, background: Background, waiting: WaitingFolders, *, model: str
     ) -> None:
         self._conversations = conversations
         self._waiting = waiting
-        self._jobs = NotedWork(background, KIND, waiting.noted, waiting.is_any, self._fill, model=model)
+        self._has_failed = asyncio.Event()
+        self._filling = asyncio.Lock()
+        self._jobs = NotedWork(background, KIND, self._has_failed, waiting.is_any, self._fill, model=model)
+        self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Request a job whenever a folder is noted."""
+        """Make vectors whenever a folder is noted."""
         self._jobs.start()
+        self._task = asyncio.create_task(self._fill_on(), name="vectors of messages")
 
     async def aclose(self) -> None:
-        """Request no more jobs."""
+        """Make no more of them."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
         await self._jobs.aclose()
+
+    async def _fill_on(self) -> None:
+        while True:
+            await self._waiting.noted.wait()
+            self._waiting.noted.clear()
+            try:
+                await self._fill()
+            except ProviderError:
+                self._has_failed.set()
 
     async def _fill(self) -> None:
         """Make the vectors of all waiting folders, of each some at a time. Raises ProviderError."""
+        async with self._filling:
+            await self._fill_all()
+
+    async def _fill_all(self) -> None:
         while (folder := self._waiting.begin()) is not None:
             try:
                 is_left = await self._fill_some(folder)

@@ -262,7 +262,7 @@ class Recorder:
         """False for prompts without roles, side tasks of apps and temporary chats."""
         if not caller.is_recorded or chat.unmarked_prompt is not None:
             return False
-        if all(one.role in INSTRUCTIONS for one in chat.request.messages):
+        if INSTRUCTIONS.issuperset(core.roles_of(chat.request.messages)):
             return False
         return always or (self._options.named and caller.scope.conversation is not None)
 

@@ -28,7 +28,8 @@ from mnemoir.wire.agents.frames import is_of_agent, is_summary
 from mnemoir.wire.app_prompts import question_in, typed_text, without_frame
 from mnemoir.workflows.run import RecordedTurn, last_user_message
 
-INSTRUCTIONS = ("system", "developer", "systemMes")  # roles of instructions, which are no part of the conversation
+INSTRUCTIONS = frozenset({"system", "developer", "systemMes"})
+"""The roles of instructions, which are no part of the conversation."""
 _MOST_OF_A_BRANCH = 1000  # messages
 _PAGE = 64  # messages
 INCOMPLETE = "incomplete"

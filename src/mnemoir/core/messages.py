@@ -147,6 +147,16 @@ class PlainMessages(Sequence[Message]):
         return repr(tuple(self))
 
 
+def role_at(messages: Sequence[Message], place: int) -> Role:
+    """The role of one message."""
+    return messages.bodies[place]["role"] if isinstance(messages, PlainMessages) else messages[place].role
+
+
+def text_at(messages: Sequence[Message], place: int) -> str:
+    """The text of one message."""
+    return messages.bodies[place]["content"] if isinstance(messages, PlainMessages) else messages[place].text
+
+
 def roles_of(messages: Sequence[Message]) -> Sequence[Role]:
     """The role of each message, in order."""
     if isinstance(messages, PlainMessages):
@@ -222,6 +232,11 @@ class Sampling:
 AS_THE_SERVER_LIKES = Sampling()  # of nearly all chats
 
 
+def has_sampling(sampling: Sampling) -> bool:
+    """False where all of it is left to the model's server."""
+    return sampling is not AS_THE_SERVER_LIKES and sampling != AS_THE_SERVER_LIKES
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
     """One request to a model, independent of the protocol.
@@ -246,7 +261,7 @@ class ModelRequest:
 
     messages: Sequence[Message]
     model: str | None = ""
-    sampling: Sampling = Sampling()
+    sampling: Sampling = AS_THE_SERVER_LIKES
     tools: Sequence[Mapping[str, Any]] = ()  # JSON, passed through
     tool_choice: Any = None  # a string or an object, passed through
     output: JsonSchema | None = None

@@ -22,7 +22,7 @@ import hashlib
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mnemoir.core import first_use
@@ -234,6 +234,14 @@ def tokens_of_block(lines: Sequence[RecalledLine]) -> int:
         return 0
     warning = _FOREIGN_LINES if any(line.origin in _BY for line in lines) else ""
     return sum(map(tokens_of, lines)) + estimate_tokens(f"{OPENING}\n{warning}{FURTHER}\n\n{_CLOSE}\n\n")
+
+
+def has_any(text: str, parts: Iterable[str]) -> bool:
+    """True when one of the parts stands in the text; a plain loop, since most texts of a chat are looked at so."""
+    for part in parts:  # noqa: SIM110
+        if part in text:
+            return True
+    return False
 
 
 def take_down(text: str) -> str:

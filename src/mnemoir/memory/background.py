@@ -10,7 +10,7 @@ import asyncio
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
@@ -161,11 +161,11 @@ class Background:
             await self._place_free.wait()
             return
         self._woken.clear()
-        jobs = await self._jobs.claim_several(self._worker, self._lease_s, places)
+        jobs, due = await self._jobs.claim_several(self._worker, self._lease_s, places)
         for job in jobs:
             self._start(job)
         if len(jobs) < places:
-            await self._sleep()
+            await self._sleep(due)
 
     def _start(self, job: Job) -> None:
         run = asyncio.create_task(self._work(job), name=f"background job {job.id}")
@@ -193,9 +193,8 @@ class Background:
             await self._jobs.retry(job, at=self._clock(), error=_UNWRITTEN)
             del self._unwritten[job.id]
 
-    async def _sleep(self) -> None:
+    async def _sleep(self, due: datetime | None) -> None:
         """Wait until a job is claimable or the next one is due."""
-        due = await self._jobs.next_due()
         wait_s = _LONGEST_SLEEP_S if due is None else max(0.0, (due - self._clock()).total_seconds())
         try:
             async with asyncio.timeout(min(wait_s, _LONGEST_SLEEP_S)):

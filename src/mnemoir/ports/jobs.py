@@ -57,8 +57,12 @@ class JobQueue(Protocol):
     async def claim(self, worker: str, lease_s: float) -> Job | None:
         """Lease the oldest due job to `worker` for `lease_s` seconds and set it RUNNING; None when none is due."""
 
-    async def claim_several(self, worker: str, lease_s: float, most: int) -> list[Job]:
-        """The same of up to `most` due jobs, oldest first; fewer when no further one is due."""
+    async def claim_several(self, worker: str, lease_s: float, most: int) -> tuple[list[Job], datetime | None]:
+        """The same of up to `most` due jobs, oldest first.
+
+        When there are fewer, with the time at which the first PENDING job that waits for no other is due; None
+        without one.
+        """
 
     async def beat(self, worker: str, job_ids: Sequence[JobId], lease_s: float) -> list[JobId]:
         """Extend the worker's leases of these jobs to `lease_s` seconds from now; the ids it still holds."""
@@ -68,9 +72,6 @@ class JobQueue(Protocol):
 
         Where only one process can have the queue open, leases of an earlier process count as expired too.
         """
-
-    async def next_due(self) -> datetime | None:
-        """The time at which the first PENDING job that waits for no other is due; None without one."""
 
     async def waiting(self, queue: str, *, limit: int) -> list[Job]:
         """The newest `limit` jobs of the queue that have not ended, oldest first."""

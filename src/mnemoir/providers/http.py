@@ -25,6 +25,7 @@ from mnemoir.core.network import is_off_limits
 from mnemoir.core.proxies import Proxies
 
 NO_PROXIES = Proxies()
+READ_BYTES = 64 * 1024  # of an answer that wait to be read, before its server has to wait
 _MOST_AT_ONCE = 1024 * 1024
 _ERRORS: Mapping[int, type[MnemoirError]] = {401: Unauthorized, 403: Forbidden, 404: NotFound}
 
@@ -62,6 +63,10 @@ def note_way() -> Way:
 class _NotingConnector(aiohttp.TCPConnector):
     """Notes which requests opened a connection. aiohttp's own tracing tells it too, and costs a request 25 µs."""
 
+    def __init__(self, request_class: type[aiohttp.ClientRequest], resolver: ThreadedResolver | None) -> None:
+        super().__init__(limit=0, keepalive_timeout=30, ttl_dns_cache=10, resolver=resolver)
+        self.request_class = request_class
+
     async def _create_connection(self, *args: Any, **named: Any) -> Any:  # types that aiohttp does not export
         if (way := _way.get()) is not None:
             way.is_new = True
@@ -79,15 +84,22 @@ def new_session(proxies: Proxies = NO_PROXIES, *, is_careful: bool = False) -> a
     address; those written as numbers are their caller's to check.
     """
     resolver = _CarefulResolver() if is_careful else None
+    request_class = aiohttp.ClientRequest if proxies.are_none else _request_through(proxies, is_typed=is_careful)
     return aiohttp.ClientSession(
-        connector=_NotingConnector(limit=0, keepalive_timeout=30, ttl_dns_cache=10, resolver=resolver),
+        connector=_NotingConnector(request_class, resolver),
         cookie_jar=aiohttp.DummyCookieJar(),
         trust_env=False,
         timeout=aiohttp.ClientTimeout(total=None),  # each call sets its own
         headers={"User-Agent": f"mnemoir/{__version__}", "Accept-Encoding": "identity"},
-        read_bufsize=64 * 1024,
-        request_class=aiohttp.ClientRequest if proxies.are_none else _request_through(proxies, is_typed=is_careful),
+        read_bufsize=READ_BYTES,
+        request_class=request_class,
     )
+
+
+def request_class_of(session: aiohttp.ClientSession) -> type[aiohttp.ClientRequest] | None:
+    """The class of the requests of a session of `new_session`, which chooses their way; None for another session."""
+    connector = session.connector
+    return connector.request_class if isinstance(connector, _NotingConnector) else None
 
 
 def _request_through(proxies: Proxies, *, is_typed: bool) -> type[aiohttp.ClientRequest]:

@@ -191,7 +191,7 @@ class ChatRoute:
             self._site.parts.chats.quotas.chatting(caller.scope),
         ):
             may_go_on, holding = self._may_go_on(scope, chat), self._site.live_answers.holding
-            async with Departure(None if may_go_on else receive) as departure:
+            async with Departure(None if may_go_on else receive, scope) as departure:
                 with (
                     self._site.under_way.answering(answer_id, principal_of(scope), departure),
                     holding(answer_id, caller, departure) if may_go_on else nullcontext() as live,
@@ -239,7 +239,7 @@ class ChatRoute:
         model = workflows.answerer(chat).name
         self._site.clients.note(scope, model=model, memory=False)
         with self._site.places.taking(principal_of(scope).key):
-            async with Departure(receive) as departure:
+            async with Departure(receive, scope) as departure:
                 reply, dropped = await workflows.load(chat)
                 answer_id = self._dialect.id_prefix + visit_of(scope).request_id
                 answer = Response(

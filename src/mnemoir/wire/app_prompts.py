@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mnemoir.core.errors import InvalidRequest
-from mnemoir.core.messages import Message, TextPart, roles_of
+from mnemoir.core.messages import Message, TextPart, roles_of, text_at
 from mnemoir.core.text import take_down
 from mnemoir.wire.agents.frames import agent_question
 from mnemoir.wire.agents.tasks import AGENT_TASKS, own_instructions
@@ -239,10 +239,10 @@ def recognised_task(messages: Sequence[Message]) -> str | None:
     """The side task of a request, recognised by the frames of known templates; None for a person's turn."""
     if not messages:
         return None
-    last, roles = messages[-1].text, roles_of(messages)
+    last, roles = text_at(messages, -1), roles_of(messages)
     prompt = (agent_question(last) or last).strip()
-    told = next((messages[n] for n, role in enumerate(roles[:-1]) if role in _INSTRUCTIONS), None)
-    system = own_instructions("" if told is None else told.text.strip())
+    told = next((n for n, role in enumerate(roles[:-1]) if role in _INSTRUCTIONS), None)
+    system = own_instructions("" if told is None else text_at(messages, told).strip())
     if not (prompt.startswith(_PROMPT_HEADS) or system.startswith(_SYSTEM_HEADS)):
         return None
     if _question_about_documents(prompt) is not None:  # a question about documents, whatever text these contain

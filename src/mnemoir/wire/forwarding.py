@@ -12,13 +12,13 @@ from typing import Literal
 
 from mnemoir.core.errors import NotSupported
 from mnemoir.core.messages import (
-    AS_THE_SERVER_LIKES,
     Extra,
     Message,
     ModelRequest,
     OpaquePart,
     PlainMessages,
     Route,
+    has_sampling,
 )
 from mnemoir.wire.members import members_for
 from mnemoir.wire.openai_messages import is_reasoning_model
@@ -259,7 +259,7 @@ def _tools(request: ModelRequest) -> Iterator[str]:
 
 def _given_options(request: ModelRequest, *names: str) -> Sequence[str]:
     sampling = request.sampling
-    if sampling == AS_THE_SERVER_LIKES:  # nearly all chats leave it to the model's server
+    if not has_sampling(sampling):
         return ()
     return [name for name in names if getattr(sampling, name) is not None]
 

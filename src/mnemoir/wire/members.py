@@ -9,7 +9,7 @@ the same protocol can add them again. They never replace a member that Mnemoir w
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeGuard
 
 import orjson
 
@@ -32,9 +32,14 @@ def kind_of(value: object) -> str:
 
 def as_object(value: object, field: str) -> Json:
     """`value`, if it is a JSON object."""
-    if not isinstance(value, dict | Mapping):  # dict first: checking an abstract class takes four times as long
+    if not is_object(value):
         refuse(field, "an object", value)
     return value
+
+
+def is_object(value: object) -> TypeGuard[Json]:
+    """True for a JSON object. Its class is asked first: checking an abstract one takes four times as long."""
+    return value.__class__ is dict or isinstance(value, Mapping)
 
 
 def as_text(value: object, field: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mnemoir.core.errors import NotSupported
-from mnemoir.core.messages import AS_THE_SERVER_LIKES, ChatRequest, ModelRequest, Sampling
+from mnemoir.core.messages import AS_THE_SERVER_LIKES, ChatRequest, ModelRequest, Sampling, has_sampling
 from mnemoir.wire import members
 from mnemoir.wire.json_output import read_response_format, write_response_format
 from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, members_for, merged_members, within
@@ -117,6 +117,8 @@ def read_choices(body: Json) -> int:
 
 def read_sampling(body: Json) -> Sampling:
     """The sampling members a client set; the newer name of the limit takes precedence over the older one."""
+    if SAMPLING.isdisjoint(body):
+        return AS_THE_SERVER_LIKES
     limit = _read_limit(body, "max_completion_tokens")
     return Sampling(
         limit_name="max_completion_tokens" if limit else None,
@@ -226,7 +228,7 @@ def write_sampling(sampling: Sampling, *, reasoning: bool = False) -> dict[str, 
 
     Else it is `max_tokens`, which older servers know. Reasoning models know only the newer name and no temperature.
     """
-    if sampling == AS_THE_SERVER_LIKES:  # the case of nearly all chats
+    if not has_sampling(sampling):  # the case of nearly all chats
         return {}
     given: dict[str, Any] = {
         "max_completion_tokens" if reasoning else sampling.limit_name or "max_tokens": sampling.max_tokens,

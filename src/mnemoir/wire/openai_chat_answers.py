@@ -28,7 +28,7 @@ from mnemoir.wire.answers.end_reasons import finish_reason, read_reason
 from mnemoir.wire.answers.error_shapes import raise_error_of, raise_lost_words, raise_words_beside
 from mnemoir.wire.answers.openai_chunks import ChunkReader, passed_of
 from mnemoir.wire.content_parts import read_content
-from mnemoir.wire.members import Json, members_for, merged_members, unread
+from mnemoir.wire.members import Json, is_object, members_for, merged_members, unread
 from mnemoir.wire.openai_messages import ROUTE, write_tool_calls
 from mnemoir.wire.openai_shapes import read_usage, write_usage
 from mnemoir.wire.openai_stream import ChunkWriter, head
@@ -84,7 +84,7 @@ def read_reply(body: Json) -> Reply:
     ended = read_reason(reason_of(choice)) is not None  # asked first, for half an answer may be unusable too
     if message is None and (choice.get("message") == {} or ended):
         message = {}  # of a filter, for example
-    if not isinstance(message, Mapping):
+    if not is_object(message):
         raise upstream.unusable("a choice without a message")
     given = _calls_of(message)
     calls = CallPieces().read_all(given) if given else ()

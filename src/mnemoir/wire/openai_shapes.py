@@ -11,7 +11,7 @@ from typing_extensions import TypedDict  # before Python 3.12 pydantic accepts n
 from mnemoir.core.events import Usage
 from mnemoir.core.messages import Extra
 from mnemoir.wire import upstream
-from mnemoir.wire.members import members_for, merged_members, unread
+from mnemoir.wire.members import is_object, members_for, merged_members, unread
 
 _COUNTS = frozenset({"prompt_tokens", "completion_tokens", "total_tokens"})
 _OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
@@ -73,7 +73,7 @@ def write_usage(usage: Usage) -> dict[str, Any]:
 
 def _details(value: object) -> Extra | None:
     """The members of a usage object that are not read; None where there are none."""
-    if not isinstance(value, Mapping):
+    if not is_object(value):
         return None
     total = value.get("total_tokens")
     is_sum = total == upstream.count(value.get("prompt_tokens")) + upstream.count(value.get("completion_tokens"))

@@ -117,5 +117,5 @@ def _value_at(body: Json, field: str) -> str | None:
     outer, _, name = field.rpartition(".")
     place: object = body
     for step in outer.split(".") if outer else ():
-        place = place.get(step) if isinstance(place, Mapping) else None
-    return members.own_name(place, name, at=f"{outer}." if outer else "") if isinstance(place, Mapping) else None
+        place = place.get(step) if members.is_object(place) else None
+    return members.own_name(place, name, at=f"{outer}." if outer else "") if members.is_object(place) else None

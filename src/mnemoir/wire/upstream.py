@@ -21,6 +21,7 @@ from mnemoir.core.errors import (
     ProviderUnavailable,
     UpstreamNames,
 )
+from mnemoir.wire.members import is_object
 from mnemoir.wire.second_reading import mended_text
 from mnemoir.wire.stream_readers import NamedEvent, SseReader
 
@@ -197,7 +198,7 @@ def text_or_none(value: object, what: str) -> str | None:
 
 def member(value: object, name: str) -> Any:
     """`value[name]`, if `value` is an object that has it; None otherwise."""
-    return value.get(name) if isinstance(value, Mapping) else None
+    return value.get(name) if is_object(value) else None
 
 
 def refusal(

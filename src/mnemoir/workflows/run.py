@@ -9,7 +9,7 @@ from mnemoir.conversations.open_questions import OpenQuestion
 from mnemoir.core.discussions import ClientKeys, Discussion
 from mnemoir.core.events import Emit, Event, Finished, Note, Refusal, Text
 from mnemoir.core.ids import new_message_uid, new_run_id
-from mnemoir.core.messages import ChatRequest, Message
+from mnemoir.core.messages import ChatRequest, Message, role_at, text_at
 from mnemoir.core.runs import MemorySkip, NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
 from mnemoir.core.usage import OF_MEMORY, Stored
@@ -234,7 +234,8 @@ class Turn:
         place = last_user_message(messages)
         if place is None:
             return ""
-        return _last_feedback(messages[place + 1 :]) or typed_text(messages[place].text)
+        said = _last_feedback(messages[place + 1 :]) if place + 1 < len(messages) else ""
+        return said or typed_text(text_at(messages, place))
 
     def elapsed_ms(self) -> float:
         """Milliseconds since the request began."""
@@ -337,4 +338,7 @@ def _last_feedback(messages: Sequence[Message]) -> str:
 
 def last_user_message(messages: Sequence[Message]) -> int | None:
     """The index of the last message of role user; None without one."""
-    return next((i for i in range(len(messages) - 1, -1, -1) if messages[i].role == "user"), None)
+    for place in range(len(messages) - 1, -1, -1):
+        if role_at(messages, place) == "user":
+            return place
+    return None

@@ -32,10 +32,11 @@ def traced_messages(
     messages: Sequence[Message], most_characters: int = MOST_TRACED_CHARACTERS
 ) -> Sequence[TracedMessage]:
     """The newest messages that fit, in order, pictures by number; a first entry counts the messages left out."""
-    sizes = accumulate(map(len, reversed(texts_of(messages))))
-    fitting = sum(1 for _ in takewhile(most_characters.__ge__, sizes))
-    if fitting == len(messages):
+    texts = texts_of(messages)
+    if sum(map(len, texts)) <= most_characters:
         return _shown_messages(messages)
+    sizes = accumulate(map(len, reversed(texts)))
+    fitting = sum(1 for _ in takewhile(most_characters.__ge__, sizes))
     kept = list(_shown_messages(messages[len(messages) - fitting :]))
     if not kept:  # the newest is too long by itself
         kept = [_traced_message(messages[-1], messages[-1].text[:most_characters])]

@@ -99,7 +99,7 @@ async def test_a_job_is_claimed_by_one_worker_only(engines):
     claimed = Counter[str]()
 
     async def work(name, queue):
-        while jobs := await queue.claim_several(name, 60, 3):
+        while jobs := (await queue.claim_several(name, 60, 3))[0]:
             claimed.update(job.id for job in jobs)
 
     for _ in range(2):  # those that another transaction held were passed over

@@ -27,11 +27,12 @@ from mnemoir.core.errors import (
     ProviderTimeout,
     ProviderUnavailable,
 )
-from mnemoir.providers.http import in_turns, note_way
+from mnemoir.providers.http import note_way
 from mnemoir.providers.llm.border import provider_error_of, provider_errors, with_message
 from mnemoir.providers.llm.encodings import Inflater
 from mnemoir.providers.llm.endpoint import DEFAULT_TRIES, Endpoint
 from mnemoir.providers.llm.waiting import Waits
+from mnemoir.providers.prepared_posts import CommonResponse, PreparedPost
 from mnemoir.wire import upstream
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class Answer:
     def __init__(
         self,
         endpoint: Endpoint,
-        response: aiohttp.ClientResponse,
+        response: aiohttp.ClientResponse | CommonResponse,
         waits: Waits,
         first_by: float,
         end_by: float,
@@ -176,9 +177,7 @@ class Exchange:
         connect_s = endpoint.timeouts.connect_s
         self._endpoint = endpoint
         self._session = session
-        # equal for every call; building them takes longer than sending them
-        self._urls: dict[str, URL] = {}
-        self._headers = endpoint.headers()
+        self._posts: dict[str, PreparedPost] = {}  # by path
         self._timeout = aiohttp.ClientTimeout(total=None, connect=connect_s, sock_connect=connect_s)
 
     async def whole(
@@ -273,19 +272,19 @@ class Exchange:
         if 200 <= response.status < 300:
             return answer
         with closing(answer):
+            assert isinstance(response, aiohttp.ClientResponse)
             error = await self._error_of_answer(answer, response)
         raise _again(error, error.retry_after_s)
 
-    async def _post(self, path: str, data: bytes) -> aiohttp.ClientResponse:
-        url = self._urls.get(path)
-        if url is None:
-            url = self._urls[path] = self._endpoint.url(path)
+    async def _post(self, path: str, data: bytes) -> aiohttp.ClientResponse | CommonResponse:
+        post = self._posts.get(path)
+        if post is None:
+            url, headers = self._endpoint.url(path), self._endpoint.headers()
+            post = self._posts[path] = PreparedPost(self._session, url, headers, self._timeout)
         while True:
             way = note_way()
             try:
-                return await self._session.post(
-                    url, data=in_turns(data), headers=self._headers, allow_redirects=False, timeout=self._timeout
-                )
+                return await post.send(data)
             except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
                 # The server closed a connection that was kept open, and never saw the request. Each such connection
                 # is forgotten, so that the next one is another, and at last a new one.

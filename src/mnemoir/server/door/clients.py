@@ -41,6 +41,7 @@ ClientKind = Literal[
     "other",
 ]
 KINDS: tuple[ClientKind, ...] = get_args(ClientKind)
+_KIND = "mnemoir.client"
 _LONGEST_MODEL = 128
 _LONGEST_NAME = 64  # of an agent
 _TELLING = frozenset({b"x-mnemoir-client", b"sec-fetch-site", b"origin", b"host", b"user-agent"})
@@ -148,6 +149,13 @@ class ToolsSeen:
 
 def kind_of(scope: Scope) -> ClientKind:
     """The kind of client that sent this request, as far as its headers show it."""
+    known: ClientKind | None = scope.get(_KIND)
+    if known is None:
+        known = scope[_KIND] = _kind_by_headers(scope)
+    return known
+
+
+def _kind_by_headers(scope: Scope) -> ClientKind:
     told: dict[bytes, bytes] = {}
     is_open_webui = False
     for name, value in scope["headers"]:

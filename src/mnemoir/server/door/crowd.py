@@ -8,10 +8,12 @@ the limit of connections, and of those one key holds at most its share, as do al
 import math
 from collections import Counter, OrderedDict
 from collections.abc import Callable, MutableMapping
+from functools import partial
 from typing import Any, Protocol
 
 from starlette.responses import Response
 from starlette.types import Scope
+from uvicorn.protocols.http.flow_control import FlowControl
 
 from mnemoir.core.errors import Overloaded
 from mnemoir.server.door.errors import failure
@@ -27,6 +29,13 @@ class Connection(Protocol):
 
     def give_way(self) -> None:
         """End it: another one needs its place."""
+
+
+class WatchedConnection(Connection, Protocol):
+    """A connection that calls its `watchers` when it ends; they are None once it has."""
+
+    flow: FlowControl
+    watchers: set[Callable[[], None]] | None
 
 
 class Crowd:
@@ -88,9 +97,33 @@ class Crowd:
             del self._held[key]
 
 
-def note_connection(scope: MutableMapping[str, Any], connection: Connection, crowd: Crowd) -> None:
+def note_connection(scope: MutableMapping[str, Any], connection: WatchedConnection, crowd: Crowd) -> None:
     """Keep the connection of a request in its scope."""
     scope[_CONNECTION] = connection, crowd
+
+
+def watch_end(scope: Scope, tell: Callable[[], None]) -> Callable[[], None] | None:
+    """Call `tell` when the connection of a request, whose body was read, ends: at once, if it has.
+
+    What is returned ends the watch; it is None for a request that came over no connection of this server. A task that
+    waits for the end costs a chat as much as all layers of the door.
+    """
+    connection, _ = scope.get(_CONNECTION, (None, None))
+    if connection is None:
+        return None
+    if connection.watchers is None:
+        tell()
+        return lambda: None
+    connection.flow.resume_reading()  # after a large body the end would not be noticed
+    connection.watchers.add(tell)
+    return partial(connection.watchers.discard, tell)
+
+
+def end_watches(connection: WatchedConnection) -> None:
+    """Tell those that watch a connection that it has ended."""
+    watchers, connection.watchers = connection.watchers or (), None
+    for tell in watchers:
+        tell()
 
 
 def refuse_crowd(scope: Scope, key: str, *, is_shared: Callable[[], bool]) -> Response | None:

@@ -27,7 +27,7 @@ from mnemoir.core import first_use
 from mnemoir.core.errors import InvalidRequest, MnemoirError, Overloaded, TooLarge, places_of
 from mnemoir.core.events import Usage
 from mnemoir.core.ids import new_request_id
-from mnemoir.server.door.crowd import Crowd, note_connection
+from mnemoir.server.door.crowd import Crowd, end_watches, note_connection
 from mnemoir.server.door.errors import error_body, failure, internal_error, stopping
 from mnemoir.server.door.lingering import LingeringTransport
 from mnemoir.server.door.request import ASSETS, ClientLeft, Visit, begin_visit, route_of
@@ -74,6 +74,7 @@ class BoundedConnection(HttpToolsProtocol):
         self._read_bytes = self._carried_bytes = 0  # of the last read, and of the one that the last request ended in
         self._in_head = True
         self._is_over = False  # nothing that still comes is read
+        self.watchers: set[Callable[[], None]] | None = set()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -93,6 +94,7 @@ class BoundedConnection(HttpToolsProtocol):
         self.crowd.note_end(self)
         self._stop_deadline()
         super().connection_lost(exc)
+        end_watches(self)
 
     def data_received(self, data: bytes) -> None:
         if self._is_over or self._lingering.is_lingering:
@@ -371,7 +373,7 @@ class Record:
 
 def _caching(sent: Iterable[tuple[bytes, bytes]]) -> Iterable[tuple[bytes, bytes]]:
     """Nobody keeps a copy of an answer that does not say otherwise: it outlasts sign-ins, and what was deleted."""
-    return () if any(name == b"cache-control" for name, _ in sent) else _NOT_KEPT
+    return () if b"cache-control" in dict(sent) else _NOT_KEPT
 
 
 def _headers(visit: Visit) -> Iterable[tuple[bytes, bytes]]:

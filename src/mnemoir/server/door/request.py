@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from time import perf_counter
 from typing import Any
 from urllib.parse import parse_qsl
@@ -73,8 +74,9 @@ def route_of(scope: Scope) -> str:
 
 def header(scope: Scope, name: bytes) -> str | None:
     """The first header of that (lower case) name, trimmed; None when there is none."""
-    value = first_headers(scope).get(name)
-    return None if value is None else str(value.decode("latin-1").strip())
+    found: Mapping[bytes, bytes] | None = scope.get(_HEADERS)
+    value = (first_headers(scope) if found is None else found).get(name)
+    return None if value is None else value.decode("latin-1").strip()
 
 
 def first_headers(scope: Scope) -> Mapping[bytes, bytes]:
@@ -276,15 +278,14 @@ def _not_json(body: bytes, exc: orjson.JSONDecodeError) -> InvalidRequest:
 
 
 def _is_deeper(value: object, levels: int) -> bool:
-    layer: list[Any] = [value]
+    objects = [value] if isinstance(value, dict) else []
+    lists = [value] if isinstance(value, list) else []
     for _ in range(levels):
-        layer = [
-            child
-            for node in layer
-            for child in (node.values() if node.__class__ is dict else node)
-            if child.__class__ is dict or child.__class__ is list
-        ]
-        if not layer:
+        children = [*chain.from_iterable(map(dict.values, objects)), *chain.from_iterable(lists)]
+        kinds = {*map(type, children)}
+        objects = [child for child in children if child.__class__ is dict] if dict in kinds else []
+        lists = [child for child in children if child.__class__ is list] if list in kinds else []
+        if not objects and not lists:
             return False
     return True
 

@@ -18,6 +18,7 @@ from mnemoir.core.errors import Conflict, InvalidRequest, MnemoirError, NotFound
 from mnemoir.core.events import Event
 from mnemoir.core.scope import Principal
 from mnemoir.server.door.access import principal_of
+from mnemoir.server.door.crowd import watch_end
 from mnemoir.server.door.entry import Metrics
 from mnemoir.server.door.errors import failure
 from mnemoir.server.door.request import read_json
@@ -45,12 +46,14 @@ class Departure:
 
     The body is then left without an exception and `happened` is True. The request body must have been read before.
     `asked` is True when the client is still connected and another request asked for the end. Without `receive` the
-    body goes on when the client disconnects, until somebody is watched.
+    body goes on when the client disconnects, until somebody is watched. With the `scope` its connection tells its
+    end, where it can.
     """
 
-    def __init__(self, receive: Receive | None) -> None:
+    def __init__(self, receive: Receive | None, scope: Scope | None = None) -> None:
         self._receive = receive
-        self._watch: asyncio.Task[None] | None = None
+        self._scope = scope
+        self._end_watch: Callable[[], object] | None = None
         self.happened = False
         self.asked = False
 
@@ -67,7 +70,9 @@ class Departure:
 
     def watch(self, receive: Receive) -> None:
         """End the body when the client disconnects, or now if it has."""
-        self._watch = asyncio.create_task(self._wait(receive), name="watch for the client leaving")
+        self._end_watch = None if self._scope is None else watch_end(self._scope, self.end)
+        if self._end_watch is None:
+            self._end_watch = asyncio.create_task(self._wait(receive), name="watch for the client leaving").cancel
 
     async def __aenter__(self) -> "Departure":
         task = asyncio.current_task()
@@ -80,8 +85,8 @@ class Departure:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
-        if self._watch is not None:
-            self._watch.cancel()
+        if self._end_watch is not None:
+            self._end_watch()
         # other code may have cancelled the task too, and then it stays cancelled
         return self.happened and self._task.uncancel() == 0 and kind is asyncio.CancelledError
 

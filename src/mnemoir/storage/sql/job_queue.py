@@ -58,19 +58,20 @@ class SqlJobQueue:
 
     async def claim(self, worker: str, lease_s: float) -> Job | None:
         """Lease the oldest job that is due to `worker`; None when none is due."""
-        return next(iter(await self.claim_several(worker, lease_s, 1)), None)
+        return next(iter((await self.claim_several(worker, lease_s, 1))[0]), None)
 
-    async def claim_several(self, worker: str, lease_s: float, most: int) -> list[Job]:
-        """Lease up to `most` jobs that are due, the oldest, in their order."""
+    async def claim_several(self, worker: str, lease_s: float, most: int) -> tuple[list[Job], datetime | None]:
+        """Lease up to `most` jobs that are due, the oldest, in their order; with fewer, when the next one is due."""
         now = self._clock()
 
-        def claim_oldest(sql: Sql) -> list[Any]:
+        def claim_oldest(sql: Sql) -> tuple[list[Any], float | None]:
             sql.run(_QUERIES["make_due_claimable"], at=now.timestamp())
             lease: dict[str, Value] = {"worker": self._worker_name(worker), "at": now.timestamp(), "lease_s": lease_s}
-            return sql.rows(_QUERIES["claim_jobs"], **lease, most=most, now=to_text(now))
+            rows = sql.rows(_QUERIES["claim_jobs"], **lease, most=most, now=to_text(now))
+            return rows, sql.value(_QUERIES["next_due"]) if len(rows) < most else None
 
-        rows = await self._db.write(None, claim_oldest)
-        return [_job(*row) for *row, _ in sorted(rows, key=itemgetter(-1))]
+        rows, due_at = await self._db.write(None, claim_oldest)
+        return [_job(*row) for *row, _ in sorted(rows, key=itemgetter(-1))], _instant(due_at)
 
     async def beat(self, worker: str, job_ids: Sequence[JobId], lease_s: float) -> list[JobId]:
         """Extend the worker's leases of these jobs to `lease_s` seconds from now; the jobs that it still has."""
@@ -98,11 +99,6 @@ class SqlJobQueue:
         put_back = await self._db.write(None, put_back_jobs)
         self._wake_if(put_back > 0)
         return put_back
-
-    async def next_due(self) -> datetime | None:
-        """The time when the earliest claimable job is due; None when none waits, or all wait for a RUNNING one."""
-        (due_at,) = await self._db.read(None, lambda sql: sql.row(_QUERIES["next_due"]))
-        return None if due_at is None else datetime.fromtimestamp(due_at, UTC)
 
     async def waiting(self, queue: str, *, limit: int) -> list[Job]:
         """The newest jobs of the queue that have not ended, oldest first."""
@@ -195,6 +191,10 @@ class SqlJobQueue:
     def _worker_name(self, worker: str) -> str:
         """The worker's name in rows, prefixed by the opening of the database if no other process can have it open."""
         return f"{self._db.incarnation or ''}/{worker}"
+
+
+def _instant(seconds: float | None) -> datetime | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
 def _move_on(sql: Sql, ended: Any) -> bool:

@@ -1,8 +1,8 @@
 """What each user has used on each day, in the database."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 
 from mnemoir.core.usage import Tokens
 from mnemoir.storage.sql.engine import Engine, Sql, queries
@@ -10,8 +10,7 @@ from mnemoir.storage.sql.engine import Engine, Sql, queries
 _QUERIES = queries("usage")
 
 
-@dataclass(frozen=True, slots=True)
-class OfDay:
+class OfDay(NamedTuple):
     """A user of a tenant on a UTC day, written as `2026-03-04`."""
 
     tenant: str

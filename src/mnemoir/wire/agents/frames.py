@@ -7,10 +7,12 @@ person wrote are never a question, and a person's words in a tag of the agent ("
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from mnemoir.core.text import has_any
 
 _LONGEST_BEGINNING = 400  # characters of what a message begins with
 _ARGUMENTS = re.compile(r"<command-args>(?P<said>.*?)</command-args>", re.DOTALL)
@@ -65,7 +67,7 @@ def _has_frame(text: str) -> bool:
     """True for a sign of an agent's frame; most messages have none."""
     if "<" in text and _tag().search(text):
         return True
-    if any(line in text for line in _table()["lines"]) or any(pair["begins"] in text for pair in _table()["pairs"]):
+    if has_any(text, _marks()):
         return True
     begin = text[:_LONGEST_BEGINNING].lstrip()
     return bool(_pattern("results").match(begin) or _pattern("summaries").match(begin))
@@ -135,6 +137,11 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
 def _tag_at(text: str, begin: int) -> str:
     found = _opening().match(text, begin)
     return found["name"] if found else ""
+
+
+@cache
+def _marks() -> Sequence[str]:
+    return (*_table()["lines"], *(pair["begins"] for pair in _table()["pairs"]))
 
 
 @cache

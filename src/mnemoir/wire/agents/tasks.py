@@ -11,7 +11,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from mnemoir.core.messages import Message, ModelRequest
+from mnemoir.core.messages import Message, ModelRequest, role_at, text_at
+from mnemoir.core.text import has_any
 from mnemoir.wire.task_templates import Shape, TaskTemplate
 
 SUBAGENT = "subagent"
@@ -42,14 +43,14 @@ def own_instructions(system: str) -> str:
 
 
 def _is_of_subagent(messages: Sequence[Message]) -> bool:
-    told = messages[0].text if messages and messages[0].role in ("system", "developer") else ""
+    told = text_at(messages, 0) if messages and role_at(messages, 0) in ("system", "developer") else ""
     if _MARKED.match(told):
         return True
     own = own_instructions(told)
     if own.startswith(_beginnings()):
         return True
     beginning = own[:_MOST_OF_INSTRUCTIONS].lower()
-    return any(cue in beginning for cue in _cues()) and _signs().search(beginning) is not None
+    return has_any(beginning, _cues()) and _signs().search(beginning) is not None
 
 
 @cache

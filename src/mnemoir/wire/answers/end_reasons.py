@@ -89,10 +89,10 @@ def is_unended(value: object) -> bool:
 
 def _word(value: object) -> str:
     """The word of a reason, which some servers put into an object; "" for none, the type of anything else."""
-    if isinstance(value, Mapping):
-        value = value.get("type") or value.get("reason")
     if isinstance(value, str):
         return value[:_LONGEST]
+    if isinstance(value, Mapping):
+        return _word(value.get("type") or value.get("reason"))
     return type(value).__name__ if value else ""
 
 
