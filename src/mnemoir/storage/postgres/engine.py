@@ -106,11 +106,13 @@ class PostgresEngine(_Joined):
         """The same, blocking."""
         return self._open_pool().answer_now(READ + _sight_of(scope), self._scoped_work(scope, work))
 
-    async def empty_log(self) -> None:
+    async def empty_log(self) -> bool:
         """Nothing: deleted rows go with PostgreSQL's own VACUUM and its log with its checkpoints."""
+        return True
 
-    def empty_log_now(self) -> None:
+    def empty_log_now(self) -> bool:
         """Nothing, either."""
+        return True
 
     async def check_integrity(self) -> list[str]:
         """[]: what PostgreSQL stores, its own programs check."""

@@ -92,8 +92,8 @@ class Engine(Protocol):
     async def read(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:
         """The result of `work` over one snapshot."""
 
-    async def empty_log(self) -> None:
-        """Remove the bytes of deleted content from all files."""
+    async def empty_log(self) -> bool:
+        """Remove the bytes of deleted content from all files; False when that is done behind who reads for long."""
 
     def write_now(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:
         """The same as `write`, blocking."""
@@ -101,7 +101,7 @@ class Engine(Protocol):
     def read_now(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:
         """The same as `read`, blocking."""
 
-    def empty_log_now(self) -> None:
+    def empty_log_now(self) -> bool:
         """The same as `empty_log`, blocking."""
 
 
