@@ -6,6 +6,7 @@ the other and what one of them decides on stays true until it ends; writes of se
 
 import asyncio
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import copy_context
 from typing import TypeVar
 
@@ -113,6 +114,10 @@ class PostgresEngine(_Joined):
     def empty_log_now(self) -> bool:
         """Nothing, either."""
         return True
+
+    def turn(self) -> AbstractContextManager[object]:
+        """Nothing: writes of several users run side by side."""
+        return nullcontext()
 
     async def check_integrity(self) -> list[str]:
         """[]: what PostgreSQL stores, its own programs check."""

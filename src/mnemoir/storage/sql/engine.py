@@ -10,6 +10,7 @@ conversations.
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -104,6 +105,12 @@ class Engine(Protocol):
     def empty_log_now(self) -> bool:
         """The same as `empty_log`, blocking."""
 
+    def turn(self) -> AbstractContextManager[object]:
+        """A context that one thread is in at a time where all writes are one after the other.
+
+        In it much is written in pieces, so that others wait for one of them and not for those of several threads.
+        """
+
 
 class FileEngine(Protocol):
     """A database that other programs may have open too, blocking and thread-safe. Raises StorageUnavailable."""
@@ -143,6 +150,9 @@ class ScopedEngine(FileEngine, Protocol):
 
     def count(self, sql: Sql, added: LogAmounts) -> None:
         """Add to what is counted of the scope. `sql` is within it."""
+
+    def turn(self) -> AbstractContextManager[object]:
+        """That of the database."""
 
     def epoch(self) -> str:
         """What differs between a database and its replacement."""

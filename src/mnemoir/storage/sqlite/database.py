@@ -11,7 +11,7 @@ import threading
 import uuid
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from contextvars import copy_context
 from functools import partial
 from pathlib import Path
@@ -162,6 +162,7 @@ class SqliteEngine:
         self._lock: ProcessLock | None = lock
         refuse_replacement = partial(_refuse_replacement, str(path), path.stat())
         self._emptying = LogEmptying(path)
+        self._turn = threading.Lock()
         self._writer = Writer(connection, path, open_sql, refuse_replacement)
         self._readers = Readers(path, _READER_THREADS, open_sql, refuse_replacement)
 
@@ -198,6 +199,10 @@ class SqliteEngine:
         asked.add_done_callback(_note_failure)
         await asyncio.wait([asked], timeout=PATIENCE_S)
         return asked.done() and asked.result()
+
+    def turn(self) -> AbstractContextManager[object]:
+        """See `Engine`: there is one writer."""
+        return self._turn
 
     async def check_integrity(self) -> list[str]:
         """The problems of the file, a line each; [] when it is sound. Reads all of it."""
