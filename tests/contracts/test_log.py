@@ -15,6 +15,7 @@ from mnemoir.core.conversations import (
     SessionMetadata,
     Summary,
 )
+from mnemoir.storage.sql.conversations import store
 from mnemoir.storage.sql.conversations.log import SqlLog
 from tests.contracts.logs import MODEL, answered, said, texts
 from tests.contracts.words import MIRA
@@ -131,6 +132,25 @@ def test_messages_beside_the_thread_are_deleted_and_conversations_with_all_they_
     [new] = log.append_messages("s", [said("Anew")])
     assert new > old  # an id is given once
     assert (log.clear_messages("s"), log.get_message_count("s"), log.get_session("s") is None) == (1, 0, False)
+
+
+def test_a_long_conversation_goes_in_pieces_each_of_which_leaves_its_beginning(log, monkeypatch):
+    monkeypatch.setattr(store, "_ROWS_AT_FIRST", 3)
+    told, seen, remove = [f"m{n}" for n in range(10)], list[list[str]](), log._remove
+
+    def remove_and_look(work):
+        result = remove(work)
+        seen.append(texts(log))
+        return result
+
+    monkeypatch.setattr(log, "_remove", remove_and_look)
+    for delete in (log.delete_session, log.clear_messages):
+        seen.clear()
+        log.append_messages("s", [said(one) for one in told])
+        assert delete("s")
+        assert len(seen) > 1
+        assert [told[: len(one)] for one in seen] == seen
+        assert seen[-1] == []
 
 
 def test_old_conversations_are_pruned_but_for_those_to_keep(log, clock):

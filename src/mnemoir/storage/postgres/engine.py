@@ -6,6 +6,7 @@ the other and what one of them decides on stays true until it ends; writes of se
 
 import asyncio
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import copy_context
 from typing import TypeVar
 
@@ -106,11 +107,17 @@ class PostgresEngine(_Joined):
         """The same, blocking."""
         return self._open_pool().answer_now(READ + _sight_of(scope), self._scoped_work(scope, work))
 
-    async def empty_log(self) -> None:
+    async def empty_log(self) -> bool:
         """Nothing: deleted rows go with PostgreSQL's own VACUUM and its log with its checkpoints."""
+        return True
 
-    def empty_log_now(self) -> None:
+    def empty_log_now(self) -> bool:
         """Nothing, either."""
+        return True
+
+    def turn(self) -> AbstractContextManager[object]:
+        """Nothing: writes of several users run side by side."""
+        return nullcontext()
 
     async def check_integrity(self) -> list[str]:
         """[]: what PostgreSQL stores, its own programs check."""

@@ -10,6 +10,7 @@ conversations.
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -92,8 +93,8 @@ class Engine(Protocol):
     async def read(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:
         """The result of `work` over one snapshot."""
 
-    async def empty_log(self) -> None:
-        """Remove the bytes of deleted content from all files."""
+    async def empty_log(self) -> bool:
+        """Remove the bytes of deleted content from all files; False when that is done behind who reads for long."""
 
     def write_now(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:
         """The same as `write`, blocking."""
@@ -101,8 +102,14 @@ class Engine(Protocol):
     def read_now(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:
         """The same as `read`, blocking."""
 
-    def empty_log_now(self) -> None:
+    def empty_log_now(self) -> bool:
         """The same as `empty_log`, blocking."""
+
+    def turn(self) -> AbstractContextManager[object]:
+        """A context that one thread is in at a time where all writes are one after the other.
+
+        In it much is written in pieces, so that others wait for one of them and not for those of several threads.
+        """
 
 
 class FileEngine(Protocol):
@@ -143,6 +150,9 @@ class ScopedEngine(FileEngine, Protocol):
 
     def count(self, sql: Sql, added: LogAmounts) -> None:
         """Add to what is counted of the scope. `sql` is within it."""
+
+    def turn(self) -> AbstractContextManager[object]:
+        """That of the database."""
 
     def epoch(self) -> str:
         """What differs between a database and its replacement."""

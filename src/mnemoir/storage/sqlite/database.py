@@ -11,7 +11,7 @@ import threading
 import uuid
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from contextvars import copy_context
 from functools import partial
 from pathlib import Path
@@ -35,6 +35,7 @@ from mnemoir.storage.sqlite.data_file import (
     refuse_other_schemas,
 )
 from mnemoir.storage.sqlite.directory_identity import DirectoryIdentity
+from mnemoir.storage.sqlite.log_emptying import PATIENCE_S, LogEmptying
 from mnemoir.storage.sqlite.membership import belonging_in
 from mnemoir.storage.sqlite.transactions import (
     OpenSql,
@@ -160,6 +161,8 @@ class SqliteEngine:
         self._connection = connection
         self._lock: ProcessLock | None = lock
         refuse_replacement = partial(_refuse_replacement, str(path), path.stat())
+        self._emptying = LogEmptying(path)
+        self._turn = threading.Lock()
         self._writer = Writer(connection, path, open_sql, refuse_replacement)
         self._readers = Readers(path, _READER_THREADS, open_sql, refuse_replacement)
 
@@ -187,12 +190,19 @@ class SqliteEngine:
         """The same, blocking."""
         return self._readers.run_now(_within_scope(scope, work))
 
-    async def empty_log(self) -> None:
+    async def empty_log(self) -> bool:
         """Write the log back and truncate it: deleted content is then nowhere on disk.
 
-        While a read is running, a rest may stay until the next call.
+        While somebody reads for seconds it stays, and is emptied behind them; it is False then.
         """
-        await asyncio.to_thread(self.empty_log_now)
+        asked = asyncio.wrap_future(self._emptying.ask())
+        asked.add_done_callback(_note_failure)
+        await asyncio.wait([asked], timeout=PATIENCE_S)
+        return asked.done() and asked.result()
+
+    def turn(self) -> AbstractContextManager[object]:
+        """See `Engine`: there is one writer."""
+        return self._turn
 
     async def check_integrity(self) -> list[str]:
         """The problems of the file, a line each; [] when it is sound. Reads all of it."""
@@ -202,17 +212,15 @@ class SqliteEngine:
         """Finish queued work, write the log back and release the process lock. May be called again."""
         await asyncio.to_thread(self._close)
 
-    def empty_log_now(self) -> None:
+    def empty_log_now(self) -> bool:
         """The same, blocking."""
-        with storage_errors(self.path):
-            connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE)
-            try:
-                connection.set_busy_timeout(BUSY_MS)
-                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            finally:
-                connection.close()
+        try:
+            return self._emptying.ask().result(PATIENCE_S)
+        except TimeoutError:
+            return False
 
     def _close(self) -> None:
+        self._emptying.stop()
         self._readers.stop()
         self._writer.stop()
         lock, self._lock = self._lock, None
@@ -246,6 +254,12 @@ def _refuse_replacement(path: str, opened: os.stat_result) -> None:
 
 def _within_scope(scope: Scope | None, work: Callable[[Sql], T]) -> Callable[[Sql], T]:
     return work if scope is None else lambda sql: work(of_scope(sql, scope))
+
+
+def _note_failure(asked: asyncio.Future[bool]) -> None:
+    """Take note of a failure that nobody waits for any more."""
+    if not asked.cancelled():
+        asked.exception()
 
 
 def _in_context(work: Callable[[Sql], T]) -> Callable[[Sql], T]:

@@ -15,7 +15,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -167,6 +167,10 @@ class SharedFile:
 
     def count(self, sql: Sql, added: LogAmounts) -> None:
         """Nothing: the rows of a file are few enough to be counted."""
+
+    def turn(self) -> AbstractContextManager[object]:
+        """Nothing: who waits for the file waits for each of its writers."""
+        return nullcontext()
 
     def epoch(self) -> str:
         """The identity of the file, another one after a replacement; "" without a file. Raises OSError."""

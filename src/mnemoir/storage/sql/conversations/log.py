@@ -5,6 +5,7 @@ that it leaves behind.
 """
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from typing import TypeVar
 
@@ -69,6 +70,10 @@ class ScopeRows:
         """Add to the counters of the user's scope."""
         if added != LogAmounts():
             sql.run(_SCOPES["count_log"], **asdict(added))
+
+    def turn(self) -> AbstractContextManager[object]:
+        """That of the database."""
+        return self._database.turn()
 
     def amounts(self) -> LogAmounts:
         """What these counters say."""

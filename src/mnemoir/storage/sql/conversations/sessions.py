@@ -86,9 +86,10 @@ class SessionTables(Store):
 
     def delete_session(self, session_id: str) -> bool:
         """Delete a session with its messages, its summary and the notes of its vectors; False when it is unknown."""
-        was_there = self._remove(lambda sql, added: _delete(sql, added, storable(session_id)))
+        session = storable(session_id)
+        removed = self._remove_in_pieces(lambda sql, added, most: _delete(sql, added, session, most))
         self._file.empty_log()
-        return was_there
+        return removed.conversations < 0
 
     def old_sessions(self, days: int) -> list[str]:
         """The ids of the sessions that `prune_old_sessions` would delete now, oldest activity first."""
@@ -100,12 +101,11 @@ class SessionTables(Store):
 
         0 days means all sessions last used before this instant. Raises ValueError for a negative number.
         """
-        cutoff, pruned = self._cutoff(days), 0
-        while batch := self._remove(lambda sql, added: _prune_some(sql, added, cutoff)):
-            pruned += batch
-        if pruned:
+        cutoff = self._cutoff(days)
+        removed = self._remove_in_pieces(lambda sql, added, most: _prune(sql, added, cutoff, most))
+        if removed.conversations:
             self._file.empty_log()
-        return pruned
+        return -removed.conversations
 
     def save_message(self, message: MessageRecord) -> int:
         """Save a message; its id. An unknown session is created; a known one is marked as used now."""
@@ -153,16 +153,15 @@ class SessionTables(Store):
     def clear_messages(self, session_id: str) -> int:
         """Delete the messages of all branches and the summary, but not the session; the number of messages."""
 
-        def drop_messages(sql: Sql, added: LogAmounts) -> int:
-            session = storable(session_id)
-            deleted = _drop_messages(sql, added, session)
-            sql.run(_SESSIONS["drop_summary"], session=session)
-            sql.run(_SESSIONS["drop_mark"], session=session)
-            return deleted
+        session = storable(session_id)
 
-        deleted = self._remove(drop_messages)
+        def drop_messages(sql: Sql, added: LogAmounts, most: int) -> bool:
+            sql.run(_SESSIONS["drop_mark"], session=session)
+            return _drop_messages(sql, added, session, most) < most
+
+        removed = self._remove_in_pieces(drop_messages)
         self._file.empty_log()
-        return deleted
+        return -removed.messages
 
     def _cutoff(self, days: int) -> str:
         if days < 0:
@@ -174,33 +173,37 @@ class SessionTables(Store):
         return time_text(now - min(timedelta(days=days), now - earliest))
 
 
-def _drop_messages(sql: Sql, added: LogAmounts, session_id: str) -> int:
-    sql.run(_SESSIONS["note_removals"], session=session_id)
-    sizes = sql.rows(_SESSIONS["drop_messages"], session=session_id)
-    count_removed(added, sizes)
-    return len(sizes)
+def _drop_messages(sql: Sql, added: LogAmounts, session_id: str, most: int) -> int:
+    """Delete the newest messages, at most so many, and the summary; how many."""
+    sql.run(_SESSIONS["drop_summary"], session=session_id)
+    ids = [row[0] for row in sql.rows(_SESSIONS["newest_messages"], session=session_id, limit=most)]
+    if ids:
+        listed = orjson.dumps(ids).decode()
+        sql.run(_SESSIONS["note_removals"], ids=listed)
+        count_removed(added, sql.rows(_SESSIONS["drop_messages"], ids=listed))
+    return len(ids)
 
 
-def _delete(sql: Sql, added: LogAmounts, session_id: str) -> bool:
-    _drop_messages(sql, added, session_id)
-    was_there = sql.run(_SESSIONS["drop_session"], session=session_id) > 0
-    added.conversations -= was_there
+def _delete(sql: Sql, added: LogAmounts, session_id: str, most: int) -> bool:
+    """Delete some messages of a session, and when these were the last ones itself; False when there may be more."""
+    if _drop_messages(sql, added, session_id, most) == most:
+        return False
+    added.conversations -= sql.run(_SESSIONS["drop_session"], session=session_id)
     left = sql.value(_SESSIONS["left_of_session"], session=session_id)
     if left:
         raise StorageUnavailable(
             f"{left} messages of the session {session_id!r:.80} could not be deleted. Try again."
         )
-    return was_there
+    return True
 
 
-def _prune_some(sql: Sql, added: LogAmounts, cutoff: str) -> int:
-    pruned = 0
+def _prune(sql: Sql, added: LogAmounts, cutoff: str, most: int) -> bool:
+    """Delete some rows of old sessions; False when there may be more."""
     for session_id in _old(sql, cutoff):
-        _delete(sql, added, session_id)
-        pruned += 1
-        if pruned == _PRUNED_TOGETHER:
-            break
-    return pruned
+        left = most + added.messages + added.conversations
+        if left <= 0 or not _delete(sql, added, session_id, left):
+            return False
+    return True
 
 
 def _old(sql: Sql, cutoff: str) -> Iterator[str]:

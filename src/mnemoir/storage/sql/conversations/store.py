@@ -6,8 +6,10 @@ row's id; only a message without a known role is skipped.
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
+from time import perf_counter
 from typing import Any, TypeVar
 
 import structlog
@@ -34,6 +36,8 @@ Row = tuple[Any, ...]  # as the database gives it
 T = TypeVar("T")
 
 _TOKENS_OF_FILE = 85
+_ROWS_AT_FIRST, _FEWEST_ROWS = 100, 10  # of what is removed in one transaction
+_PIECE_S = 0.02  # for which that may hold up others
 _MOST = 2**62  # databases accept 64-bit numbers; a caller's may be larger
 
 
@@ -210,6 +214,25 @@ class Store:
         """The result of `work` that stores nothing new, and notes what it changes of what is counted."""
         return self._file.write(lambda sql: self._count_work(work, sql))
 
+    def _remove_in_pieces(self, work: Callable[[Sql, LogAmounts, int], bool]) -> LogAmounts:
+        """What `work` changed, in as many transactions as it takes until it says that nothing is left.
+
+        It gets how many rows it may remove, so that no transaction holds up others for long.
+        """
+        total, most, is_done = LogAmounts(), _ROWS_AT_FIRST, False
+
+        def remove_some(sql: Sql, added: LogAmounts) -> tuple[bool, LogAmounts, float]:
+            began = perf_counter()
+            return work(sql, added, most), added, perf_counter() - began
+
+        while not is_done:
+            with self._file.turn():
+                is_done, added, took_s = self._remove(remove_some)
+            total.conversations += added.conversations
+            total.messages += added.messages
+            most = max(_FEWEST_ROWS, min(2 * most, int(most * _PIECE_S / max(took_s, 1e-6))))
+        return total
+
     def _count_work(self, work: Callable[[Sql, LogAmounts], T], sql: Sql) -> T:
         added = LogAmounts()
         result = work(sql, added)
@@ -241,6 +264,10 @@ class Transaction:
     def count(self, sql: Sql, added: LogAmounts) -> None:
         """Add to what is counted of the file's scope."""
         self.file.count(sql, added)
+
+    def turn(self) -> AbstractContextManager[object]:
+        """Nothing: the transaction is one piece."""
+        return nullcontext()
 
     def epoch(self) -> str:
         """That of the file."""

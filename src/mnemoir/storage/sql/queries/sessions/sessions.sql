@@ -1,5 +1,6 @@
 -- text: cutoff, id, metadata, now, same, session, system_prompt, updated_at
 -- integer: limit, offset
+-- integers: ids
 
 -- part: session
 {bytes sessions.id} AS session, {bytes sessions.created_at} AS at, {bytes sessions.updated_at} AS used_at,
@@ -64,15 +65,18 @@ SELECT id AS session, updated_at, {cell sessions.metadata} FROM sessions
 -- Its summary goes with it.
 DELETE FROM sessions WHERE scope_id = :scope_id AND id = :session;
 
+-- name: newest_messages
+-- The newest messages of all branches of a session, by idx_messages_session.
+SELECT id FROM messages {by idx_messages_session} WHERE {in_session} ORDER BY id DESC LIMIT :limit;
+
 -- name: note_removals
--- Record the vectors of a session's messages for removal, before these are deleted.
+-- Record the vectors of messages (JSON) for removal, before these are deleted; by the primary key.
 UPDATE embedding_state SET status = 'removed'
- WHERE scope_id = :scope_id AND status <> 'removed'
-   AND message_id IN (SELECT id FROM messages WHERE {in_session});
+ WHERE scope_id = :scope_id AND message_id {in ids} AND status <> 'removed';
 
 -- name: drop_messages
--- Delete messages; how many bytes each had.
-DELETE FROM messages WHERE {in_session} RETURNING {size};
+-- Delete messages (JSON); how many bytes each had. By the primary key.
+DELETE FROM messages WHERE {unindexed scope_id} = :scope_id AND id {in ids} RETURNING {size};
 
 -- name: drop_summary
 -- Nothing was said any more.

@@ -1,0 +1,95 @@
+"""Emptying of a file's write-ahead log, after which deleted content is nowhere on disk, without holding writers up.
+
+A reader keeps pages in the log, and who waits for it keeps all writers waiting. So one thread tries for a moment at a
+time, again and again until the log is empty.
+"""
+
+import threading
+from concurrent.futures import Future
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+
+from mnemoir.storage.sqlite.transactions import storage_errors
+
+PATIENCE_S = 2.0  # of those who ask
+_BUSY_MS = 50  # for which a try may keep writers waiting
+_AGAIN_S = 0.5
+
+
+class LogEmptying:
+    """For use by any thread. The thread ends when nothing is left to do."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._entry = threading.Lock()
+        self._asked: list[Future[bool]] = []
+        self._thread: threading.Thread | None = None
+        self._stop = threading.Event()
+
+    @property
+    def is_pending(self) -> bool:
+        """True while deleted content may be left in the log."""
+        return bool(self._asked)
+
+    def ask(self) -> Future[bool]:
+        """What is True once all that is in the log now is out of it; StorageUnavailable when the disk fails.
+
+        It is False when the file is closed before that.
+        """
+        future: Future[bool] = Future()
+        with self._entry:
+            self._asked.append(future)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="sqlite-log", daemon=True)
+                self._thread.start()
+        return future
+
+    def stop(self) -> None:
+        """Try no more: the last connection that is closed empties the log. Blocks; may be called again."""
+        self._stop.set()
+        with self._entry:
+            thread = self._thread
+        if thread is not None:
+            thread.join()
+
+    def _run(self) -> None:
+        while True:
+            with self._entry:
+                goal = [*self._asked]
+                if self._stop.is_set():
+                    for future in goal:
+                        future.set_result(False)
+                    self._asked.clear()
+                if not self._asked:
+                    self._thread = None
+                    return
+            self._try(goal)
+            if goal[0].done():
+                with self._entry:
+                    del self._asked[: len(goal)]
+            else:
+                self._stop.wait(_AGAIN_S)
+
+    def _try(self, goal: list[Future[bool]]) -> None:
+        """Settle those who asked, unless a reader is in the way."""
+        try:
+            with storage_errors(self._path):
+                is_empty = _is_emptied(self._path)
+        except Exception as exc:  # noqa: BLE001  # raised again where it was asked for
+            for future in goal:
+                future.set_exception(exc)
+            return
+        if is_empty:
+            for future in goal:
+                future.set_result(True)
+
+
+def _is_emptied(path: Path) -> bool:
+    """Empty the log unless somebody reads from it; whether it is empty."""
+    with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
+        connection.set_busy_timeout(_BUSY_MS)
+        connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()  # most of the work, beside writers
+        ((is_held, *_),) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        return not is_held
