@@ -65,25 +65,23 @@ class LogEmptying:
                 if not self._asked:
                     self._thread = None
                     return
-            self._try(goal)
-            if goal[0].done():
-                with self._entry:
-                    del self._asked[: len(goal)]
+            try:
+                with storage_errors(self._path):
+                    is_empty = _is_emptied(self._path)
+            except Exception as exc:  # noqa: BLE001  # raised again where it was asked for
+                for future in self._take(goal):
+                    future.set_exception(exc)
             else:
-                self._stop.wait(_AGAIN_S)
+                for future in self._take(goal) if is_empty else ():
+                    future.set_result(True)
+                if not is_empty:
+                    self._stop.wait(_AGAIN_S)
 
-    def _try(self, goal: list[Future[bool]]) -> None:
-        """Settle those who asked, unless a reader is in the way."""
-        try:
-            with storage_errors(self._path):
-                is_empty = _is_emptied(self._path)
-        except Exception as exc:  # noqa: BLE001  # raised again where it was asked for
-            for future in goal:
-                future.set_exception(exc)
-            return
-        if is_empty:
-            for future in goal:
-                future.set_result(True)
+    def _take(self, goal: list[Future[bool]]) -> list[Future[bool]]:
+        """Those who asked, for whom nothing is pending any more."""
+        with self._entry:
+            del self._asked[: len(goal)]
+        return goal
 
 
 def _is_emptied(path: Path) -> bool:
