@@ -2,9 +2,21 @@
 
 import pytest
 
-from mnemoir.core.messages import ChatRequest, ImagePart, Message, ModelRequest, TextPart, ToolCall, text_message
+from mnemoir.core.messages import (
+    ChatRequest,
+    ImagePart,
+    Message,
+    ModelRequest,
+    PlainMessages,
+    TextPart,
+    ToolCall,
+    text_message,
+)
+from mnemoir.wire.openai_messages import write_messages
 from mnemoir.workflows.config.user import UserSettings
 from mnemoir.workflows.conversation import as_sent_back, asked_speaker, conversation_of
+from mnemoir.workflows.prompting.assembly import chat_messages
+from mnemoir.workflows.prompting.history import fit
 from tests.workflows.workflow_kit import chat
 
 PICTURE = ImagePart(url="data:image/png;base64,AAAA")
@@ -117,3 +129,35 @@ def test_a_short_last_message_with_a_colon_asks_for_a_speaker(last, speaker):
 
 def test_a_blank_message_at_the_end_does_not_hide_the_requested_speaker():
     assert asked_speaker(chat(USER, text_message("system", "Bob:"), text_message("assistant", ""))) == "Bob:"
+
+
+def body(role, text):
+    return {"role": role, "content": text}
+
+
+BODIES = {
+    "texts": [body("system", "S"), body("user", "U1"), body("assistant", "A1"), body("user", "U2")],
+    "a tag": [body("user", "[DiscussionId]tea[/DiscussionId]U1"), body("assistant", "A1")],
+    "a blank": [body("user", "U1"), body("assistant", " \n"), body("user", "U2")],
+    "a developer": [body("developer", "D"), body("user", "U1")],
+    "a tool": [body("user", "U1"), body("tool", "T"), body("assistant", "A1")],
+}
+
+
+@pytest.mark.parametrize("settings", [{}, NAMES, MISSING], ids=["plain", "names", "missing"])
+@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.parametrize("system", ["", "Be kind."])
+@pytest.mark.parametrize("count", [0, 1, 2, 9])
+def test_texts_alone_are_read_and_sent_like_any_other_messages(name, settings, system, count):
+    plain = PlainMessages(BODIES[name])
+    told, values = [
+        conversation_of(
+            ChatRequest(request=ModelRequest(messages=messages), stream=False), UserSettings.model_validate(settings)
+        )
+        for messages in (plain, tuple(plain))
+    ]
+    assert told == values
+    assert (told[0] is plain) == (name in ("texts", "a tool") and settings is not NAMES)
+    sent, made = (fit(chat_messages(system, None, messages, count), 9999)[0] for messages in (told[0], values[0]))
+    assert sent == made
+    assert write_messages(sent) == write_messages(made)

@@ -50,6 +50,11 @@ def is_allowed(id: str) -> bool:
     return bool(id.strip()) and id not in (".", "..") and not _FORBIDDEN.search(id)
 
 
+def may_hold_tags(text: str) -> bool:
+    """Whether a text may have discussion tags; False for nearly all."""
+    return _OPEN in text
+
+
 def without_tags(message: Message) -> Message:
     """The message without its discussion tags, other text untouched; the same object when it has no tag."""
     parts = [_without_tags(part) for part in message.parts]

@@ -131,6 +131,10 @@ class PlainMessages(Sequence[Message]):
             made = self._made[id(body)] = Message(role=body["role"], parts=(TextPart(text=body["content"]),))
         return made
 
+    def behind(self, role: Role, text: str) -> "PlainMessages":
+        """The messages behind another one, whose text is not empty."""
+        return PlainMessages([{"role": role, "content": text}, *self.bodies])
+
     def __len__(self) -> int:
         return len(self.bodies)
 
@@ -178,6 +182,11 @@ def is_all_text(message: Message) -> bool:
     if len(message.parts) == 1:  # the case of nearly every message of a history
         return message.parts[0].__class__ is TextPart and message.parts[0].extra is None
     return all(part.__class__ is TextPart and part.extra is None for part in message.parts)
+
+
+def are_all_text(messages: Sequence[Message]) -> bool:
+    """True when `is_all_text` holds for each."""
+    return isinstance(messages, PlainMessages) or all(map(is_all_text, messages))
 
 
 def text_message(role: Role, text: str) -> Message:

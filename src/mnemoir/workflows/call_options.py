@@ -14,7 +14,7 @@ from typing import Any
 import structlog
 
 from mnemoir.core.errors import NotSupported
-from mnemoir.core.messages import ImagePart, Message, ModelRequest, OpaquePart, is_all_text
+from mnemoir.core.messages import ImagePart, Message, ModelRequest, OpaquePart, are_all_text
 from mnemoir.ports.llm import ModelServerKind
 from mnemoir.wire.forwarding import Forwarding, given_names, lost_of_messages, request_for_provider, without_extra
 from mnemoir.workflows.node import ModelProperties
@@ -101,7 +101,7 @@ def overridden(part: ModelRequest, options: Mapping[str, Any]) -> Iterator[str]:
 
 def as_responder(messages: Sequence[Message], *, forwards: bool) -> Sequence[Message]:
     """The messages of the answering node. Raises NotSupported for parts that need a forwarding endpoint."""
-    if forwards or all(map(is_all_text, messages)):
+    if forwards or are_all_text(messages):
         return messages
     found = next((part for message in messages for part in message.parts if isinstance(part, OpaquePart)), None)
     if found is not None:
@@ -115,7 +115,7 @@ def as_responder(messages: Sequence[Message], *, forwards: bool) -> Sequence[Mes
 
 def as_inner(messages: Sequence[Message]) -> Sequence[Message]:
     """The messages without the parts and members that Mnemoir does not read."""
-    if all(map(is_all_text, messages)):
+    if are_all_text(messages):
         return messages
     return [without_extra(_without_opaque(message)) for message in messages]
 
@@ -134,7 +134,7 @@ def lost_of(
     """
     if (
         not properties.accepts_images
-        and not all(map(is_all_text, asked))
+        and not are_all_text(asked)
         and any(isinstance(part, ImagePart) for message in asked for part in message.parts)
     ):
         yield "messages.content.image_url"

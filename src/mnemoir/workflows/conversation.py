@@ -14,9 +14,9 @@ from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from mnemoir.core.discussion_id import discussion_of, is_allowed, without_tags
+from mnemoir.core.discussion_id import discussion_of, is_allowed, may_hold_tags, without_tags
 from mnemoir.core.discussions import Discussion
-from mnemoir.core.messages import ChatRequest, ImagePart, Message, Part, TextPart, text_message
+from mnemoir.core.messages import ChatRequest, ImagePart, Message, Part, PlainMessages, TextPart, text_message
 from mnemoir.core.text import hashes
 from mnemoir.ports.node_services import Timestamps
 from mnemoir.workflows.config.user import UserSettings
@@ -175,7 +175,7 @@ def _wall_clock(now: datetime) -> datetime:
 
 def conversation_of(
     chat: ChatRequest, settings: UserSettings, session: str | None = None
-) -> tuple[list[Message], str | None]:
+) -> tuple[Sequence[Message], str | None]:
     """The messages, with role names if the user's settings add them, and the id of their discussion.
 
     A prompt without markers is one user message, behind the system message of its request, if there is one. Tags of
@@ -183,14 +183,28 @@ def conversation_of(
     it and the one before. Without a tag the id is `session`, the client's id of the conversation. With an empty tag,
     or one that names a path, the conversation belongs to no discussion.
     """
+    own = session if session is not None and is_allowed(session) else None
+    if not settings.adds_role_names and _is_read_as_sent(chat):
+        return chat.request.messages, own
     messages = _messages(chat)
     tagged = discussion_of(messages)
     if not chat.is_completion:
         messages = _with_role_names(messages, settings)
     cleaned = [without_tags(message) for message in messages]
     is_tagged = any(new is not old for new, old in zip(cleaned, messages, strict=True))
-    own = session if session is not None and is_allowed(session) else None
     return _without_blanks(cleaned), tagged if is_tagged else own
+
+
+def _is_read_as_sent(chat: ChatRequest) -> bool:
+    """True for texts without tags of which none is blank, as nearly all are."""
+    sent = chat.request.messages
+    if not isinstance(sent, PlainMessages) or chat.unmarked_prompt is not None:
+        return False
+    for body in sent.bodies:  # a history may have hundreds
+        text = body["content"]
+        if body["role"] == "developer" or text.isspace() or may_hold_tags(text):
+            return False
+    return True
 
 
 def blank_question(chat: ChatRequest) -> Message | None:

@@ -7,7 +7,7 @@ import orjson
 
 from mnemoir.conversations.log.message_rows import to_model
 from mnemoir.core.conversations import Message as Remembered
-from mnemoir.core.messages import Message, ModelRequest, Part, TextPart, text_message
+from mnemoir.core.messages import Message, ModelRequest, Part, TextPart, roles_of, text_message
 from mnemoir.core.text import estimate_prompt_tokens
 from mnemoir.workflows.config.endpoint import EndpointDefinition, PromptTemplate
 from mnemoir.workflows.conversation import blank_question
@@ -28,7 +28,7 @@ from mnemoir.workflows.step import Step
 
 async def prompt_messages(
     step: Step, question: Question, target: Target, *, most_tokens: int, tools: ModelRequest
-) -> list[Message]:
+) -> Sequence[Message]:
     """The prompt, cut to fit the endpoint's context beside an answer of `most_tokens` tokens."""
     if question.history is None:
         return _messages(step, question, target, most_tokens)
@@ -51,7 +51,7 @@ async def _with_turns(
 
 async def _with_text(
     step: Step, question: Question, history: History, target: Target, most_tokens: int, tools: ModelRequest
-) -> list[Message]:
+) -> Sequence[Message]:
     """The prompt with the history at its marks in the node's texts, else in front of the prompt."""
     beside = _messages(step, _question_with_history(question, ""), target, most_tokens)
     text = history.as_text(await _turns(history, beside, target, most_tokens, tools))
@@ -88,7 +88,7 @@ def _question_with_history(question: Question, history: str) -> Question:
     return replace(question, system=with_history(system, history), prompt=prompt)
 
 
-def _messages(step: Step, question: Question, target: Target, most_tokens: int) -> list[Message]:
+def _messages(step: Step, question: Question, target: Target, most_tokens: int) -> Sequence[Message]:
     last = _last(step, question)
     if target.template is None:
         sent = without_images(
@@ -113,8 +113,9 @@ def _messages(step: Step, question: Question, target: Target, most_tokens: int) 
 
 def _beside_system(question: Question) -> Sequence[Message]:
     """The conversation; without messages where it has only instructions, and the node's own text tells them."""
-    has_only_instructions = all(message.role in SYSTEM_ROLES for message in question.messages)
-    return () if question.tells_instructions and has_only_instructions else question.messages
+    if question.tells_instructions and SYSTEM_ROLES.issuperset(roles_of(question.messages)):
+        return ()
+    return question.messages
 
 
 def _last(step: Step, question: Question) -> int:
@@ -126,10 +127,10 @@ def _last(step: Step, question: Question) -> int:
 
 def _fitting_messages(
     step: Step, messages: Sequence[Message], endpoint: EndpointDefinition, most_tokens: int, beside: str = ""
-) -> list[Message]:
+) -> Sequence[Message]:
     """The messages cut to the endpoint's context, with a note in the trace on the number left out."""
     if not endpoint.context_tokens:
-        return list(messages)
+        return messages
     room = max(endpoint.context_tokens - most_tokens, endpoint.context_tokens // 2)
     fitting, dropped = fit(messages, room - (estimate_prompt_tokens(beside) if beside else 0))
     if dropped:

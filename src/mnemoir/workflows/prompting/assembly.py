@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
-from mnemoir.core.messages import ImagePart, Message, Role, TextPart, text_message
+from mnemoir.core.messages import ImagePart, Message, PlainMessages, Role, TextPart, roles_of, text_message
 from mnemoir.workflows.config.endpoint import EndpointDefinition, PromptTemplate
 from mnemoir.workflows.prompting.history import last_for_text, window_for_chat
 
@@ -64,6 +64,11 @@ class Injections:
     completion: str = ""
     ensures_assistant: bool = False
 
+    @property
+    def have_texts(self) -> bool:
+        """True when any text is injected."""
+        return bool(self.system or self.prompt or self.completion)
+
 
 def injections_of(endpoint: EndpointDefinition) -> Injections:
     """The texts of the endpoint with their flags set."""
@@ -75,8 +80,10 @@ def injections_of(endpoint: EndpointDefinition) -> Injections:
     )
 
 
-def inject(messages: Sequence[Message], injections: Injections) -> list[Message]:
+def inject(messages: Sequence[Message], injections: Injections) -> Sequence[Message]:
     """The messages with the texts injected, and without an empty assistant message at their end."""
+    if isinstance(messages, PlainMessages) and not injections.have_texts:
+        return messages
     result = list(messages)
     if injections.system:
         _add_to_system(result, injections.system)
@@ -182,7 +189,7 @@ def chat_messages(
     last_messages: int,
     *,
     blank_question: Callable[[], Message | None] = lambda: None,
-) -> list[Message]:
+) -> Sequence[Message]:
     """The messages of a chat prompt, without the texts that an endpoint injects.
 
     A `prompt` of None sends the last messages of the conversation; an empty one is an empty message of the user.
@@ -192,8 +199,10 @@ def chat_messages(
     if prompt is not None:
         return [*sent, text_message("user", prompt)]
     window = window_for_chat(conversation, last_messages)
-    if not any(message.role in ("user", "assistant") for message in window) and (blank := blank_question()):
+    if not {"user", "assistant"}.intersection(roles_of(window)) and (blank := blank_question()):
         window = [*window, blank]
+    if isinstance(window, PlainMessages):
+        return window.behind("system", system) if system else window
     return [*sent, *(_with_system_role(message) for message in _with_blank_answers(window))]
 
 

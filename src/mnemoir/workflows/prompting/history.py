@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from mnemoir.conversations.turns.token_buffer import HISTORY_MARKER, QUERY_MARKER
 from mnemoir.conversations.windows import fitting
 from mnemoir.conversations.windows.counters import AdditiveCounter
-from mnemoir.core.messages import Message
+from mnemoir.core.messages import Message, PlainMessages, role_at, roles_of, texts_of
 from mnemoir.core.text import estimate_prompt_tokens
 
 # `developer` is the role of system messages in newer versions of OpenAI's protocol
@@ -51,21 +51,25 @@ def window_for_chat(conversation: Sequence[Message], count: int) -> Sequence[Mes
     cut = len(conversation) - len(window)
     if window and cut > _first_after_system(conversation):
         window = without_orphans(conversation[_with_newest_calls(conversation, cut) :])
-    if any(message.role == "user" for message in window):
+    if "user" in roles_of(window):
         return window
     asked = [message for message in conversation if message.role == "user"][-1:]
     place = _leading_system(window)
     return [*window[:place], *asked, *window[place:]]
 
 
-def without_orphans(messages: Sequence[Message]) -> list[Message]:
+def without_orphans(messages: Sequence[Message]) -> Sequence[Message]:
     """The messages without tool results at their beginning, whose calls are missing.
 
     System messages before and between those results stay.
     """
-    for index, message in enumerate(messages):
-        if message.role != "tool" and message.role not in SYSTEM_ROLES:
-            return [*(one for one in messages[:index] if one.role != "tool"), *messages[index:]]
+    for index, role in enumerate(roles_of(messages)):
+        if role != "tool" and role not in SYSTEM_ROLES:
+            return (
+                messages
+                if not index
+                else [*(one for one in messages[:index] if one.role != "tool"), *messages[index:]]
+            )
     return [message for message in messages if message.role != "tool"]
 
 
@@ -85,7 +89,7 @@ def last_for_text(conversation: Sequence[Message], count: int) -> Sequence[Messa
 
 def _with_newest_calls(conversation: Sequence[Message], start: int) -> int:
     """`start`, or the index of the message with the tool calls, if all messages from `start` on are its results."""
-    if any(message.role != "tool" for message in conversation[start:]):
+    if any(role != "tool" for role in roles_of(conversation[start:])):
         return start
     calling = start
     while calling > 0 and conversation[calling].role == "tool":
@@ -101,8 +105,10 @@ def _first_after_system(conversation: Sequence[Message]) -> int:
 
 def _leading_system(messages: Sequence[Message]) -> int:
     """The number of system messages before all others."""
-    places = (index for index, message in enumerate(messages) if message.role not in SYSTEM_ROLES)
-    return next(places, len(messages))
+    for index in range(len(messages)):
+        if role_at(messages, index) not in SYSTEM_ROLES:
+            return index
+    return len(messages)
 
 
 def with_hidden_marks(text: str) -> str:
@@ -127,14 +133,14 @@ def places_history(text: str) -> bool:
 
 def fit(
     messages: Sequence[Message], budget_tokens: int, *, estimate: Estimate = estimate_prompt_tokens
-) -> tuple[list[Message], int]:
+) -> tuple[Sequence[Message], int]:
     """The messages that fit, in their order, and the number dropped.
 
     Counts from the newest and stops at the first that does not fit, so older messages cost no time. The messages that
     always stay may exceed the budget alone. A tool result is dropped with its call. Pictures do not count.
     """
-    if sum(TOKENS_AROUND_MESSAGE + _characters(message) for message in messages) <= budget_tokens:
-        return list(messages), 0  # no estimate exceeds one token per character
+    if TOKENS_AROUND_MESSAGE * len(messages) + _all_characters(messages) <= budget_tokens:
+        return messages, 0  # no estimate exceeds one token per character
     most_characters = _MOST_CHARACTERS_PER_TOKEN * max(budget_tokens, 0)
 
     def cost(message: Message) -> int:
@@ -152,6 +158,10 @@ def _indexes_to_keep(messages: Sequence[Message]) -> set[int]:
     kept = {index for index, message in enumerate(messages) if message.role in _SYSTEM_ROLES}
     users = [index for index, message in enumerate(messages) if message.role == "user"]
     return kept | set(users[-1:] or range(len(messages))[-1:])
+
+
+def _all_characters(messages: Sequence[Message]) -> int:
+    return sum(map(len, texts_of(messages)) if isinstance(messages, PlainMessages) else map(_characters, messages))
 
 
 def _characters(message: Message) -> int:

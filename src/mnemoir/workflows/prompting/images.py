@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from mnemoir.core import first_use
 from mnemoir.core.errors import InvalidRequest, TooLarge
-from mnemoir.core.messages import ImagePart, Message
+from mnemoir.core.messages import ImagePart, Message, PlainMessages
 
 if TYPE_CHECKING:
     import imagesize  # type: ignore[import-untyped]  # it ships no types
@@ -40,16 +40,16 @@ def images_of(messages: Sequence[Message], most: int = 0) -> list[ImagePart]:
     return found[: max(most, 0) or None][::-1]
 
 
-def without_images(messages: Sequence[Message]) -> list[Message]:
+def without_images(messages: Sequence[Message]) -> Sequence[Message]:
     """The same messages without their pictures."""
-    return [_without(message) for message in messages]
+    return messages if isinstance(messages, PlainMessages) else [_without(message) for message in messages]
 
 
-def with_images(messages: Sequence[Message], images: Sequence[ImagePart]) -> list[Message]:
+def with_images(messages: Sequence[Message], images: Sequence[ImagePart]) -> Sequence[Message]:
     """The messages with `images` added to the last user message; a new one is added if there is none."""
-    result = list(messages)
     if not images:
-        return result
+        return messages
+    result = list(messages)
     for index in reversed(range(len(result))):
         if result[index].role == "user":
             result[index] = replace(result[index], parts=(*result[index].parts, *images))
