@@ -23,7 +23,9 @@ def to_text(instant: datetime) -> str:
     """The instant as text, like `2026-03-04T09:15:00.000Z`. An instant without a zone is taken as UTC."""
     if instant.tzinfo is not UTC:
         instant = (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).astimezone(UTC)
-    return instant.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+    return (
+        instant.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+    )  # writing its zone takes as long again
 
 
 def to_local_text(instant: datetime) -> str:

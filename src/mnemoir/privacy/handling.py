@@ -16,7 +16,7 @@ from mnemoir.core.messages import Message as ModelMessage
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Project
 from mnemoir.ports.personal_values import PersonalValue, PersonalValues, Place
-from mnemoir.ports.project_settings import PiiAction, ProjectSettingsStore
+from mnemoir.ports.project_settings import PiiAction, ProjectSettings, ProjectSettingsStore
 from mnemoir.privacy.detection import Finding, Rules
 from mnemoir.privacy.placeholders import Change, Placeholders, values_in
 from mnemoir.privacy.policy import NO_POLICY, PersonalDataRefused, Policy, in_force
@@ -60,11 +60,14 @@ class PersonalData:
         self._projects = projects
         self._values = values
         self._options = options
-        self._last: dict[Project, Policy] = {}  # as they were read
+        self._last: dict[Project, tuple[Policy, ProjectSettings]] = {}  # as they were read, with what they are of
 
     async def policy(self, project: Project) -> Policy:
         """The policy of a project."""
         own, default = await self._projects.load(project), self._options.default
+        known, read = self._last.get(project, (None, None))
+        if known is not None and read is own:
+            return known
         policy = Policy(
             facts=own.pii_facts or default.facts,
             messages=own.pii_messages or default.messages,
@@ -72,7 +75,7 @@ class PersonalData:
         )
         if len(self._last) >= _MOST_KNOWN and project not in self._last:
             self._last.clear()
-        self._last[project] = policy
+        self._last[project] = policy, own
         return policy
 
     async def enter(self, scope: Scope) -> Policy:
@@ -117,7 +120,7 @@ class PersonalData:
         try:
             return await self.enter(scope)
         except StorageUnavailable:
-            policy = self._last.get(Project(tenant=scope.tenant, project=scope.project))
+            policy, _ = self._last.get(Project(tenant=scope.tenant, project=scope.project), (None, None))
             if policy is None:
                 raise
             in_force.set(policy)

@@ -185,6 +185,6 @@ class RemoteModel:
         named = replace(request, model=self._endpoint.model) if request.model == "" else request
         with provider_errors(self._endpoint):
             body = dialect.write_request(named, stream=stream)
-        if self._endpoint.stores_by_default and dialect.provider == "openai-chat":
+        if dialect.provider == "openai-chat" and self._endpoint.stores_by_default:
             body.setdefault("store", False)
         return dialect, named, body
