@@ -23,9 +23,8 @@ def to_text(instant: datetime) -> str:
     """The instant as text, like `2026-03-04T09:15:00.000Z`. An instant without a zone is taken as UTC."""
     if instant.tzinfo is not UTC:
         instant = (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).astimezone(UTC)
-    return (
-        instant.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
-    )  # writing its zone takes as long again
+    bare = instant.replace(tzinfo=None)  # with its zone it takes twice as long
+    return bare.isoformat(timespec="milliseconds") + "Z"
 
 
 def to_local_text(instant: datetime) -> str:
