@@ -86,11 +86,19 @@ class SseReader:
         if len(self._rest) + self._size > self._most_bytes:
             self._refuse()
         events: list[bytes | NamedEvent] = []
-        for line in lines:
+        for line in lines:  # with few further calls, since it runs for every piece of a stream
             if not line:
-                self._close_event(events)
+                if len(self._data) == 1 and not self._name:
+                    events.append(self._data.pop())
+                    self._size = 0
+                else:
+                    self._close_event(events)
             elif line.startswith(b"data:"):
-                self._add(line)
+                value = line[6:] if line.startswith(b"data: ") else line[5:]
+                self._data.append(value)
+                self._size += len(value)
+                if self._size > self._most_bytes:
+                    self._refuse()
             elif not line.startswith(b":"):
                 self._field(line, events)
         return events
@@ -116,13 +124,6 @@ class SseReader:
         *lines, rest = data.split(b"\n")
         self._rest = bytearray(rest)
         return lines
-
-    def _add(self, line: bytes) -> None:
-        value = line[6:] if line.startswith(b"data: ") else line[5:]
-        self._data.append(value)
-        self._size += len(value)
-        if self._size > self._most_bytes:
-            self._refuse()
 
     def _field(self, line: bytes, events: list[bytes | NamedEvent]) -> None:
         name, _, value = line.partition(b":")

@@ -294,7 +294,7 @@ class AnswerReader(ABC):
             if self.finished:
                 return
             try:
-                body = orjson.loads(cast(bytes, frame))  # refuses a NamedEvent, so that nobody has to ask before
+                body = orjson.loads(frame)  # type: ignore[arg-type]  # refuses a NamedEvent, so that nobody has to ask
             except orjson.JSONDecodeError:
                 self._odd_frame(frame, events)
                 continue

@@ -278,7 +278,9 @@ class ChunkReader(AnswerReader):
     def _choice(self, choice: dict[str, Any], events: list[ModelEvent]) -> None:
         place = len(events)
         try:
-            within, beside = self._read_content(choice, events), _unread_beside(choice)
+            within, beside = self._read_content(choice, events), None
+            if choice.get("logprobs") is not None or not _OF_PLAIN_CHOICES.issuperset(choice):
+                beside = _unread_beside(choice)
         except RoundedNumber:
             del events[place:]
             raise
