@@ -26,7 +26,7 @@ from mnemoir.ports.run_store import RunSummary
 from mnemoir.storage.sql.engine import Damaged
 
 MOST_BYTES = 8 * 2**20  # of one trace: a run of a thousand nodes must not fill the disk
-_MEMBERS = tuple(RunTrace.__dataclass_fields__)
+_MEMBERS = tuple(name for name in RunTrace.__dataclass_fields__ if name != "question")  # which has a column
 _SHORTENED = 1000  # characters of a prompt or output in a trace that is over it
 
 
@@ -116,7 +116,8 @@ def trace_text(run: RunTrace) -> str:
     """The trace as JSON, of at most MOST_BYTES if shortening prompts and outputs suffices.
 
     The client's messages are mostly also in the first prompt, and are then stored once: in place of such a message
-    `asked` has its index in the prompt.
+    `asked` has its index in the prompt. The question stands in its column alone: its ellipsis would make two bytes of
+    each character of the text on the way to the database.
     """
     run = without_texts(run)
     members = {name: getattr(run, name) for name in _MEMBERS}
@@ -144,15 +145,15 @@ def _with_indexes(asked: Sequence[TracedMessage], prompt: Sequence[TracedMessage
     ]
 
 
-def run_of(text: str, *, status: RunStatus, error: str | None) -> RunTrace:
-    """The run of a trace; status and error come from its row. Raises Damaged, as only damage makes it no JSON."""
+def run_of(text: str, *, status: RunStatus, error: str | None, question: str) -> RunTrace:
+    """The run of a trace, with what its row tells beside it. Raises Damaged, as only damage makes it no JSON."""
     try:
         raw = orjson.loads(text)
     except orjson.JSONDecodeError as exc:
         raise Damaged(f"a stored trace cannot be read: {exc}") from exc
     workflows = [_workflow(workflow) for workflow in raw["workflows"]]
-    known = {**raw, "scope": Scope(**raw["scope"]), "workflows": workflows, "status": status, "error": error}
-    run = RunTrace(**known)
+    beside = {"status": status, "error": error, "question": question}
+    run = RunTrace(**{**raw, "scope": Scope(**raw["scope"]), "workflows": workflows, **beside})
     prompt = _first_prompt(run.nodes())
     run.asked = [prompt[entry] if isinstance(entry, int) else entry for entry in run.asked]
     return run

@@ -107,14 +107,14 @@ class SqlRunStore:
             if not reaches(self._under_way[run_id][1].scope):
                 return None
             run = without_texts(self._under_way[run_id][1])
-            return run_of(trace_text(run), status=run.status, error=run.error)
+            return run_of(trace_text(run), status=run.status, error=run.error, question=run.question)
 
         def run_in_reach(sql: Sql) -> RunTrace | None:
             owner = sql.row(_QUERIES["scope_of_run"], id=_bindable(run_id))
             if owner is None or not reaches(Scope(tenant=owner[0], project=owner[1], user=owner[2])):
                 return None
             row = sql.row(_QUERIES["run"], id=_bindable(run_id))
-            return None if row is None else run_of(row[0], status=row[1], error=row[2])
+            return None if row is None else run_of(row[0], status=row[1], error=row[2], question=row[3])
 
         return await self._read(run_in_reach)
 

@@ -72,7 +72,7 @@ SELECT tenant, project, user_id FROM runs WHERE id = :id;
 
 -- name: run
 -- One run with its trace; at most one row, by the unique key.
-SELECT trace, status, error FROM runs WHERE id = :id;
+SELECT trace, status, error, question FROM runs WHERE id = :id;
 
 -- name: latest_runs
 -- Runs that began before that of an id, which is none for an id that is gone; newest first, by the primary key. What is
