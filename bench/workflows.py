@@ -11,7 +11,7 @@ from pathlib import Path
 import orjson
 import psutil
 
-from bench.chat import PLAIN, ChatServer, measure, print_tables
+from bench.chat import PLAIN, THROUGH_A_NODE, ChatServer, measure, print_tables
 from bench.config_tree import SLOW_USER, USER, write_large_tree, write_tree
 from bench.report import median, ms, table
 from bench.stopwatch import Stopwatch
@@ -126,7 +126,8 @@ def run() -> None:
         with served(home, root, "traced", USER) as traced, served(home, root, "bare", USER, traces=False) as bare:
             passed_through = ChatServer(f"http://127.0.0.1:{passing}", plain.pid)
             servers = {PLAIN: passed_through, "one node": traced, "one node without run traces": bare}
-            print_tables(asyncio.run(measure(servers, direct, USER)), "one node of a config tree")
+            costs = asyncio.run(measure(servers, direct, USER))
+            print_tables(costs, "one node of a config tree", THROUGH_A_NODE)
             rate = asyncio.run(requests_per_second(traced.url))
         with served(home, root, "slow", USER, SLOW_USER) as slow:
             early, late, took_s = asyncio.run(slow_streams(slow.url, slow.pid))
