@@ -63,7 +63,7 @@ LOGS: Mapping[str, OpenLogs] = {
 
 
 def said(text: str, role: str = "user", **more) -> MessageRecord:
-    return MessageRecord(session_id="s", role=role, content=text, **more)
+    return MessageRecord(**{"session_id": "s", "role": role, "content": text} | more)
 
 
 def answered(text: str, **more) -> MessageRecord:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from mnemoir.core.errors import Conflict
 from mnemoir.storage.sealing.key_ring import KeyRing
 from mnemoir.storage.sealing.resealing import reseal_scope, scopes_after
 from mnemoir.storage.sql.adoptions import Adoptions, BegunAdoption
+from mnemoir.storage.sql.conversations.all_logs import AllLogs
 from mnemoir.storage.sql.conversations.log import ScopeRows, SqlLog
 from mnemoir.storage.sql.conversations.store import time_text
 from mnemoir.storage.sql.engine import Engine
@@ -19,7 +21,7 @@ from mnemoir.storage.sql.memory_store import SqlMemoryStore
 from mnemoir.storage.sql.people import People
 from tests.contracts.conftest import staged_backends
 from tests.contracts.logs import LOGS, MODEL, OpenedLogs, answered, everything, filled, said, texts
-from tests.contracts.words import ASKED, MIRA, fact
+from tests.contracts.words import ASKED, MIRA, NOW, fact
 from tests.narrowing import instance, present
 from tests.postgres_server import servers
 from tests.storage.sealing_kit import cells_in
@@ -183,3 +185,27 @@ def test_what_a_user_has_is_counted_with_each_change(logs, of_all, clock):
     clock.move(days=1)
     assert log.prune_old_sessions(0) == 2
     assert counted(logs) == (0, 0, 0)
+
+
+def test_what_all_users_have_is_told_without_a_look_into_each_log(logs, of_all, clock):
+    every, elsewhere = AllLogs(of_all), replace(OMAR, project="other")
+    for scope, sessions in ((MIRA, ("a", "b")), (OMAR, ("a",)), (elsewhere, ("c",))):
+        for session in sessions:
+            logs.of(scope).append_messages(session, [said("Tea?", session_id=session)])
+        clock.move(days=1)
+    logs.of(replace(MIRA, user="gone")).create_session("x", "")
+    assert logs.of(replace(MIRA, user="gone")).delete_session("x")
+
+    def told(work):
+        return [(one.project, one.user) for one in asyncio.run(work)]
+
+    assert told(every.owners()) == [("demo", "mira"), ("demo", "omar"), ("other", "omar")]
+    assert told(every.owners_with("a")) == [("demo", "mira"), ("demo", "omar")]
+    assert told(every.owners_used_before(NOW + timedelta(hours=1))) == [("demo", "mira")]
+    totals = asyncio.run(every.totals())
+    assert (totals.conversations, totals.messages, totals.last_used) == (4, 4, time_text(NOW + timedelta(days=3)))
+    by_user = asyncio.run(every.totals_by_user("default"))
+    assert {user: one.messages for user, one in by_user.items()} == {"mira": 2, "omar": 2}
+    assert asyncio.run(every.messages_by_day(NOW.date() + timedelta(days=1))) == {"2026-01-22": 1, "2026-01-23": 1}
+    asyncio.run(People(of_all).drop(OMAR))
+    assert told(every.owners_with("a")) == [("demo", "mira")]

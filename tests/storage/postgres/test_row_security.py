@@ -36,6 +36,8 @@ OF_ALL = {
 }
 # what looks at the rows of several users, in transactions that say so
 ACROSS_SCOPES = {
+    "all_logs.messages_by_day", "all_logs.owners", "all_logs.owners_used_before", "all_logs.owners_with",
+    "all_logs.totals", "all_logs.totals_by_user",
     "change_log.owner_of_change", "changes.drop_receipts", "conversation_marks.marked",
     "conversation_marks.unmark_all", "erasing.scope_of_nobody", "integrity.misplaced", "lists.bytes_by_user",
     "lists.owners", "memories.added", "memories.any_memory", "memories.counts_of_all", "memories.owner_of",

@@ -36,6 +36,10 @@ WHOLE_TABLE |= {
     "conversation_marks.unmark_all",
     "sealing.any_keyed",
     "sealing.share",
+    "all_logs.owners",
+    "all_logs.owners_used_before",
+    "all_logs.totals",
+    "all_logs.messages_by_day",
 }
 OF_USERS = {"memories", "m", "entries", "e", "vectors", "v", "codes", "c", "history", "h", "scopes", "s"}
 
@@ -57,6 +61,8 @@ OF_ALL_SCOPES = WHOLE_TABLE | {
     "proposals.proposals_of_all",
     "proposals.too_old",
     "people.projects_of",
+    "all_logs.owners_with",
+    "all_logs.totals_by_user",
 }
 NAMED_TABLE = re.compile(r"(?:FROM|JOIN|UPDATE|INTO) (\w+)(?: AS (\w+))?")
 

@@ -163,6 +163,7 @@ class SqliteEngine:
         refuse_replacement = partial(_refuse_replacement, str(path), path.stat())
         self._emptying = LogEmptying(path)
         self._turn = threading.Lock()
+        connection.set_wal_hook(self._note_commit)
         self._writer = Writer(connection, path, open_sql, refuse_replacement)
         self._readers = Readers(path, _READER_THREADS, open_sql, refuse_replacement)
 
@@ -218,6 +219,10 @@ class SqliteEngine:
             return self._emptying.ask().result(PATIENCE_S)
         except TimeoutError:
             return False
+
+    def _note_commit(self, _: apsw.Connection, __: str, pages: int) -> int:
+        self._emptying.note_length(pages)
+        return apsw.SQLITE_OK
 
     def _close(self) -> None:
         self._emptying.stop()

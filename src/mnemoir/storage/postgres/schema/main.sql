@@ -473,6 +473,7 @@ CREATE TABLE embedding_state (
     PRIMARY KEY (scope_id, message_id)
 );
 
+CREATE INDEX idx_sessions_id ON sessions (id); -- whose a conversation is
 CREATE INDEX idx_sessions_used ON sessions (scope_id, updated_at, id);
 CREATE UNIQUE INDEX idx_messages_scope ON messages (scope_id, id);
 CREATE INDEX idx_messages_session ON messages (scope_id, session_id, id);

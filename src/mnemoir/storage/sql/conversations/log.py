@@ -12,6 +12,7 @@ from typing import TypeVar
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.scope import Scope
 from mnemoir.ports.log import Log
+from mnemoir.storage.sql.conversations.all_logs import amounts_of
 from mnemoir.storage.sql.conversations.recalled import RecalledTables
 from mnemoir.storage.sql.conversations.sessions import SessionTables
 from mnemoir.storage.sql.conversations.store import Transaction
@@ -78,10 +79,7 @@ class ScopeRows:
     def amounts(self) -> LogAmounts:
         """What these counters say."""
         row = self.read(lambda sql: sql.row(_SCOPES["log_amounts"]))
-        if row is None:
-            return LogAmounts()
-        conversations, messages, size, last_used = row
-        return LogAmounts(conversations=conversations, messages=messages, bytes=size, last_used=last_used)
+        return LogAmounts() if row is None else amounts_of(row)
 
     def epoch(self) -> str:
         """The same for ever: ids are given once."""
