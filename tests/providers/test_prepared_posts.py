@@ -146,3 +146,21 @@ async def test_a_reader_that_does_not_read_holds_the_server_up(session):
         first = response.content.read_nowait()
         assert len(first) < size / 4
         assert len(first + await text_of(response)) == size
+
+
+@pytest.mark.parametrize("pieces", [1, 50])
+async def test_a_large_answer_is_whole_and_can_be_read_a_little_at_a_time(session, pieces):
+    body = bytes(range(256)) * (READ_BYTES // 100)
+    sized = HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body
+    async with asked(PlayedServer(sized, sized, pieces=pieces), session) as post:
+        response = await post.send(b"{}")
+        read = []
+        while not response.content.at_eof():
+            read.append(await response.content.readany())
+        assert b"".join(read) == body
+        assert max(map(len, read)) <= READ_BYTES
+        response = await post.send(b"{}")
+        first = await response.content.readany()
+        while not response.content.is_eof():
+            first += await response.content.readany()
+        assert first + response.content.read_nowait() == body

@@ -162,18 +162,35 @@ class CommonResponse(asyncio.Protocol):
 
     def read_nowait(self) -> bytes:
         """What has come and was not read."""
-        pieces, self._pieces, self._unread = self._pieces, [], 0
-        if self._is_paused:
-            self._resume()
-        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        return self._taken(self._unread)
 
     async def readany(self) -> bytes:
-        """What has come, once there is any; b"" at the end. Raises aiohttp's ClientPayloadError."""
+        """The next of what has come, once there is any, at most READ_BYTES: all of it is worked on at once.
+
+        b"" at the end. Raises aiohttp's ClientPayloadError.
+        """
         while not self._pieces and not self._has_ended:
             if self._failure is not None:
                 raise self._failure
             await self._wait()
-        return self.read_nowait()
+        return self._taken(READ_BYTES)
+
+    def _taken(self, most: int) -> bytes:
+        if self._unread <= most:
+            pieces, self._pieces, self._unread = self._pieces, [], 0
+            if self._is_paused:
+                self._resume()
+            return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        taken = bytearray()
+        while (room := most - len(taken)) > 0:
+            piece = self._pieces[0]
+            if len(piece) <= room:
+                taken += self._pieces.pop(0)
+            else:
+                taken += piece[:room]
+                self._pieces[0] = piece[room:]
+        self._unread -= most
+        return bytes(taken)
 
     async def _wait(self) -> None:
         self._waiter = asyncio.get_running_loop().create_future()
