@@ -31,6 +31,7 @@ async def filled(server):
             await asyncio.sleep(0.005)
 
 
+@pytest.mark.costly("whichever is first loads the model")
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
@@ -48,6 +49,7 @@ async def test_a_question_in_any_served_language_finds_the_fact(open_server, que
     assert (hits[0], degraded) == (expected, [])
 
 
+@pytest.mark.costly("whichever is first loads the model")
 async def test_with_encryption_it_finds_the_fact_alike(open_server, tmp_path):
     keys = tmp_path / "key"
     keys.write_text(a_key())
@@ -59,10 +61,20 @@ async def test_with_encryption_it_finds_the_fact_alike(open_server, tmp_path):
     assert (hits[0], degraded) == ("Arbeitet als Krankenschwester", [])
 
 
-async def test_a_first_question_in_another_language_says_that_vectors_are_still_made(open_server):
-    server = await open_server({})
+@pytest.mark.costly("whichever is first loads the model")
+async def test_a_first_question_in_another_language_says_that_vectors_are_still_made(open_server, monkeypatch):
+    server, was_asked = await open_server({}), asyncio.Event()
+    store = server.parts.upkeep.further_vectors[0]._store
+    put = store.put_vectors
+
+    async def put_later(*vectors):
+        await was_asked.wait()
+        return await put(*vectors)
+
+    monkeypatch.setattr(store, "put_vectors", put_later)
     await keep(server, "Lives in Graz", "Is vegetarian")
     assert (await asked(server, "Wo wohnt sie?"))[1] == ["vectors_pending"]
+    was_asked.set()
     await filled(server)
     assert await asked(server, "In welcher Stadt wohnt sie?") == (["Lives in Graz", "Is vegetarian"], [])
 
@@ -85,6 +97,7 @@ async def test_always_keeps_second_vectors_of_english_facts_too(open_server):
     assert await asked(server, "Which city is her home?") == (["Lives in Graz"], [])
 
 
+@pytest.mark.costly("whichever is first loads the model")
 async def test_a_search_does_not_wait_for_a_model_that_still_loads(open_server):
     server, may_load = await open_server({"memory.search_timeout_s": 0.01}), threading.Event()
     model = server.parts.upkeep.further_vectors[0]._embedding
