@@ -52,7 +52,7 @@ async def chat(server: Server, text: str, ran: Counter[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "most"), [("How many legs does spider {} have?", 53), ("I like tea number {}.", 75)]
+    ("text", "most"), [("How many legs does spider {} have?", 53), ("I like tea number {}.", 71)]
 )
 async def test_a_kept_chat_runs_few_statements(open_server, ran, text, most):
     server = await open_server()

@@ -52,6 +52,7 @@ _TITLE = b"x-mnemoir-title"
 _TIMEZONE = b"x-timezone"
 _EVENTS = b"text/event-stream"
 _log = structlog.get_logger(__name__)
+_JSON = (b"content-type", b"application/json")
 _NO_BUFFERING = ((b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no"))
 
 
@@ -265,9 +266,9 @@ class ChatRoute:
         reply = gathering.reply()
         self._count(reply.usage)
         data = self._write(turn.dialect, reply, turn.model, turn.answer_id, began_ns)
-        answer = Response(data, media_type="application/json")
-        answer.raw_headers.extend(turn.headers())
-        await answer(scope, receive, send)
+        head = [(b"content-length", b"%d" % len(data)), _JSON, *turn.headers()]
+        await send({"type": "http.response.start", "status": 200, "headers": head})
+        await send({"type": "http.response.body", "body": data})
 
     async def _stream(self, turn: _Turn, departure: Departure, scope: Scope, receive: Receive, send: Send) -> None:
         writing = partial(

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict  # before Python 3.12 pydantic accepts n
 from mnemoir.core.events import Usage
 from mnemoir.core.messages import Extra
 from mnemoir.wire import upstream
-from mnemoir.wire.members import is_object, members_for, merged_members, unread
+from mnemoir.wire.members import Json, is_object, members_for, merged_members, unread
 
 _COUNTS = frozenset({"prompt_tokens", "completion_tokens", "total_tokens"})
 _OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
@@ -30,12 +30,14 @@ EndReason = Literal["stop", "length", "tool_calls", "function_call", "content_fi
 
 def read_usage(value: object) -> Usage:
     """The counts of an answer, by any of their usual names; a missing value, or one that is no number, is 0."""
-    prompt, answer = (upstream.member(value, f"{kind}_tokens_details") for kind in ("prompt", "completion"))
+    if not is_object(value):
+        return Usage()
+    prompt, answer = value.get("prompt_tokens_details"), value.get("completion_tokens_details")
     usage = Usage(
-        input_tokens=upstream.count(upstream.member(value, "prompt_tokens")),
-        output_tokens=upstream.count(upstream.member(value, "completion_tokens")),
-        cached_tokens=upstream.count(upstream.member(prompt, "cached_tokens")),
-        reasoning_tokens=upstream.count(upstream.member(answer, "reasoning_tokens")),
+        input_tokens=upstream.count(value.get("prompt_tokens")),
+        output_tokens=upstream.count(value.get("completion_tokens")),
+        cached_tokens=upstream.count(upstream.member(prompt, "cached_tokens")) if prompt else 0,
+        reasoning_tokens=upstream.count(upstream.member(answer, "reasoning_tokens")) if answer else 0,
         extra=_details(value),
     )
     return usage if usage.input_tokens or usage.output_tokens else _read_by_other_names(value) or usage
@@ -71,10 +73,8 @@ def write_usage(usage: Usage) -> dict[str, Any]:
     return merged_members(details, written) if details else written
 
 
-def _details(value: object) -> Extra | None:
+def _details(value: Json) -> Extra | None:
     """The members of a usage object that are not read; None where there are none."""
-    if not is_object(value):
-        return None
     total = value.get("total_tokens")
     is_sum = total == upstream.count(value.get("prompt_tokens")) + upstream.count(value.get("completion_tokens"))
     details = unread(value, _COUNTS if is_sum else _COUNTS - {"total_tokens"}) or {}

@@ -56,7 +56,8 @@ def defend(
 ) -> Plan:
     """The plan that follows `proposals` as far as is safe.
 
-    `total` is how many memories the user has; `taken` are hashes of proposed texts that some memory already has.
+    `total` is how many memories the user has, where there `may_be_many` changes; `taken` are hashes of proposed texts
+    that some memory already has.
     With `witnesses`, what the user told is changed only by a fact with a witness, and then as was decided; without
     them the facts are taken as the user's own words, and a change needs a reason in its wording.
     """
@@ -261,6 +262,11 @@ def one_deletion_each(removes: Sequence[tuple[int, int]], refused: Counter[str])
     kept = [(at, fact) for at, fact in removes if count[fact] == 1]
     refused["reconcile_several_deletes"] += len(removes) - len(kept)
     return kept
+
+
+def may_be_many(proposals: Sequence[Proposal]) -> bool:
+    """Whether so many are changed that it counts how many memories the user has."""
+    return sum(proposal.event in ("UPDATE", "DELETE") for proposal in proposals) > _MASS
 
 
 def no_mass_deletion(removes: Sequence[tuple[int, int]], total: int, refused: Counter[str]) -> list[tuple[int, int]]:

@@ -29,7 +29,7 @@ from mnemoir.core.memories import (
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.decide.decay import is_expired, visible_now
-from mnemoir.memory.facts.decide.defences import Plan, defend
+from mnemoir.memory.facts.decide.defences import Plan, defend, may_be_many
 from mnemoir.memory.facts.decide.grounds import touched_by
 from mnemoir.memory.facts.decide.neighbours import neighbours_of, own_names
 from mnemoir.memory.facts.decide.personal import FactPolicy
@@ -289,9 +289,10 @@ class Remembering:
         witnesses: Witnesses | None,
     ) -> Plan:
         """The plan; a text that a memory not shown to the model already has is not used for another one."""
-        texts = [content_hash(proposal.text) for proposal in proposals]
+        new = frozenset(facts)  # these no memory has
+        texts = [content_hash(proposal.text) for proposal in proposals if proposal.text not in new]
         taken = await self._store.same_text(scope, texts) if texts else {}
-        total = await self._store.count(scope.owner, Visible(now=visible.now)) if proposals else 0
+        total = await self._store.count(scope.owner, Visible(now=visible.now)) if may_be_many(proposals) else 0
         # a hundred facts against three hundred proposals take a third of a second
         plan = await asyncio.to_thread(
             defend, facts, candidates, proposals, total=total, taken=taken.keys(), witnesses=witnesses
