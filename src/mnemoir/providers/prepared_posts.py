@@ -162,7 +162,7 @@ class CommonResponse(asyncio.Protocol):
 
     def read_nowait(self) -> bytes:
         """What has come and was not read."""
-        return self._taken(self._unread)
+        return self._take(self._unread)
 
     async def readany(self) -> bytes:
         """The next of what has come, once there is any, at most READ_BYTES: all of it is worked on at once.
@@ -173,9 +173,9 @@ class CommonResponse(asyncio.Protocol):
             if self._failure is not None:
                 raise self._failure
             await self._wait()
-        return self._taken(READ_BYTES)
+        return self._take(READ_BYTES)
 
-    def _taken(self, most: int) -> bytes:
+    def _take(self, most: int) -> bytes:
         if self._unread <= most:
             pieces, self._pieces, self._unread = self._pieces, [], 0
             if self._is_paused:
