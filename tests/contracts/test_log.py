@@ -47,6 +47,15 @@ def test_messages_are_read_as_they_were_said(log):
     assert log.get_message_count("s") == 3
 
 
+def test_whatever_is_said_is_read_again_but_for_what_a_database_cannot_hold(log):
+    odd = ["a\0b", "\ud800x", " ", "", "x" * 300_000, "\x01E1:0000", "%s %(a)s :x $1"]
+    log.append_messages("s", [said(text, name="n%s") for text in odd])
+    read = texts(log)
+    assert read[2:] == odd[2:]
+    assert (read[0] in ("a\0b", "a\ufffdb"), read[1]) == (True, "?x")
+    assert log.append("s", [said(text) for text in odd]).added == []
+
+
 def test_a_window_has_the_newest_messages_and_goes_on_behind_its_mark(log):
     ids = log.append_messages("s", [said(f"m{n}") for n in range(10)])
     assert [one.id for one in log.newest_messages("s", 3)] == ids[:-4:-1]

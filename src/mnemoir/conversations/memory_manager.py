@@ -40,7 +40,7 @@ class MemoryManager(ManagedTree):
 
     def __init__(
         self,
-        storage_path: str | Path,
+        storage_path: str | Path | Log,
         max_history_tokens: int = 4096,
         embedding_client: AnyEmbeddingClient | None = None,
         vector_store: AnyVectorStore | None = None,
@@ -54,7 +54,7 @@ class MemoryManager(ManagedTree):
         cells: object | None = None,
         membership: object | None = None,
     ) -> None:
-        """Without a `strategy` windows hold the newest messages.
+        """Without a `strategy` windows hold the newest messages. In place of a path a log may be given, to be closed.
 
         With `embed_sync` a save waits for its vectors, except in a thread whose event loop is running. `synced`,
         `on_corruption`, `cells` and `membership` are those of `MemoryStorage`; `host` is the server that runs the
@@ -63,7 +63,11 @@ class MemoryManager(ManagedTree):
         """
         model = None if embedding_client is None else ClientModel(embedding_client)
         given = {name: value for name, value in (("cells", cells), ("membership", membership)) if value is not None}
-        storage: Log = backend("sqlite-sessions")(storage_path, synced=synced, on_corruption=on_corruption, **given)
+        storage: Log = (
+            backend("sqlite-sessions")(storage_path, synced=synced, on_corruption=on_corruption, **given)
+            if isinstance(storage_path, str | Path)
+            else storage_path
+        )
         super().__init__(
             storage, embedding_client, vector_store, model=model, counter=counter, embed_sync=embed_sync, host=host
         )
