@@ -7,6 +7,7 @@ aiohttp, with every byte that came: it reads what is rare, and tells what is wro
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any, Self, cast
@@ -122,7 +123,7 @@ class CommonResponse(asyncio.Protocol):
         self._head_bytes = 0
         self._begun: list[bytes] | None = []  # what came of the head, until that is known to be common
         self._is_common: bool | None = None  # None until the head has come
-        self._pieces: list[bytes] = []
+        self._pieces: deque[bytes] = deque()
         self._unread = 0
         self._is_paused = self._has_ended = False
         self._failure: Exception | None = None
@@ -177,20 +178,20 @@ class CommonResponse(asyncio.Protocol):
 
     def _take(self, most: int) -> bytes:
         if self._unread <= most:
-            pieces, self._pieces, self._unread = self._pieces, [], 0
+            pieces, self._pieces, self._unread = self._pieces, deque(), 0
             if self._is_paused:
                 self._resume()
             return pieces[0] if len(pieces) == 1 else b"".join(pieces)
-        taken = bytearray()
-        while (room := most - len(taken)) > 0:
-            piece = self._pieces[0]
-            if len(piece) <= room:
-                taken += self._pieces.pop(0)
-            else:
-                taken += piece[:room]
-                self._pieces[0] = piece[room:]
         self._unread -= most
-        return bytes(taken)
+        taken: list[bytes] = []
+        while most:
+            piece = self._pieces.popleft()
+            if len(piece) > most:
+                self._pieces.appendleft(piece[most:])
+                piece = piece[:most]
+            taken.append(piece)
+            most -= len(piece)
+        return b"".join(taken)
 
     async def _wait(self) -> None:
         self._waiter = asyncio.get_running_loop().create_future()
