@@ -99,7 +99,7 @@ def run_of(server: ServerProcess, run_id: str) -> Json:
     """The trace of a run, once nothing of it is under way any more."""
 
     def ended() -> Json | None:
-        run: Json = requests.get(f"{server.url}/api/runs/{run_id}", timeout=5).json()
+        run: Json = requests.get(f"{server.url}/api/runs/{run_id}", timeout=60).json()
         return run if run["status"] != "running" else None
 
     run = eventually(ended)
@@ -110,12 +110,12 @@ def run_of(server: ServerProcess, run_id: str) -> Json:
 def settle(server: ServerProcess) -> None:
     """Wait until no run is under way: what one test leaves behind must not ask the model in the next."""
     url = f"{server.url}/api/runs?status=running"
-    eventually(lambda: not requests.get(url, timeout=5).json()["results"])
+    eventually(lambda: not requests.get(url, timeout=60).json()["results"])
 
 
 def newest_run(server: ServerProcess) -> Json:
     """The trace of the run begun last, when it is over."""
-    (run,) = requests.get(f"{server.url}/api/runs?limit=1", timeout=5).json()["results"]
+    (run,) = requests.get(f"{server.url}/api/runs?limit=1", timeout=60).json()["results"]
     return run_of(server, run["id"])
 
 
