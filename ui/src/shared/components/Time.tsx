@@ -1,4 +1,5 @@
 import { Tooltip } from '@mantine/core';
+import { useRef, useState } from 'react';
 
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
@@ -20,12 +21,17 @@ interface TimeProps {
 
 /** A time as the reader's locale writes it; the exact one in the tooltip. */
 export function Time({ value, ago = false }: TimeProps) {
+  const shown = useRef<HTMLTimeElement>(null);
+  const [isPointed, setPointed] = useState(false); // lists have many, each tooltip costs, and few are ever wanted
   const date = new Date(value);
   if (Number.isNaN(date.getTime())) return <span>{value}</span>;
   return (
-    <Tooltip label={ago ? full.format(date) : value} openDelay={400}>
-      <time dateTime={value}>{ago ? timeAgo(date) : full.format(date)}</time>
-    </Tooltip>
+    <>
+      <time ref={shown} dateTime={value} onPointerEnter={() => setPointed(true)}>
+        {ago ? timeAgo(date) : full.format(date)}
+      </time>
+      {isPointed && <Tooltip target={shown} label={ago ? full.format(date) : value} openDelay={400} />}
+    </>
   );
 }
 

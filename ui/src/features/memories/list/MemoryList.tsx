@@ -152,7 +152,7 @@ export function MemoryList(props: MemoryListProps) {
                   query={query}
                   titles={titles}
                   isSelected={selection.ids.has(id)}
-                  onSelect={() => selection.toggle(id)}
+                  onSelect={selection.toggle}
                 />
               </div>
             </div>
