@@ -1,5 +1,5 @@
 import { Tooltip } from '@mantine/core';
-import { useRef, useState } from 'react';
+import { usePointed } from '../hooks/usePointed';
 
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
@@ -21,16 +21,15 @@ interface TimeProps {
 
 /** A time as the reader's locale writes it; the exact one in the tooltip. */
 export function Time({ value, ago = false }: TimeProps) {
-  const shown = useRef<HTMLTimeElement>(null);
-  const [isPointed, setPointed] = useState(false); // lists have many, each tooltip costs, and few are ever wanted
+  const { ref, isPointed, onPointerEnter } = usePointed<HTMLTimeElement>();
   const date = new Date(value);
   if (Number.isNaN(date.getTime())) return <span>{value}</span>;
   return (
     <>
-      <time ref={shown} dateTime={value} onPointerEnter={() => setPointed(true)}>
+      <time ref={ref} dateTime={value} onPointerEnter={onPointerEnter}>
         {ago ? timeAgo(date) : full.format(date)}
       </time>
-      {isPointed && <Tooltip target={shown} label={ago ? full.format(date) : value} openDelay={400} />}
+      {isPointed && <Tooltip target={ref} label={ago ? full.format(date) : value} openDelay={400} />}
     </>
   );
 }

@@ -1,7 +1,8 @@
-import { Badge, Checkbox, Tooltip } from '@mantine/core';
+import { Badge, Tooltip } from '@mantine/core';
 import { memo } from 'react';
 import { TbTimelineEvent } from 'react-icons/tb';
 import { Excerpt } from '@/shared/components/Excerpt';
+import { TickBox } from '@/shared/components/TickBox';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
 import { NAMES, sentenceOf } from './DecayMeter';
@@ -32,8 +33,7 @@ export const MemoryRow = memo(function MemoryRow(props: MemoryRowProps) {
   return (
     <>
       <div role="gridcell" className={classes.check}>
-        <Checkbox
-          size="xs"
+        <TickBox
           tabIndex={-1}
           checked={isSelected}
           onChange={() => onSelect(memory.id)}
