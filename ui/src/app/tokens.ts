@@ -78,8 +78,10 @@ export const COLOURS: Record<string, readonly [light: string, dark: string]> = {
   // words on their own colour's tint: the library's darkest shades of bright colours stay below 4.5:1 on its tints, and
   // its tints of the dark scheme are of no family
   '--mantine-color-pine-light': ['#d5ede8', '#16302c'],
+  '--mantine-color-pine-light-hover': ['#c4e5de', '#1c3d37'],
   '--mantine-color-pine-light-color': ['#034f45', '#e9f8f5'],
   '--mantine-color-gray-light': ['#eff3f3', '#262d30'],
+  '--mantine-color-gray-light-hover': ['#e5eaea', '#30393d'],
   '--mantine-color-gray-light-color': ['#1e2528', '#f7f9f9'],
   '--mantine-color-red-light': ['#fde2e2', '#4b1b1b'],
   '--mantine-color-red-light-color': ['#a61e1e', '#ffa3a3'],
