@@ -174,7 +174,7 @@ class PersonalData:
             raise PersonalDataRefused(kinds, place)
         return await self._redact_texts(scope, texts, found, place)
 
-    async def moved(self, source: Scope, target: Scope, texts: Sequence[str]) -> list[str]:
+    async def take_along(self, source: Scope, target: Scope, texts: Sequence[str]) -> list[str]:
         """Facts of one project as another one stores them. Raises PersonalDataRefused.
 
         Where that one has placeholders, too, their values become its own: the same number stands for another value

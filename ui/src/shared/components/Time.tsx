@@ -12,6 +12,8 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['second', 1],
 ];
 
+const DELAY_MS = 400;
+
 interface TimeProps {
   /** RFC 3339 */
   value: string;
@@ -21,15 +23,17 @@ interface TimeProps {
 
 /** A time as the reader's locale writes it; the exact one in the tooltip. */
 export function Time({ value, ago = false }: TimeProps) {
-  const { ref, isPointed, onPointerEnter } = usePointed<HTMLTimeElement>();
+  const { isPointed, ...pointed } = usePointed<HTMLTimeElement>(DELAY_MS);
   const date = new Date(value);
   if (Number.isNaN(date.getTime())) return <span>{value}</span>;
   return (
     <>
-      <time ref={ref} dateTime={value} onPointerEnter={onPointerEnter}>
+      <time dateTime={value} {...pointed}>
         {ago ? timeAgo(date) : full.format(date)}
       </time>
-      {isPointed && <Tooltip target={ref} label={ago ? full.format(date) : value} openDelay={400} />}
+      {isPointed && (
+        <Tooltip target={pointed.ref} label={ago ? full.format(date) : value} openDelay={DELAY_MS} defaultOpened />
+      )}
     </>
   );
 }

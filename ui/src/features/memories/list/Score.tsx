@@ -8,11 +8,11 @@ import { nameOfStage } from './stages';
 export function Score({ hit }: { hit: Hit }) {
   const score = hit.score.toFixed(2);
   const width = `${(Math.min(1, Math.max(0, hit.score)) * 100).toFixed(1)}%`;
-  const { ref, isPointed, onPointerEnter } = usePointed<HTMLDivElement>();
+  const { isPointed, ...pointed } = usePointed<HTMLDivElement>(0);
   const stages = Object.entries(hit.signals ?? {});
   return (
     <>
-      <div ref={ref} className={classes.score} onPointerEnter={onPointerEnter}>
+      <div className={classes.score} {...pointed}>
         <span className={classes.track} aria-hidden>
           <span className={classes.fill} style={{ width }} />
         </span>
@@ -26,10 +26,11 @@ export function Score({ hit }: { hit: Hit }) {
       </div>
       {isPointed && stages.length > 0 && (
         <Tooltip
-          target={ref}
+          target={pointed.ref}
           label={<Stages stages={stages} />}
           position="left"
           multiline
+          defaultOpened
           events={{ hover: true, focus: true, touch: true }}
         />
       )}

@@ -7,13 +7,14 @@ export interface Selection {
   set: (ids: string[]) => void;
 }
 
-/** Which of the rows are selected; rows that are not there any more are none of it. */
+/** Which of the rows are selected; one that was away is not when it comes back. */
 export function useSelection(present: readonly string[]): Selection {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const ids = useMemo(
     () => (chosen.size === 0 ? chosen : new Set(present.filter(id => chosen.has(id)))),
     [present, chosen],
   );
+  if (ids.size < chosen.size) setChosen(ids);
   const latest = useRef(ids);
   useEffect(() => {
     latest.current = ids;
