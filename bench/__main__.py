@@ -25,6 +25,7 @@ NAMES = (
     "encryption",
     "start",
     "ui",
+    "memories_page",
 )
 
 

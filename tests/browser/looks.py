@@ -111,8 +111,12 @@ _MEASURE = r"""async tokens => {
 
   const known = new Set(tokens);
   const digits = colour => {
-    const [red, green, blue, opacity = 1] = (colour.match(/[\d.]+/g) ?? []).map(Number);
-    if (!/^rgba?\(/.test(colour)) return /^(none|transparent|url\(.*)$/.test(colour) ? null : colour;
+    const numbers = (colour.match(/[\d.]+/g) ?? []).map(Number);
+    const isMixed = colour.startsWith('color(srgb '); // by the library: of a token, and how much its ground shows
+    const scale = isMixed ? 255 : 1;
+    const [red, green, blue] = numbers.slice(0, 3).map(each => Math.round(each * scale));
+    const opacity = numbers[3] ?? 1;
+    if (!isMixed && !/^rgba?\(/.test(colour)) return /^(none|transparent|url\(.*)$/.test(colour) ? null : colour;
     return opacity === 0 ? null : '#' + [red, green, blue].map(each => each.toString(16).padStart(2, '0')).join('');
   };
   const strays = new Map();

@@ -1,7 +1,6 @@
 """What holds for each page, empty or filled, narrow or wide, light or dark: no barrier, a name, reachable by keys."""
 
 import contextlib
-from collections import defaultdict
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from io import BytesIO
@@ -11,12 +10,13 @@ import aiohttp
 import orjson
 import pytest
 import pytest_asyncio
-from playwright.async_api import Page, Route, TimeoutError, expect
+from playwright.async_api import Page, TimeoutError, expect
 
 from tests.browser.conftest import OpenWindow
-from tests.browser.looks import measured
-from tests.browser.reachable import tab_through
-from tests.browser_kit import NARROW, PHONE, WIDE, Look, Site, Window, barriers
+from tests.browser.people_walk import look_at_people
+from tests.browser.walk import Walk, refuse_all, settled
+from tests.browser.ways import WAYS
+from tests.browser_kit import NARROW, WIDE, Site, Window
 from tests.stages import staged
 from tools.demo_site import TALK, demo_site
 
@@ -39,15 +39,8 @@ OPENED = {
     "/runs?id={run}": "Runs",
     "/runs?compare={run},{other_run}": "Runs",
 }
-FAILING = '{"detail": "It is broken.", "error": "It is broken.", "code": "internal_error", "request_id": "req1"}'
 _JSON = {"Content-Type": "application/json"}
 
-TABLET = (820, 1180)
-# both schemes and all widths; what changes between two neighbours is one of the two
-LOOKS: tuple[Look, ...] = (
-    *(("light", PHONE), ("dark", PHONE), ("dark", TABLET)),
-    *(("light", TABLET), ("light", WIDE), ("dark", WIDE)),
-)
 EVERY_PAGE = (*PAGES, "/account", "/no-such-page")
 LONG = ("שלום, مرحبا 👩‍👩‍👧‍👦 " + "w" * 480) * 20  # 10,000 characters in both directions
 LONGEST_TITLE = 1000  # the server refuses a longer one
@@ -59,7 +52,6 @@ WORDY = (
     "/runs",
     "/runs?id={run}",
 )
-Wrongs = dict[str, dict[str, Any]]
 
 every_page = pytest.mark.parametrize("path", staged(PAGES, quick=["/memories"]))
 every_target = pytest.mark.parametrize("target", staged([*PAGES, *OPENED], quick=[*PAGES, "/?conversation=dinner"]))
@@ -91,32 +83,11 @@ async def opened(window: Window, target: str, name: str) -> Page:
     return page
 
 
-async def settled(window: Window, target: str) -> Page:
-    """The page, once nothing of it is being loaded."""
-    page = await window.go(target)
-    await expect(page.locator("main")).not_to_be_empty()
-    await expect(page.locator("main .mantine-Loader-root")).to_have_count(0)
-    return page
-
-
 async def as_talked(open_window: OpenWindow, site: Talked, **look: object) -> Window:
     """A window of the person who talked to it."""
     window = await open_window(site, **look)
     await window.page.add_init_script(f"localStorage.setItem('mnemoirUser', '{TALK['user']}')")
     return window
-
-
-async def refuse_all(page: Page) -> None:
-    """Each request of the page to the server's routes fails from now on."""
-
-    async def refuse(route: Route) -> None:
-        if "/api/ui" in route.request.url:
-            await route.continue_()
-        else:
-            await route.fulfill(status=500, content_type="application/json", body=FAILING)
-
-    for pattern in ("**/api/**", "**/health", "**/ready", "**/v1/**"):
-        await page.route(pattern, refuse)
 
 
 @every_target
@@ -146,60 +117,36 @@ async def test_a_page_says_what_failed_and_can_be_used_again(
 
 @pytest.mark.slow
 async def test_every_page_in_every_look_keeps_to_the_rules(
-    talked: Talked, site: Site, open_window: OpenWindow
+    talked: Talked, site: Site, open_window: OpenWindow, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    window = await as_talked(open_window, talked)
-    wrongs: Wrongs = defaultdict(dict)
+    walk = Walk(await as_talked(open_window, talked))
+    window, page = walk.window, walk.page
     for target in (*EVERY_PAGE, *OPENED):
-        await walk_by_keys(window, target.format(**talked.names), wrongs)
-        await look_around(window, f"full {target}", wrongs)
+        await walk.tab_through(target.format(**talked.names))
+        await walk.look_around(f"full {target}")
+    for way in WAYS:
+        await walk.look_into(way, **talked.names)
+    for target in PAGES:
+        await walk.look_while_loading(target)
     window.url = site.url
     for target in EVERY_PAGE:
         await settled(window, target)
-        await look_around(window, f"empty {target}", wrongs)
+        await walk.look_around(f"empty {target}")
     window.url = talked.url
     names = await say_long_words(talked.url)
     for target in WORDY:
-        page = await settled(window, target.format(**names))
+        await settled(window, target.format(**names))
         await expect(page.locator("main").get_by_text("שלום").first).to_be_attached()
-        await look_around(window, f"long words {target}", wrongs)
-    await refuse_all(window.page)
+        await walk.look_around(f"long words {target}")
+    await refuse_all(page)
     await window.look("light", WIDE)  # where the list that failed is beside the chat
     for target in PAGES:
-        page = await settled(window, target)
-        await expect(page.get_by_role("alert").first).to_contain_text("It is broken.")
-        await look_around(window, f"failed {target}", wrongs)
-    await window.page.unroute_all(behavior="ignoreErrors")
-    assert not wrongs, orjson.dumps(wrongs, option=orjson.OPT_INDENT_2).decode()
-
-
-async def look_around(window: Window, name: str, wrongs: Wrongs) -> None:
-    """Note what is wrong with the page in each look, under its name."""
-    for scheme, size in LOOKS:
-        await window.look(scheme, size)
-        found: dict[str, Any] = {}
-        try:
-            await window.is_within()
-        except AssertionError as exc:
-            found["overflow"] = str(exc)
-        found |= (await measured(window.page)).wrongs()
-        if barred := await barriers(window.page):
-            found["axe"] = barred
-        if found:
-            wrongs[f"{name}, {scheme}, {size[0]} px"] = found
-
-
-async def walk_by_keys(window: Window, target: str, wrongs: Wrongs) -> None:
-    """Open the page, and note what the Tab key leaves out, as in a trap, and where one does not see where it is."""
-    for size in (PHONE, WIDE):
-        await window.page.set_viewport_size({"width": size[0], "height": size[1]})
         await settled(window, target)
-        walk = await tab_through(window.page)
-        found = {"not reached": walk.missed, "focus not seen": walk.unseen}
-        if len(walk.visited) <= 3:
-            found["all that was reached"] = walk.visited
-        if any(found.values()):
-            wrongs[f"full {target}, by keys, {size[0]} px"] = found
+        await expect(page.get_by_role("alert").first).to_contain_text("It is broken.")
+        await walk.look_around(f"failed {target}")
+    await page.unroute_all(behavior="ignoreErrors")
+    await look_at_people(walk, site, lambda: capsys.readouterr().err)
+    assert not walk.wrongs, orjson.dumps(walk.wrongs, option=orjson.OPT_INDENT_2).decode()
 
 
 async def say_long_words(url: str) -> dict[str, str]:

@@ -5,7 +5,7 @@ from playwright.async_api import Page, expect
 
 from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser.test_memories_page import remember, told
-from tests.browser_kit import Site
+from tests.browser_kit import PHONE, Site
 
 FACTS = ("Bakes rye bread", "Sells rye bread", "Plays the cello", "Tunes the cello", "Feeds the bees", "Keeps bees")
 
@@ -53,12 +53,39 @@ async def test_the_map_is_moved_and_its_groups_are_chosen_by_keys(
     await expect(page.get_by_role("status").filter(has_text="6 memories in")).to_be_visible()
 
 
+@pytest.mark.slow
+async def test_a_finger_draws_a_lasso_and_its_next_tap_counts(site: Site, open_window: OpenWindow) -> None:
+    await remember(site, "finger", *FACTS)
+    window = await open_window(site, size=PHONE, has_touch=True)
+    page = await window.go("/memories?user=finger&view=map")
+    await expect(page.get_by_role("status").filter(has_text="6 memories in")).to_be_visible()
+    await page.get_by_text("Lasso").tap()
+    await draw_by_finger(page)
+    await expect(page.get_by_role("status").filter(has_text="6 selected")).to_be_visible()
+    await page.get_by_role("button", name="Forget").tap()
+    await expect(page.get_by_text("No memories yet").or_(page.get_by_text("Nothing to draw"))).to_be_visible()
+
+
+async def draw_by_finger(page: Page) -> None:
+    finger = await page.context.new_cdp_session(page)
+    left, top, right, bottom = await corners(page)
+    for x, y in ((left, top), (right, top), (right, bottom), (left, bottom), (left, top + 20)):
+        kind = "touchStart" if (x, y) == (left, top) else "touchMove"
+        await finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+    await finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
 async def draw_around_all(page: Page) -> None:
-    box = await page.get_by_role("application", name="Map of memories").bounding_box()
-    assert box is not None
-    left, top, right, bottom = box["x"] + 5, box["y"] + 5, box["x"] + box["width"] - 5, box["y"] + box["height"] - 5
+    left, top, right, bottom = await corners(page)
     await page.mouse.move(left, top)
     await page.mouse.down()
     for x, y in ((right, top), (right, bottom), (left, bottom), (left, top + 20)):
         await page.mouse.move(x, y, steps=4)
     await page.mouse.up()
+
+
+async def corners(page: Page) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom of the map, five pixels within its edge."""
+    box = await page.get_by_role("application", name="Map of memories").bounding_box()
+    assert box is not None
+    return box["x"] + 5, box["y"] + 5, box["x"] + box["width"] - 5, box["y"] + box["height"] - 5

@@ -87,6 +87,21 @@ async def test_a_server_that_takes_its_time_leaves_no_blank_page(site: Site, ope
 
 
 @pytest.mark.slow
+async def test_a_server_that_is_gone_when_one_first_acts_is_told_of(site: Site, open_window: OpenWindow) -> None:
+    window = await open_window(site, alone=True)
+    said = {"user_id": "user", "infer": False, "messages": [{"role": "user", "content": "Rows"}]}
+    assert (await window.page.request.post(f"{site.url}/api/memories", data=said)).ok
+    async with window.page.expect_response(lambda answer: "noticesShown" in answer.url):  # nobody did anything yet
+        page = await window.go("/memories")
+        await page.get_by_role("row", name="Rows").wait_for()
+    await page.route("**", lambda route: route.abort())
+    await page.get_by_role("checkbox", name="Select all loaded").check()
+    await page.get_by_role("button", name="Delete", exact=True).click()
+    await expect(page.get_by_role("alert").filter(has_text="Could not delete everything")).to_be_visible()
+    await page.unroute_all(behavior="ignoreErrors")
+
+
+@pytest.mark.slow
 async def test_settings_give_the_focus_back_to_what_opened_them(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/")
     await page.get_by_role("button", name="Project default").press("Enter")

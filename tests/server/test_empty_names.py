@@ -1,4 +1,4 @@
-"""A DELETE whose last name is empty deletes nothing: no client with an empty variable loses all it has."""
+"""An empty name in a path is never another one: no client with an empty variable loses what it has."""
 
 import re
 
@@ -70,6 +70,21 @@ async def test_each_other_delete_refuses_a_slash_at_its_end(server, kept):
         for slashes in ("/", "//"):
             answer = await server.ask("DELETE", f"{named}{slashes}?user_id=user")
             assert (error_of(answer), path) == ((400, "missing_name"), path)
+    assert await kept() == before
+
+
+async def test_what_follows_an_empty_name_is_not_taken_for_the_name(server, kept):
+    before = await kept()
+    paths = {route.path_format for route in TABLE.routes if route.says.is_own and "}/" in route.path_format}
+    assert {"/api/memories/{user_id}/timeline", "/api/conversations/{id}/branches"} <= paths
+    for path in sorted(paths):
+        emptied = re.sub(r"\{[^}]+\}", "mira", re.sub(r"\{[^}]+\}", "", path, count=1))
+        for method in ("GET", "POST", "PUT", "PATCH", "DELETE"):
+            answer = await server.ask(method, emptied, None if method == "GET" else {})
+            assert (answer.status, method, emptied) in {(code, method, emptied) for code in (400, 404, 405)}
+    refused = await server.ask("GET", f"{MEMORIES}//timeline")
+    assert error_of(refused) == (400, "missing_name")
+    assert succeeded(await server.ask("GET", "//api//memories/mira/timeline"))["total"] == 0
     assert await kept() == before
 
 

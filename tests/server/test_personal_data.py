@@ -200,6 +200,19 @@ async def test_messages_are_stored_redacted_and_their_history_is_known_again(ope
     assert "[EMAIL_2]" in found["results"][0]["message"]["content"]
 
 
+async def test_a_moved_fact_has_the_placeholders_of_its_new_project(open_server):
+    server = await open_server(policy(facts="redact") | {"pii.reversible": True})
+    for project, value in (("sea", OTHER), ("default", MAIL)):
+        said = {"messages": [user(f"The address is {value}")], "user_id": "user", "infer": False}
+        added = await server.post(f"{MEMORIES}?project={project}", said)
+    body = {"user_id": "user", "ids": [added["results"][0]["id"]], "project": "sea"}
+    await server.post(f"{MEMORIES}/batch", body)
+    kept = [one["memory"] for one in (await server.get(f"{MEMORIES}/user?project=sea"))["results"]]
+    assert sorted(kept) == ["The address is [EMAIL_1]", "The address is [EMAIL_2]"]
+    found = await server.get(f"{MEMORIES}?user_id=user&project=sea&q={MAIL}")
+    assert [one["memory"] for one in found["results"]] == ["The address is [EMAIL_2]"]
+
+
 async def test_facts_are_stored_and_found_by_placeholders(open_server, llm):
     server = await open_server(asks(llm))
     await server.ask("PUT", SETTINGS, {"piiFacts": "redact"})

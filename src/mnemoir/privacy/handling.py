@@ -174,6 +174,19 @@ class PersonalData:
             raise PersonalDataRefused(kinds, place)
         return await self._redact_texts(scope, texts, found, place)
 
+    async def take_along(self, source: Scope, target: Scope, texts: Sequence[str]) -> list[str]:
+        """Facts of one project as another one stores them. Raises PersonalDataRefused.
+
+        Where that one has placeholders, too, their values become its own: the same number stands for another value
+        there, or for none.
+        """
+        policy = await self.policy(Project(tenant=target.tenant, project=target.project))
+        if policy.facts == "redact":
+            known = Placeholders()
+            known.know(await self._values.originals(source))
+            texts = [known.with_values(text) for text in texts]
+        return await self.texts(target, texts, "facts")
+
     async def messages(self, scope: Scope, messages: Sequence[Message], *, is_kept: bool = True) -> list[Message]:
         """Messages as they are stored in the scope's conversation. Raises PersonalDataRefused."""
         action = (await self.enter(scope)).messages

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { luminance } from '@mantine/core';
-import { COLOURS } from './tokens';
+import { COLOURS, MOTION, RADII, TYPE } from './tokens';
 
 const WORDS = [
   '--mantine-color-text',
@@ -87,6 +87,21 @@ test('no file but the tokens names a colour', () => {
   expect(strays(/#(?:[\da-f]{8}|[\da-f]{6}|[\da-f]{3,4})\b(?!['"]?>)/gi)).toEqual([]);
   expect(strays(/\b(?:rgba?|hsla?|hwb|lab|lch|oklab|oklch|color|color-mix|light-dark)\([^)]/g)).toEqual([]);
   expect(strays(/--mantine-color-[a-z]+-\d\b/g)).toEqual([]);
+  expect(strays(/['"][a-z]+\.\d['"]/g)).toEqual([]); // a shade of the library's
+});
+
+test('every variable that is used is given', () => {
+  const all = [...drawing.values()].join('\n');
+  const given = new Set([
+    ...Object.keys(COLOURS),
+    ...Object.keys(MOTION),
+    ...Object.keys(TYPE).map(name => `--type-${name}`),
+    ...Object.keys(RADII).map(name => `--radius-${name}`),
+    ...[...all.matchAll(/(--[\w-]+)['"`]?\]?:/g)].map(([, name]) => name),
+  ]);
+  const used = [...all.matchAll(/var\((--[\w-]+)(?![\w-]*\$\{)/g)].map(([, name = '']) => name);
+  expect(used.length).toBeGreaterThan(300);
+  expect(used.filter(name => !given.has(name) && !/^--(mantine|xy|alert)-/.test(name))).toEqual([]);
 });
 
 test('no file but the tokens chooses a size of type', () => {

@@ -65,6 +65,10 @@ export const COLOURS: Record<string, readonly [light: string, dark: string]> = {
   '--mantine-color-disabled': ['#f3f6f6', '#1e2427'],
   '--mantine-color-disabled-color': ['#868f96', '#78858a'],
   '--mantine-color-disabled-border': ['#c1cbcb', '#4a5559'],
+  '--mantine-color-red-text': ['#c02525', '#ff8787'],
+  '--mantine-color-red-6': ['#c02525', '#ff8787'], // of what a menu has to delete
+  '--mantine-color-red-filled': ['#c02525', '#c02525'],
+  '--mantine-color-red-filled-hover': ['#a61e1e', '#a61e1e'],
   '--caution': ['#8a5a00', '#e3b341'],
   '--accent': ['#0b6b5e', '#52b8a5'],
   '--accent-tint': ['#e9f8f5', '#16302c'],
@@ -74,11 +78,14 @@ export const COLOURS: Record<string, readonly [light: string, dark: string]> = {
   // words on their own colour's tint: the library's darkest shades of bright colours stay below 4.5:1 on its tints, and
   // its tints of the dark scheme are of no family
   '--mantine-color-pine-light': ['#d5ede8', '#16302c'],
+  '--mantine-color-pine-light-hover': ['#c4e5de', '#1c3d37'],
   '--mantine-color-pine-light-color': ['#034f45', '#e9f8f5'],
   '--mantine-color-gray-light': ['#eff3f3', '#262d30'],
+  '--mantine-color-gray-light-hover': ['#e5eaea', '#30393d'],
   '--mantine-color-gray-light-color': ['#1e2528', '#f7f9f9'],
   '--mantine-color-red-light': ['#fde2e2', '#4b1b1b'],
   '--mantine-color-red-light-color': ['#a61e1e', '#ffa3a3'],
+  '--mantine-color-red-light-hover': ['#fde2e2', '#4b1b1b'],
   '--mantine-color-yellow-light': ['#fff3bf', '#43340a'],
   '--mantine-color-yellow-light-color': ['#734600', '#ffd43b'],
   '--mantine-color-orange-light': ['#ffead6', '#4a2a0d'],

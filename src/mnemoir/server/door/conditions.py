@@ -69,7 +69,7 @@ def check_conditions(scope: Scope, found: Found) -> None:
         _check_escapes(scope)
     if scope["method"] == "DELETE":
         _check_versions(scope)
-    _check_names(scope, found.says)
+    _check_names(scope, found)
     _check_query(scope, found.says)
 
 
@@ -114,22 +114,24 @@ def _check_versions(scope: Scope) -> None:
             )
 
 
-def _check_names(scope: Scope, says: Says) -> None:
+def _check_names(scope: Scope, found: Found) -> None:
     """Raise InvalidRequest for a path with an empty name.
 
     It may remain of an empty variable, or of `.` and `..`, which clients resolve before they send: the path would
-    then name a larger part than was meant.
+    then name a larger part than was meant, or something else.
     """
-    sent: bytes = scope[_SENT_PATH]
-    is_delete = scope["method"] == "DELETE"
-    if says.exact and b"//" in sent:
-        told = "has an empty name between two slashes, so nothing was done"
-    elif is_delete and not says.takes_slash:
+    if b"//" in scope[_SENT_PATH] and (found.says.exact or not _has_all_names(scope, found)):
+        raise _missing_name(scope, "has an empty name between two slashes, so nothing was done")
+    if scope["method"] == "DELETE" and not found.says.takes_slash:
         check_last_name(scope)
-        return
-    else:
-        return
-    raise _missing_name(scope, told)
+
+
+def _has_all_names(scope: Scope, found: Found) -> bool:
+    """Whether one slash alone is before each name of the path, and between and behind what follows the first."""
+    fixed, has_names, _ = found.path.partition("{")
+    names = b"/" + scope["raw_path"].split(b"/", fixed.count("/"))[-1]
+    sent: bytes = scope[_SENT_PATH].rstrip(b"/")
+    return not has_names or (sent.endswith(names) and not sent.endswith(b"/" + names))
 
 
 def check_last_name(scope: Scope) -> None:

@@ -411,10 +411,20 @@ test('selected memories are deleted and taken back', async () => {
   expect(batches(asked).map(({ body }) => body)).toEqual([{ user_id: 'user', ids: ['a', 'b'], delete: true }]);
 });
 
-test('a move is undone once, and first where the memories were', async () => {
+/** Moves the one memory to "atlas", and begins to take that back; the addresses of what was undone. */
+async function moveAndUndo(...refused: string[]): Promise<() => string[]> {
   const asked = serveMemories([memory('a', 'Likes tea')]);
   const changes = ['default', 'atlas'].map(project => ({ id: `chg_${project}`, project, memories: 1 }));
-  server.use(http.post('*/api/memories/batch', () => HttpResponse.json({ changes })));
+  server.use(
+    http.post('*/api/memories/batch', () => HttpResponse.json({ changes })),
+    http.post('*/api/memories/changes/:id/undo', ({ request, params }) => {
+      asked.push({ method: request.method, address: new URL(request.url), body: undefined });
+      const full = { detail: 'There is no room.', code: 'quota_exceeded' };
+      return refused.shift() === params.id
+        ? HttpResponse.json(full, { status: 403 })
+        : HttpResponse.json({ id: `undo_of_${String(params.id)}`, results: [] });
+    }),
+  );
   renderAt('/memories', <MemoriesPage />);
   await userEvent.click(await screen.findByRole('checkbox', { name: 'Select all loaded' }));
   await userEvent.click(screen.getByRole('button', { name: 'Move…' }));
@@ -424,8 +434,26 @@ test('a move is undone once, and first where the memories were', async () => {
   fireEvent.click(undo);
   fireEvent.click(undo);
   const undone = () => asked.map(({ address }) => address).filter(({ pathname }) => pathname.endsWith('/undo'));
-  await waitFor(() => expect(undone().some(({ pathname }) => pathname.includes('chg_atlas'))).toBe(true));
-  expect(undone().map(({ searchParams }) => searchParams.get('project'))).toEqual(['default', 'atlas']);
+  return () =>
+    undone().map(
+      ({ pathname, searchParams }) => `${pathname.split('/')[4] ?? ''} in ${searchParams.get('project') ?? ''}`,
+    );
+}
+
+test('a move is undone once, and first where the memories were', async () => {
+  const undone = await moveAndUndo();
+  await waitFor(() => expect(undone()).toEqual(['chg_default in default', 'chg_atlas in atlas']));
+});
+
+test('where a quota has no room for both, a move is undone first where the memories are', async () => {
+  const undone = await moveAndUndo('chg_default');
+  await waitFor(() => expect(undone().slice(1)).toEqual(['chg_atlas in atlas', 'chg_default in default']));
+});
+
+test('what a quota has no room for at all stays where it was moved', async () => {
+  const undone = await moveAndUndo('chg_default', '', 'chg_default');
+  expect(await screen.findByText('Could not undo that')).toBeVisible();
+  expect(undone().slice(1)).toEqual(['chg_atlas in atlas', 'chg_default in default', 'undo_of_chg_atlas in atlas']);
 });
 
 test('selected memories are tagged, moved and given a last day', async () => {

@@ -48,7 +48,7 @@ export function ConfirmForm({ ways, onConfirmed }: ConfirmFormProps) {
           </Button>
         )}
         {!isByPassword && confirming.isError && (
-          <Text size="sm" c="red.8" role="alert">
+          <Text size="sm" c="red" role="alert">
             {confirming.error.message}
           </Text>
         )}

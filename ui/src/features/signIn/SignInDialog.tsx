@@ -24,7 +24,7 @@ export function SignInDialog({ onAccepted }: Entering) {
       onClose={() => undefined}
       title={way === 'key' ? 'API key' : 'Sign in to Mnemoir'}
       withCloseButton={false}
-      overlayProps={{ color: 'var(--surface-page)', backgroundOpacity: 1 }} // hides what somebody else read
+      overlayProps={{ color: 'var(--surface-shell)', backgroundOpacity: 1 }} // hides what somebody else read
       centered
     >
       <Stack key={way} ref={beginTyping}>
@@ -150,7 +150,7 @@ function OtherWays({ auth: { ways }, onAccepted, onWay }: OtherWaysProps) {
           </Text>
         )}
         {passkey.isError && (
-          <Text size="sm" c="red.8" role="alert">
+          <Text size="sm" c="red" role="alert">
             {passkey.error.message}
           </Text>
         )}

@@ -49,7 +49,7 @@ export function ForgetMemoriesDialog({ owner, onClose }: DialogProps) {
             <Button variant="default" onClick={onClose}>
               Cancel
             </Button>
-            <Button type="submit" color="red.8" disabled={!isSure} loading={forget.isPending}>
+            <Button type="submit" color="red" disabled={!isSure} loading={forget.isPending}>
               Delete all memories
             </Button>
           </Group>

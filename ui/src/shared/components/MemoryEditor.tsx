@@ -65,7 +65,7 @@ export function MemoryEditor({ scope, memory, label, compact = false, onDone }: 
 function Refusal({ compact, error }: { compact: boolean; error: Error }) {
   if (compact)
     return (
-      <Text size="xs" c="red.8" role="alert">
+      <Text size="xs" c="red" role="alert">
         {messageOf(error)}
       </Text>
     );

@@ -23,7 +23,12 @@ export function RetentionFields({ days, onChange, otherwise, error, placeOf }: R
   return (
     <Fieldset legend="Retention: what is deleted by age">
       <Stack gap="xs">
-        <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="md" verticalSpacing="xs">
+        <SimpleGrid
+          cols={{ base: 1, xs: 3 }}
+          spacing="md"
+          verticalSpacing="xs"
+          style={{ alignItems: 'end' }} // descriptions of one and two lines
+        >
           {KEPT.map(kept => (
             <NumberInput
               key={kept}

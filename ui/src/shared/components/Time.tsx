@@ -1,4 +1,5 @@
 import { Tooltip } from '@mantine/core';
+import { usePointed } from '../hooks/usePointed';
 
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
@@ -11,6 +12,8 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['second', 1],
 ];
 
+const DELAY_MS = 400;
+
 interface TimeProps {
   /** RFC 3339 */
   value: string;
@@ -20,12 +23,18 @@ interface TimeProps {
 
 /** A time as the reader's locale writes it; the exact one in the tooltip. */
 export function Time({ value, ago = false }: TimeProps) {
+  const { isPointed, ...pointed } = usePointed<HTMLTimeElement>(DELAY_MS);
   const date = new Date(value);
   if (Number.isNaN(date.getTime())) return <span>{value}</span>;
   return (
-    <Tooltip label={ago ? full.format(date) : value} openDelay={400}>
-      <time dateTime={value}>{ago ? timeAgo(date) : full.format(date)}</time>
-    </Tooltip>
+    <>
+      <time dateTime={value} {...pointed}>
+        {ago ? timeAgo(date) : full.format(date)}
+      </time>
+      {isPointed && (
+        <Tooltip target={pointed.ref} label={ago ? full.format(date) : value} openDelay={DELAY_MS} defaultOpened />
+      )}
+    </>
   );
 }
 

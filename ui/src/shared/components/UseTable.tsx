@@ -35,7 +35,7 @@ function Quota({ use, limit }: { use: Use; limit: number }) {
       {amountOf(use.what, limit)}
       <Progress
         value={share}
-        color={share >= 100 ? 'red.8' : 'pine'}
+        color={share >= 100 ? 'red' : 'pine'}
         aria-label={`${whatIs(use.what)} of ${ownerOf(use)}: ${Math.round(share)} %`}
         mt={4}
       />

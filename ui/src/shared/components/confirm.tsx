@@ -17,7 +17,7 @@ export function confirm({ title, message, action }: Question): Promise<boolean> 
       closeButtonProps: { 'aria-label': 'Close' },
       children: <Text size="sm">{message}</Text>,
       labels: { confirm: action, cancel: 'Cancel' },
-      confirmProps: { color: 'red.8' },
+      confirmProps: { color: 'red' },
       onConfirm: () => resolve(true),
       onCancel: () => resolve(false),
       onClose: () => resolve(false),

@@ -52,6 +52,13 @@ class FactPolicy:
         texts = await self._personal.texts(scope, [one.text for one in memories], "facts")
         return [replace(one, text=text) for one, text in zip(memories, texts, strict=True)]
 
+    async def take_along(self, source: Scope, target: Scope, memories: Sequence[Memory]) -> list[Memory]:
+        """Memories of one project as another one stores them."""
+        if self._personal is None:
+            return list(memories)
+        texts = await self._personal.take_along(source, target, [one.text for one in memories])
+        return [replace(one, text=text) for one, text in zip(memories, texts, strict=True)]
+
     async def query(self, scope: Scope, texts: Sequence[str]) -> Sequence[str]:
         """Questions in the words of what is stored."""
         return texts if self._personal is None else await self._personal.query(scope, texts, "facts")

@@ -113,14 +113,8 @@ class Batches:
 
     async def _copies(self, scope: Scope, memories: Sequence[Memory], target: Scope) -> list[Change]:
         moved = [
-            replace(
-                one,
-                id=new_memory_id(),
-                text=await self._personal.text(target, one.text),
-                given_origin=one.origin,
-                replaced_by=None,
-            )
-            for one in memories
+            replace(one, id=new_memory_id(), given_origin=one.origin, replaced_by=None)
+            for one in await self._personal.take_along(scope, target, memories)
         ]
         entries = await self._indexing.entries([_passage(one) for one in moved])
         return [

@@ -54,11 +54,7 @@ export function RowMenu({ conversation, onRename, onForget }: RowMenuProps) {
         </Menu.Item>
         {mayWrite && <Menu.Divider />}
         {mayWrite && (
-          <Menu.Item
-            className={classes.danger ?? ''}
-            leftSection={<TbTrash size={16} aria-hidden />}
-            onClick={onForget}
-          >
+          <Menu.Item color="red" leftSection={<TbTrash size={16} aria-hidden />} onClick={onForget}>
             Delete
           </Menu.Item>
         )}

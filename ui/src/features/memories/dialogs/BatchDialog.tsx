@@ -1,5 +1,5 @@
 import { Autocomplete, Button, Group, Modal, MultiSelect, Stack, TagsInput, Text, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useMe } from '@/shared/data/access';
 import type { BatchWork } from '@/shared/data/memories/change';
 import type { Memory } from '@/shared/data/memories/list';
@@ -33,7 +33,7 @@ export function BatchDialog({ work, owner, memories, onDone, onClose }: BatchDia
   const go = (what: BatchWork) => batch.mutate({ ids, ...what }, { onSuccess: onDone });
   return (
     <Modal opened onClose={onClose} title={TITLES[work]} closeButtonProps={{ 'aria-label': 'Close' }}>
-      <Form owner={owner} memories={memories} isBusy={batch.isPending} onGo={go} />
+      <Form owner={owner} memories={memories} isBusy={batch.isPending} onGo={go} onClose={onClose} />
     </Modal>
   );
 }
@@ -43,9 +43,10 @@ interface FormProps {
   memories: readonly Batched[];
   isBusy: boolean;
   onGo: (what: BatchWork) => void;
+  onClose: () => void;
 }
 
-function TagForm({ memories, isBusy, onGo }: FormProps) {
+function TagForm({ memories, isBusy, onGo, onClose }: FormProps) {
   const [add, setAdd] = useState<string[]>([]);
   const [remove, setRemove] = useState<string[]>([]);
   const present = [...new Set(memories.flatMap(tagsOf))].sort();
@@ -68,6 +69,7 @@ function TagForm({ memories, isBusy, onGo }: FormProps) {
         isReady={add.length + remove.length > 0}
         name={`Tag ${memories.length.toLocaleString()}`}
         onGo={() => onGo({ tags: { add, remove } })}
+        onClose={onClose}
       />
     </Stack>
   );
@@ -75,7 +77,7 @@ function TagForm({ memories, isBusy, onGo }: FormProps) {
 
 const PROJECT = /^\w[\w.-]{0,127}$/;
 
-function MoveForm({ owner, memories, isBusy, onGo }: FormProps) {
+function MoveForm({ owner, memories, isBusy, onGo, onClose }: FormProps) {
   const [project, setProject] = useState('');
   const own = useMe().projects;
   const known = useProjects().data ?? [];
@@ -97,12 +99,13 @@ function MoveForm({ owner, memories, isBusy, onGo }: FormProps) {
         isReady={isName && project !== owner.project}
         name={`Move ${memories.length.toLocaleString()}`}
         onGo={() => onGo({ project })}
+        onClose={onClose}
       />
     </Stack>
   );
 }
 
-function ExpireForm({ memories, isBusy, onGo }: FormProps) {
+function ExpireForm({ memories, isBusy, onGo, onClose }: FormProps) {
   const [day, setDay] = useState('');
   const hasDay = memories.some(memory => memory.expiration_date !== undefined);
   return (
@@ -115,16 +118,19 @@ function ExpireForm({ memories, isBusy, onGo }: FormProps) {
         onChange={event => setDay(event.currentTarget.value)}
         data-autofocus
       />
-      <Group justify="flex-end" gap="xs">
+      <Go
+        isBusy={isBusy}
+        isReady={day !== ''}
+        name={`Let ${memories.length.toLocaleString()} expire`}
+        onGo={() => onGo({ expiration_date: day })}
+        onClose={onClose}
+      >
         {hasDay && (
           <Button variant="default" loading={isBusy} onClick={() => onGo({ expiration_date: null })}>
             Never
           </Button>
         )}
-        <Button loading={isBusy} disabled={day === ''} onClick={() => onGo({ expiration_date: day })}>
-          Let {memories.length.toLocaleString()} expire
-        </Button>
-      </Group>
+      </Go>
     </Stack>
   );
 }
@@ -134,11 +140,18 @@ interface GoProps {
   isReady: boolean;
   isBusy: boolean;
   onGo: () => void;
+  onClose: () => void;
+  /** What else may be done. */
+  children?: ReactNode;
 }
 
-function Go({ name, isReady, isBusy, onGo }: GoProps) {
+function Go({ name, isReady, isBusy, onGo, onClose, children }: GoProps) {
   return (
-    <Group justify="flex-end">
+    <Group justify="flex-end" gap="xs">
+      <Button variant="default" onClick={onClose}>
+        Cancel
+      </Button>
+      {children}
       <Button loading={isBusy} disabled={!isReady} onClick={onGo}>
         {name}
       </Button>

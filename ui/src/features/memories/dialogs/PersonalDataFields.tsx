@@ -1,4 +1,4 @@
-import { Fieldset, Group, NativeSelect } from '@mantine/core';
+import { Fieldset, NativeSelect, SimpleGrid } from '@mantine/core';
 import type { MemorySettings } from '@/shared/data/memories/projectSettings';
 
 /** What is done with personal data in facts, in messages, and in what models are sent. */
@@ -25,7 +25,7 @@ interface FieldsProps {
 export function PersonalDataFields({ chosen, onChange }: FieldsProps) {
   return (
     <Fieldset legend="Personal data: addresses, numbers, secrets">
-      <Group grow align="flex-start">
+      <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="md" verticalSpacing="xs" style={{ alignItems: 'end' }}>
         {PLACES.map(({ name, label, description }) => (
           <NativeSelect
             key={name}
@@ -38,7 +38,7 @@ export function PersonalDataFields({ chosen, onChange }: FieldsProps) {
             }
           />
         ))}
-      </Group>
+      </SimpleGrid>
     </Fieldset>
   );
 }

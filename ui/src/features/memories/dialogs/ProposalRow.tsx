@@ -49,7 +49,7 @@ export function ProposalRow({ owner, proposal, selector }: RowProps) {
             />
           </div>
           {approve.isError && (
-            <Text size="xs" c="red.8" role="alert">
+            <Text size="xs" c="red" role="alert">
               {messageOf(approve.error)}
             </Text>
           )}
@@ -110,7 +110,7 @@ function Editor({ owner, proposal, onDone }: EditorProps) {
         }}
       />
       {edit.isError && (
-        <Text size="xs" c="red.8" role="alert">
+        <Text size="xs" c="red" role="alert">
           {messageOf(edit.error)}
         </Text>
       )}

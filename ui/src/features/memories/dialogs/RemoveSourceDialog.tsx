@@ -46,7 +46,7 @@ export function RemoveSourceDialog({ owner, source, onDeleted, onClose }: Dialog
           <Button variant="default" onClick={onClose} data-autofocus>
             Cancel
           </Button>
-          <Button color="red.8" disabled={ids.length === 0} onClick={go}>
+          <Button color="red" disabled={ids.length === 0} onClick={go}>
             Remove {found.isSuccess ? many : 'all'}
           </Button>
         </Group>

@@ -1,4 +1,15 @@
-import { Alert, Button, Group, Modal, NativeSelect, NumberInput, Stack, Switch, Textarea } from '@mantine/core';
+import {
+  Alert,
+  Button,
+  Group,
+  Modal,
+  NativeSelect,
+  NumberInput,
+  SimpleGrid,
+  Stack,
+  Switch,
+  Textarea,
+} from '@mantine/core';
 import { useState } from 'react';
 import { isOnlyAt } from '@/shared/api/errors';
 import { RetentionFields } from '@/shared/components/RetentionFields';
@@ -101,7 +112,7 @@ function SettingsForm({ project, known, onClose }: FormProps) {
         checked={memoryEnabled}
         onChange={event => setEnabled(event.currentTarget.checked)}
       />
-      <Group grow align="flex-start">
+      <SimpleGrid cols={{ base: 1, xs: 2 }} style={{ alignItems: 'end' }}>
         <NumberInput
           label="Facts fade after"
           description="Unless confirmed in a chat. 0 keeps them forever."
@@ -120,7 +131,7 @@ function SettingsForm({ project, known, onClose }: FormProps) {
           value={searchLimit}
           onChange={setSearchLimit}
         />
-      </Group>
+      </SimpleGrid>
       <NativeSelect
         label="Review before remembering"
         description="Proposals are remembered only once approved."

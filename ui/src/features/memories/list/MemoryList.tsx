@@ -35,8 +35,7 @@ export function MemoryList(props: MemoryListProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const [activeId, setActiveId] = useState('');
   const wantsFocus = useRef(false);
-  const found = rows.findIndex(row => row.memory.id === activeId);
-  const active = found < 0 ? 0 : found;
+  const active = Math.max(0, activeId ? rows.findIndex(row => row.memory.id === activeId) : 0);
   const titles = useChatTitles(owner);
   const isSearch = rows[0]?.hit !== undefined;
 
@@ -45,7 +44,7 @@ export function MemoryList(props: MemoryListProps) {
     getScrollElement: () => scroller.current,
     estimateSize: () => ESTIMATE,
     getItemKey: at => rows[at]?.memory.id ?? at,
-    overscan: 8,
+    overscan: 4,
     scrollPaddingStart: 36,
     // the row with the focus stays, wherever one scrolls to
     rangeExtractor: range => [...new Set([...defaultRangeExtractor(range), active])].sort((a, b) => a - b),
@@ -152,7 +151,7 @@ export function MemoryList(props: MemoryListProps) {
                   query={query}
                   titles={titles}
                   isSelected={selection.ids.has(id)}
-                  onSelect={() => selection.toggle(id)}
+                  onSelect={selection.toggle}
                 />
               </div>
             </div>

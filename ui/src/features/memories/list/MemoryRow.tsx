@@ -1,6 +1,8 @@
-import { Badge, Checkbox, Tooltip } from '@mantine/core';
+import { Badge, Tooltip } from '@mantine/core';
+import { memo } from 'react';
 import { TbTimelineEvent } from 'react-icons/tb';
 import { Excerpt } from '@/shared/components/Excerpt';
+import { TickBox } from '@/shared/components/TickBox';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
 import { NAMES, sentenceOf } from './DecayMeter';
@@ -17,23 +19,24 @@ interface MemoryRowProps {
   query: string;
   titles: ReadonlyMap<string, string>;
   isSelected: boolean;
-  onSelect: () => void;
+  /** The same function each time. */
+  onSelect: (id: string) => void;
 }
 
 const MOST_SHOWN = 400; // characters: the whole is in the panel
 const ROOM = { before: 120, length: MOST_SHOWN };
 
-/** The cells of one memory. */
-export function MemoryRow({ row, view, query, titles, isSelected, onSelect }: MemoryRowProps) {
+/** The cells of one memory, which are made once: rows move with every step of the scrolling. */
+export const MemoryRow = memo(function MemoryRow(props: MemoryRowProps) {
+  const { row, view, query, titles, isSelected, onSelect } = props;
   const { memory, hit } = row;
   return (
     <>
       <div role="gridcell" className={classes.check}>
-        <Checkbox
-          size="xs"
+        <TickBox
           tabIndex={-1}
           checked={isSelected}
-          onChange={onSelect}
+          onChange={() => onSelect(memory.id)}
           onClick={event => event.stopPropagation()}
           aria-label={`Select ${memory.memory.slice(0, 80)}`}
         />
@@ -49,12 +52,8 @@ export function MemoryRow({ row, view, query, titles, isSelected, onSelect }: Me
           <Said text={memory.memory} query={query} />
           <Chips row={row} />
         </div>
-        <div className={classes.meta}>
-          <From memory={memory} titles={titles} />
-          <Learned memory={memory} />
-        </div>
       </div>
-      <div role="gridcell" className={classes.column}>
+      <div role="gridcell" className={`${classes.column ?? ''} ${classes.fromCell ?? ''}`}>
         <From memory={memory} titles={titles} />
       </div>
       {view === 'table' && (
@@ -69,7 +68,7 @@ export function MemoryRow({ row, view, query, titles, isSelected, onSelect }: Me
       )}
     </>
   );
-}
+});
 
 function Said({ text, query }: { text: string; query: string }) {
   if (query) return <Excerpt text={text} query={query} room={ROOM} mark={word => <mark>{word}</mark>} />;

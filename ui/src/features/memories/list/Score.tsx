@@ -1,5 +1,6 @@
 import { Tooltip, VisuallyHidden } from '@mantine/core';
 import type { Hit } from '@/shared/data/memories/list';
+import { usePointed } from '@/shared/hooks/usePointed';
 import classes from './list.module.css';
 import { nameOfStage } from './stages';
 
@@ -7,16 +8,11 @@ import { nameOfStage } from './stages';
 export function Score({ hit }: { hit: Hit }) {
   const score = hit.score.toFixed(2);
   const width = `${(Math.min(1, Math.max(0, hit.score)) * 100).toFixed(1)}%`;
+  const { isPointed, ...pointed } = usePointed<HTMLDivElement>(0);
   const stages = Object.entries(hit.signals ?? {});
   return (
-    <Tooltip
-      label={<Stages stages={stages} />}
-      disabled={stages.length === 0}
-      position="left"
-      multiline
-      events={{ hover: true, focus: true, touch: true }}
-    >
-      <div className={classes.score}>
+    <>
+      <div className={classes.score} {...pointed}>
         <span className={classes.track} aria-hidden>
           <span className={classes.fill} style={{ width }} />
         </span>
@@ -28,7 +24,17 @@ export function Score({ hit }: { hit: Hit }) {
           {stages.map(([stage, value]) => `, ${nameOfStage(stage).name} ${value.toFixed(2)}`)}
         </VisuallyHidden>
       </div>
-    </Tooltip>
+      {isPointed && stages.length > 0 && (
+        <Tooltip
+          target={pointed.ref}
+          label={<Stages stages={stages} />}
+          position="left"
+          multiline
+          defaultOpened
+          events={{ hover: true, focus: true, touch: true }}
+        />
+      )}
+    </>
   );
 }
 

@@ -22,13 +22,21 @@ export function rowsOfList(
 ): Row[] {
   let last = '';
   return memories.map(memory => {
-    const row: Row = { memory, kind: memory.kind, at: memory[by], state: memory.state, decaysAt: memory.decays_at };
-    const day = withDays ? nameOfDay(memory[by]) : '';
-    if (day !== last) row.heading = day;
+    const at = memory[by];
+    const day = withDays ? nameOfDay(at) : '';
+    const heading = day === last ? undefined : day;
     last = day;
+    const known = made.get(memory);
+    if (known?.at === at && known.heading === heading) return known;
+    const row: Row = { memory, kind: memory.kind, at, state: memory.state, decaysAt: memory.decays_at };
+    if (heading !== undefined) row.heading = heading;
+    made.set(memory, row);
     return row;
   });
 }
+
+/** Rows that were made: one that stays the same when a page comes is not drawn again. */
+const made = new WeakMap<ListedMemory, Row>();
 
 /** What fits, best first, and below a line what has nothing in common with the question. */
 export function rowsOfSearch(hits: readonly Hit[]): Row[] {

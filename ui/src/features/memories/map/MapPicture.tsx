@@ -39,7 +39,7 @@ export function MapPicture({ map, tool, selection, openId, onOpen, tools }: MapP
   const view = chosen ?? wholeView(size);
   const [pointed, setPointed] = useState<MapPoint>();
   const drag = useDragging({ map, tool, view, onView: setChosen, onSelect: selection.set, onOpen, setPointed });
-  useWheel(frame, (at, factor) => setChosen(zoomed(view, at, factor, size)));
+  useOwnGestures(frame, (at, factor) => setChosen(zoomed(view, at, factor, size)));
   const zoom = (factor: number) => setChosen(zoomed(view, { x: width / 2, y: height / 2 }, factor, size));
   const onKeyDown = (event: KeyboardEvent) => {
     const acts: Record<string, () => void> = {
@@ -189,8 +189,11 @@ function Tip({ point, at, size }: { point: MapPoint; at: Spot; size: Size }) {
   );
 }
 
-/** Zooms with the wheel. React's own listener could not keep the page from scrolling. */
-function useWheel(frame: { current: HTMLElement | null }, zoom: (at: Spot, factor: number) => void) {
+/**
+ * Zooms with the wheel, and lets the browser scroll nothing by a finger: a tap that came soon after would end that
+ * scrolling and be no click. React's own listeners could keep the page from neither.
+ */
+function useOwnGestures(frame: { current: HTMLElement | null }, zoom: (at: Spot, factor: number) => void) {
   const latest = useRef(zoom);
   useEffect(() => {
     latest.current = zoom;
@@ -203,7 +206,12 @@ function useWheel(frame: { current: HTMLElement | null }, zoom: (at: Spot, facto
       const { left, top } = element.getBoundingClientRect();
       latest.current({ x: event.clientX - left, y: event.clientY - top }, Math.exp(-event.deltaY / 500));
     };
+    const onTouchMove = (event: TouchEvent) => event.preventDefault();
     element?.addEventListener('wheel', onWheel, { passive: false });
-    return () => element?.removeEventListener('wheel', onWheel);
+    element?.addEventListener('touchmove', onTouchMove, { passive: false });
+    return () => {
+      element?.removeEventListener('wheel', onWheel);
+      element?.removeEventListener('touchmove', onTouchMove);
+    };
   }, [frame]);
 }

@@ -69,7 +69,7 @@ function Week({ owner, onClose }: DialogProps) {
     <Stack gap="sm">
       <Progress value={(done / week.cards.length) * 100} aria-label="Of the week’s review" />
       {decisions.error && (
-        <Text size="sm" c="red.8" role="alert">
+        <Text size="sm" c="red" role="alert">
           {messageOf(decisions.error)}
         </Text>
       )}

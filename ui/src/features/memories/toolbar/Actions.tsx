@@ -119,7 +119,7 @@ export function Actions({ owner }: { owner: Scope }) {
               </Menu.Item>
               <Menu.Divider />
               <Menu.Item
-                color="red.8"
+                color="red"
                 leftSection={<TbFlame size={16} aria-hidden />}
                 onClick={() => open('forget', more.current)}
               >

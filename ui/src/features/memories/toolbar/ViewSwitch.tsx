@@ -1,4 +1,5 @@
 import { SegmentedControl } from '@mantine/core';
+import { memo } from 'react';
 import type { Place } from '../place';
 
 interface ViewSwitchProps {
@@ -7,7 +8,7 @@ interface ViewSwitchProps {
 }
 
 /** Table, timeline or map. */
-export function ViewSwitch({ view, onChange }: ViewSwitchProps) {
+export const ViewSwitch = memo(function ViewSwitch({ view, onChange }: ViewSwitchProps) {
   return (
     <SegmentedControl
       size="xs"
@@ -22,4 +23,4 @@ export function ViewSwitch({ view, onChange }: ViewSwitchProps) {
       ]}
     />
   );
-}
+});

@@ -148,7 +148,7 @@ function Actions({ shown, isOwn, onRotate }: KeyRowProps) {
         >
           Rotate…
         </Menu.Item>
-        <Menu.Item color="red.8" leftSection={<TbKeyOff size={16} aria-hidden />} onClick={() => void ask()}>
+        <Menu.Item color="red" leftSection={<TbKeyOff size={16} aria-hidden />} onClick={() => void ask()}>
           Revoke…
         </Menu.Item>
       </Menu.Dropdown>

@@ -43,7 +43,7 @@ export function DataItems({ subject, hold, isOwn, onHold, onErase }: DataItemsPr
       )}
       {!isOwn && !hold && (
         <Menu.Item
-          color="red.8"
+          color="red"
           leftSection={<TbEraser size={16} aria-hidden />}
           onClick={event => onErase(event.currentTarget)}
         >

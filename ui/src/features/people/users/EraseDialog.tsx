@@ -44,7 +44,7 @@ export function EraseDialog({ subject, onClose }: EraseDialogProps) {
               <Button variant="default" onClick={onClose}>
                 Cancel
               </Button>
-              <Button type="submit" color="red.8" disabled={!isSure} loading={erase.isPending}>
+              <Button type="submit" color="red" disabled={!isSure} loading={erase.isPending}>
                 Erase everything
               </Button>
             </Group>

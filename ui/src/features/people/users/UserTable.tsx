@@ -203,7 +203,7 @@ function Actions({ user, isOwn, hold, onChange, onReset, onAdopt, onHold, onEras
             >
               {disabled ? 'Enable' : 'Disable…'}
             </Menu.Item>
-            <Menu.Item color="red.8" leftSection={<TbTrash size={16} aria-hidden />} onClick={() => void ask()}>
+            <Menu.Item color="red" leftSection={<TbTrash size={16} aria-hidden />} onClick={() => void ask()}>
               Remove…
             </Menu.Item>
           </>

@@ -1,5 +1,5 @@
-import { Checkbox } from '@mantine/core';
 import { Link } from 'react-router';
+import { TickBox } from '@/shared/components/TickBox';
 import { Time } from '@/shared/components/Time';
 import { Pieces } from '@/shared/components/Words';
 import type { RunListed } from '@/shared/data/runs/runs';
@@ -53,13 +53,9 @@ export function RunRow({ run, to, isChosen, isMarked, tellsUser, onMark }: RunRo
           )}
         </span>
       </Link>
-      <Checkbox
-        size="xs"
-        className={classes.mark}
-        checked={isMarked}
-        onChange={onMark}
-        aria-label={`Compare ${name}, ${run.id}`}
-      />
+      <span className={classes.mark}>
+        <TickBox checked={isMarked} onChange={onMark} aria-label={`Compare ${name}, ${run.id}`} />
+      </span>
     </div>
   );
 }

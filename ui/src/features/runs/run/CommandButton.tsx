@@ -21,7 +21,7 @@ export function CommandButton({ run, node, label }: CommandButtonProps) {
       <Button variant="default" size="compact-sm" leftSection={<TbTerminal2 aria-hidden />} onClick={open}>
         {label}
       </Button>
-      <Modal opened={isOpen} onClose={close} title={label} size="xl">
+      <Modal opened={isOpen} onClose={close} title={label} size="xl" closeButtonProps={{ 'aria-label': 'Close' }}>
         {command.isPending && <LoadingState label="Loading command" />}
         {command.isError && <ErrorState error={command.error} onRetry={() => void command.refetch()} />}
         {command.data && (

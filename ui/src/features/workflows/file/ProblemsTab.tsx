@@ -9,7 +9,7 @@ export function ProblemsTab({ problems }: { problems: ConfigProblems | undefined
       value="problems"
       rightSection={
         count > 0 && (
-          <Badge size="xs" circle={count < 10} color={problems?.errors ? 'red.8' : 'yellow.9'}>
+          <Badge size="xs" variant="light" circle={count < 10} color={problems?.errors ? 'red' : 'yellow'}>
             {count}
           </Badge>
         )

@@ -110,8 +110,9 @@ function WrongCount({ row: { errors, warnings } }: { row: Row }) {
   return (
     <Badge
       size="xs"
+      variant="light"
       circle={errors + warnings < 10}
-      color={errors ? 'red.8' : 'yellow.9'}
+      color={errors ? 'red' : 'yellow'}
       aria-label={told}
       role="img"
     >

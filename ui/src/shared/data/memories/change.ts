@@ -1,4 +1,5 @@
 import { client, unwrap } from '@/shared/api/client';
+import { ApiError } from '@/shared/api/errors';
 import type { components } from '@/shared/api/schema';
 import { type More, useChange } from '../change';
 import { inScope, type Scope } from '../scope';
@@ -73,10 +74,27 @@ export function useBatch({ user, project }: Scope, more?: More<BatchedChange[], 
   );
 }
 
-/** Takes back what was done with several memories; of a move first where they were, so that a lost request loses none. */
+/**
+ * Takes back what was done with several memories; of a move first where they were, so that a lost request loses none.
+ * Where a quota has no room for both, first where they are, which is made again if they do not come back.
+ */
 export function useUndoBatch({ user }: Scope) {
+  const back = ({ id, project }: BatchedChange) => undone({ user, project }, id);
   return useChange(async (changes: readonly BatchedChange[]) => {
-    for (const { id, project } of changes) await undone({ user, project }, id);
+    const waiting = [...changes];
+    for (let change = waiting.shift(); change; change = waiting.shift()) {
+      try {
+        await back(change);
+      } catch (error) {
+        const there = error instanceof ApiError && error.code === 'quota_exceeded' && waiting.shift();
+        if (!there) throw error;
+        const left = await back(there);
+        await back(change).catch(async (again: unknown) => {
+          await back({ ...there, id: left.id });
+          throw again;
+        });
+      }
+    }
   }, MEMORIES_CHANGED);
 }
 
