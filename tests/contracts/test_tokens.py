@@ -1,7 +1,7 @@
 """Secrets that end: what is the same of keys, sessions, invitations, sign-ins, challenges and recovery codes."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -56,8 +56,8 @@ def put(file: FileEngine, kind: Tokens[Any], token: object, hash: bytes = HASH) 
     file.write(lambda sql: kind.put(sql, token, hash))
 
 
-def found(file: FileEngine, kind: Tokens[Any], hash: bytes = HASH, now: datetime = NOW, **values: str) -> Any:
-    return file.read(lambda sql: kind.open(sql, hash, now=to_text(now), **values))
+def found(file: FileEngine, kind: Tokens[Any], hash: bytes = HASH, **values: str) -> Any:
+    return file.read(lambda sql: kind.open(sql, hash, **{"now": to_text(NOW)} | values))
 
 
 def taken(file: FileEngine, kind: Tokens[Any], hash: bytes = HASH, now: datetime = NOW) -> Any:
@@ -65,7 +65,7 @@ def taken(file: FileEngine, kind: Tokens[Any], hash: bytes = HASH, now: datetime
 
 
 def key(id: str = "abcdefgh", **said: Any) -> ApiKey:
-    return ApiKey(**{"id": id, "hash": HASH, "tenant": "default", "role": "read", "created_at": NOW} | said)
+    return ApiKey(id=id, hash=HASH, tenant="default", role="read", created_at=NOW, **said)
 
 
 def session(user: User, id: str = "s_one") -> Session:
@@ -94,7 +94,7 @@ def full_key(user: User) -> ApiKey:
     )
 
 
-EACH = {
+EACH: Mapping[str, tuple[Tokens[Any], Callable[[User], object], Mapping[str, str]]] = {
     "key": (API_KEYS, full_key, {}),
     "session": (SESSIONS, session, {}),
     "invitation": (INVITATIONS, lambda user: invitation("i_one", resets=user.id, only_new=True), {}),
@@ -108,7 +108,7 @@ def test_what_a_token_is_for_is_found_by_its_hash_as_it_was_stored(file, user, n
     kind, made, values = EACH[name]
     token = made(user)
     put(file, kind, token)
-    assert found(file, kind, **values) == token
+    assert found(file, kind, HASH, **values) == token
     assert found(file, kind, HASH[::-1], **values) is None
 
 
@@ -136,11 +136,11 @@ def test_a_token_that_has_expired_is_not_open_and_goes_with_the_next_sweep(file)
     put(file, CHALLENGES, challenge())
     put(file, CHALLENGES, challenge(timedelta(hours=1)), b"lasting")
     end = NOW + timedelta(minutes=5)
-    assert found(file, CHALLENGES, now=end - timedelta(seconds=1)) is not None
-    assert found(file, CHALLENGES, now=end) is None
+    assert found(file, CHALLENGES, now=to_text(end - timedelta(seconds=1))) is not None
+    assert found(file, CHALLENGES, now=to_text(end)) is None
     assert taken(file, CHALLENGES, now=end) is None
     file.write(lambda sql: CHALLENGES.drop_ended(sql, end))
-    assert found(file, CHALLENGES, now=NOW) is None
+    assert found(file, CHALLENGES) is None
     assert found(file, CHALLENGES, b"lasting") is not None
 
 
@@ -178,7 +178,8 @@ def test_all_tokens_of_a_person_end_but_for_one(file, user):
         put(file, SESSIONS, session(user, f"s_{number}"), bytes([number]))
     put(file, INVITATIONS, invitation("i_one", resets=user.id), b"reset")
     put(file, INVITATIONS, invitation("i_two"), b"of nobody")
-    file.write(lambda sql: [SESSIONS.end_all(sql, user.id, but="s_1"), INVITATIONS.end_all(sql, user.id)])
+    file.write(lambda sql: SESSIONS.end_all(sql, user.id, but="s_1"))
+    file.write(lambda sql: INVITATIONS.end_all(sql, user.id))
     assert [number for number in range(3) if found(file, SESSIONS, bytes([number]))] == [1]
     assert [hash for hash in (b"reset", b"of nobody") if found(file, INVITATIONS, hash)] == [b"of nobody"]
     assert [file.write(lambda sql: SESSIONS.end(sql, "s_1")) for _ in range(2)] == [True, False]
