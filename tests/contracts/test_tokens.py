@@ -23,7 +23,7 @@ from mnemoir.storage.sql.access.sessions import SESSIONS
 from mnemoir.storage.sql.access.sign_ins import SIGN_INS, SignIn
 from mnemoir.storage.sql.access.tokens import Tokens
 from mnemoir.storage.sql.access.users import INVITATIONS, RECOVERY_CODES, RecoveryCode
-from mnemoir.storage.sql.engine import FileEngine
+from mnemoir.storage.sql.engine import FileEngine, Value
 from tests.server.storages import FILES, postgres, settings_of
 
 NOW = datetime(2026, 3, 4, 9, 15, tzinfo=UTC)
@@ -57,11 +57,12 @@ def put(file: FileEngine, kind: Tokens[Any], token: object, hash: bytes = HASH) 
 
 
 def found(file: FileEngine, kind: Tokens[Any], hash: bytes = HASH, **values: str) -> Any:
-    return file.read(lambda sql: kind.open(sql, hash, **{"now": to_text(NOW)} | values))
+    bound: dict[str, Value] = {"hash": hash, "now": to_text(NOW), **values}
+    return file.read(lambda sql: kind.open(sql, **bound))
 
 
 def taken(file: FileEngine, kind: Tokens[Any], hash: bytes = HASH, now: datetime = NOW) -> Any:
-    return file.write(lambda sql: kind.take(sql, hash, now=to_text(now)))
+    return file.write(lambda sql: kind.take(sql, hash=hash, now=to_text(now)))
 
 
 def key(id: str = "abcdefgh", **said: Any) -> ApiKey:
@@ -95,7 +96,7 @@ def full_key(user: User) -> ApiKey:
 
 
 EACH: Mapping[str, tuple[Tokens[Any], Callable[[User], object], Mapping[str, str]]] = {
-    "key": (API_KEYS, full_key, {}),
+    "key": (API_KEYS, full_key, {"id": "abcdefgh"}),
     "session": (SESSIONS, session, {}),
     "invitation": (INVITATIONS, lambda user: invitation("i_one", resets=user.id, only_new=True), {}),
     "sign-in": (SIGN_INS, sign_in, {"state": "a state"}),
@@ -109,7 +110,7 @@ def test_what_a_token_is_for_is_found_by_its_hash_as_it_was_stored(file, user, n
     token = made(user)
     put(file, kind, token)
     assert found(file, kind, HASH, **values) == token
-    assert found(file, kind, HASH[::-1], **values) is None
+    assert found(file, kind, HASH[::-1], **{**values, "id": "hgfedcba"}) is None
 
 
 def test_of_a_sign_in_and_a_recovery_code_the_hash_alone_finds_nothing(file, user):
@@ -157,7 +158,7 @@ def test_the_last_use_of_a_token_is_never_set_back(file, user):
     for at in (LATER, NOW + timedelta(minutes=1), LATER + timedelta(minutes=1)):
         file.write(lambda sql, at=at: [kind.note_use(sql, id, at) for kind, id in USED])
     last = LATER + timedelta(minutes=1)
-    assert found(file, SESSIONS).last_seen_at == found(file, API_KEYS).last_used_at == last
+    assert found(file, SESSIONS).last_seen_at == found(file, API_KEYS, id="abcdefgh").last_used_at == last
     assert not file.write(lambda sql: SESSIONS.note_use(sql, "s_two", LATER))
 
 
@@ -203,12 +204,11 @@ def test_a_token_of_who_may_not_come_in_is_not_open(access, file, user):
     put(file, SESSIONS, session(user))
     put(file, API_KEYS, key())
     Tenants(access).put("default", suspended=True)
-    assert (found(file, SESSIONS), found(file, API_KEYS)) == (None, None)
-    assert file.read(lambda sql: API_KEYS.open_of_id(sql, "abcdefgh")) is None
+    assert (found(file, SESSIONS), found(file, API_KEYS, id="abcdefgh")) == (None, None)
     assert file.read(lambda sql: API_KEYS.of_id(sql, "abcdefgh")) == key()
     Tenants(access).put("default", suspended=False)
     assert found(file, SESSIONS) == session(user)
-    assert file.read(lambda sql: API_KEYS.open_of_id(sql, "abcdefgh")) == key()
+    assert found(file, API_KEYS, id="abcdefgh") == key()
 
 
 @pytest.mark.parametrize("cell", ["yesterday", ""])

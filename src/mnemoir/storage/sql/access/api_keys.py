@@ -16,7 +16,10 @@ from mnemoir.storage.sql.rows import as_json, from_json
 _QUERIES = queries("access/api_keys")
 _LIMITS = queries("access/limits")
 API_KEYS = Tokens(
-    "api_keys", ApiKey, is_open="EXISTS (SELECT 1 FROM tenants WHERE name = tenant AND suspended_at IS NULL)"
+    "api_keys",
+    ApiKey,
+    is_open="EXISTS (SELECT 1 FROM tenants WHERE name = tenant AND suspended_at IS NULL)",
+    found_by="id",
 )
 _OLDEST_FIRST = "ORDER BY created_at, id"
 _OF_USER = "(tenant = :tenant AND user = :user)"
@@ -79,7 +82,7 @@ class SqlApiKeys:
 
     def usable(self, key_id: str) -> ApiKey | None:
         """The same; None also while its tenant is suspended."""
-        return self._file.read(lambda sql: API_KEYS.open_of_id(sql, key_id))
+        return self._file.read(lambda sql: API_KEYS.open(sql, id=key_id))
 
     def of_tenant(self, tenant: str | None, *, limit: int, after: Place | None = None) -> list[ApiKey]:
         """The keys of a tenant, None for all tenants, oldest first."""

@@ -44,7 +44,7 @@ class SqlPasskeys:
 
     def take_challenge(self, hash: bytes, now: datetime) -> Challenge | None:
         """Delete the challenge and return it if it was open; else None."""
-        return self._file.write(lambda sql: CHALLENGES.take(sql, hash, now=to_text(now)))
+        return self._file.write(lambda sql: CHALLENGES.take(sql, hash=hash, now=to_text(now)))
 
     def of_credential(self, credential: bytes) -> Passkey | None:
         """The passkey with that id of its authenticator; None for none."""

@@ -41,7 +41,7 @@ class SqlSessions:
 
     def usable(self, token: bytes) -> Session | None:
         """The session with that token, if its user may sign in; None for none."""
-        return self._file.read(lambda sql: SESSIONS.open(sql, token))
+        return self._file.read(lambda sql: SESSIONS.open(sql, hash=token))
 
     def of_user(self, user_id: str) -> list[Session]:
         """The sessions of a user, newest first."""

@@ -49,7 +49,7 @@ class SqlSignIns:
 
     def open(self, state: str, hash: bytes, now: datetime) -> SignIn | None:
         """The sign-in of that state and browser; None for none."""
-        return self._file.read(lambda sql: SIGN_INS.open(sql, hash, state=state, now=to_text(now)))
+        return self._file.read(lambda sql: SIGN_INS.open(sql, hash=hash, state=state, now=to_text(now)))
 
     def answer(self, state: str, hash: bytes, code: str, now: datetime) -> bool:
         """Note the code with which the browser came back; False when it has come back before, and for none."""
@@ -61,4 +61,4 @@ class SqlSignIns:
 
     def take(self, state: str, hash: bytes, now: datetime) -> SignIn | None:
         """The sign-in of that state and browser, which counts no more; None for none."""
-        return self._file.write(lambda sql: SIGN_INS.take(sql, hash, state=state, now=to_text(now)))
+        return self._file.write(lambda sql: SIGN_INS.take(sql, hash=hash, state=state, now=to_text(now)))

@@ -4,7 +4,7 @@ Who asks makes the hash, which is keyed by the pepper where secrets are short or
 row is found by its hash, or by an id where the hash is then compared in constant time.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Generic, TypeVar
 
@@ -26,8 +26,8 @@ class Tokens(Generic[T]):
     """The tokens of a kind. Blocking functions over one open transaction.
 
     `table` has the columns of the dataclass `kind`, and `hash`. `is_open` is under which condition a token counts,
-    `is_listed` which ones a page of a tenant has. `used_at` is the column that tells when one was used last, `owner`
-    that of the person with whom it goes. Where there is a column `revoked_at`, no row ever goes.
+    `is_listed` which ones a page of a tenant has. One is asked for by the column `found_by`, `used_at` tells when it
+    was used last, and `owner` with which person it goes. Where there is a column `revoked_at`, no row ever goes.
     """
 
     def __init__(
@@ -39,6 +39,7 @@ class Tokens(Generic[T]):
         is_listed: str = "TRUE",
         used_at: str = "last_used_at",
         owner: str = "user",
+        found_by: str = "hash",
     ) -> None:
         self._columns = Columns(kind)
         self._told, self._from = ", ".join(self._columns.types), f"FROM {table}"
@@ -47,10 +48,10 @@ class Tokens(Generic[T]):
         names = dict.fromkeys((*columns, "hash"))
         values = f"VALUES ({', '.join(f':{name}' for name in names)})"
         self._put = self._statement(f"INSERT INTO {table} ({', '.join(names)}) {values}")
-        self._open = self.select(f"hash = :hash AND {is_open}")
+        is_it = f"{found_by} = :{found_by} AND {is_open}"
+        self._open = self.select(is_it)
         if "id" in columns:
             self._of_id = self.select("id = :id")
-            self._open_of_id = self.select(f"id = :id AND {is_open}")
         if "tenant" in columns:
             self._page = self.select(f"{_OF_TENANT} AND {is_listed} ORDER BY created_at, id LIMIT :limit")
         if used_at in columns:
@@ -61,14 +62,14 @@ class Tokens(Generic[T]):
             self._revoke = self._statement(f"UPDATE {table} SET revoked_at = {at} WHERE id = :id")  # noqa: S608  # names of ours
             return
         delete, is_other = f"DELETE FROM {table} WHERE", "TRUE"  # noqa: S608  # the same
-        self._take = self._statement(f"{delete} hash = :hash AND {is_open} RETURNING {self._told}")
+        self._take = self._statement(f"{delete} {is_it} RETURNING {self._told}")
         if "id" in columns:
             self._end, is_other = self._statement(f"{delete} id = :id"), "id != :but"
         if owner in columns:
             self._end_all = self._statement(f"{delete} {owner} = :owner AND {is_other}")
         if "expires_at" in columns:
-            is_surplus = f"NOT IN (SELECT hash {self._from} ORDER BY expires_at DESC LIMIT :most)"
-            self._drop_ended = self._statement(f"{delete} expires_at <= :now OR hash {is_surplus}")
+            surplus = f"(SELECT hash {self._from} ORDER BY expires_at DESC LIMIT {_ALL} OFFSET :most)"
+            self._drop_ended = self._statement(f"{delete} expires_at <= :now OR hash IN {surplus}")
 
     def select(self, condition: str) -> str:
         """A query for the tokens that fit a condition, with what stands behind that."""
@@ -82,21 +83,17 @@ class Tokens(Generic[T]):
         """Store a token."""
         sql.run(self._put, **{**self._columns.cells(token), "hash": hash})
 
-    def open(self, sql: Sql, hash: bytes, **values: Value) -> T | None:
-        """The open token with that hash; None for none. `values` are what `is_open` names."""
-        return self._first(self.rows(sql, self._open, hash=hash, **values))
+    def open(self, sql: Sql, **values: Value) -> T | None:
+        """The token, if it is open; None for none. `values` are what it is found by and what `is_open` names."""
+        return self._first(sql, self._open, values)
 
-    def take(self, sql: Sql, hash: bytes, **values: Value) -> T | None:
+    def take(self, sql: Sql, **values: Value) -> T | None:
         """The same, which is used up: its row goes."""
-        return self._first(self.rows(sql, self._take, hash=hash, **values))
+        return self._first(sql, self._take, values)
 
     def of_id(self, sql: Sql, id: str) -> T | None:
         """The token of that id, open or not; None for none."""
-        return self._first(self.rows(sql, self._of_id, id=id))
-
-    def open_of_id(self, sql: Sql, id: str) -> T | None:
-        """The same, if it is open."""
-        return self._first(self.rows(sql, self._open_of_id, id=id))
+        return self._first(sql, self._of_id, {"id": id})
 
     def page(self, sql: Sql, tenant: str | None, limit: int, after: Place | None = None, **values: Value) -> list[T]:
         """Those listed of a tenant, None for all, oldest first; `values` are what `is_listed` names."""
@@ -123,8 +120,8 @@ class Tokens(Generic[T]):
         """Remove those that have expired, and of more than `most` the ones that expire first."""
         sql.run(self._drop_ended, now=to_text(now), most=most)
 
-    def _first(self, found: list[T]) -> T | None:
-        return found[0] if found else None
+    def _first(self, sql: Sql, query: str, values: Mapping[str, Value]) -> T | None:
+        return next(iter(self.rows(sql, query, **values)), None)
 
     def _statement(self, text: str) -> str:
         self.statements.append(made_query(text, self._columns.types | _TYPES))

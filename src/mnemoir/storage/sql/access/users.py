@@ -119,7 +119,7 @@ class SqlUsers:
         """
 
         def use_invitation(sql: Sql) -> bool:
-            if INVITATIONS.take(sql, token, now=to_text(at)) is None:
+            if INVITATIONS.take(sql, hash=token, now=to_text(at)) is None:
                 return False
             self._put(sql, user, secrets, is_new_memory=is_new_memory)
             note(sql)
@@ -134,7 +134,7 @@ class SqlUsers:
         """
 
         def replace_secrets(sql: Sql) -> bool:
-            if INVITATIONS.take(sql, token, now=to_text(at)) is None:
+            if INVITATIONS.take(sql, hash=token, now=to_text(at)) is None:
                 return False
             _forget_secrets(sql, user_id)
             sql.run(_QUERIES["set_password"], id=user_id, password=secrets.password)
@@ -209,7 +209,7 @@ class SqlUsers:
 
     def use_code(self, user_id: str, hash: bytes) -> bool:
         """Use a recovery code up; False for none."""
-        return self._file.write(lambda sql: RECOVERY_CODES.take(sql, hash, user=user_id)) is not None
+        return self._file.write(lambda sql: RECOVERY_CODES.take(sql, hash=hash, user=user_id)) is not None
 
     def invite(self, invitation: Invitation, token: bytes, note: Note) -> None:
         """Store an invitation; one that resets a user replaces those before."""
@@ -224,7 +224,7 @@ class SqlUsers:
 
     def invitation(self, token: bytes, now: datetime) -> Invitation | None:
         """The open invitation with that token; None for none."""
-        return self._file.read(lambda sql: INVITATIONS.open(sql, token, now=to_text(now)))
+        return self._file.read(lambda sql: INVITATIONS.open(sql, hash=token, now=to_text(now)))
 
     def invitations(self, tenant: str | None, now: datetime, *, limit: int) -> list[Invitation]:
         """The open invitations of a tenant, None for all, without those that reset a user, oldest first."""
