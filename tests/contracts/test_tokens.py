@@ -65,6 +65,10 @@ def taken(file: FileEngine, kind: Tokens[Any], hash: bytes = HASH, now: datetime
     return file.write(lambda sql: kind.take(sql, hash=hash, now=to_text(now)))
 
 
+def noted(file: FileEngine, kind: Tokens[Any], id: str, at: datetime) -> bool:
+    return file.write(lambda sql: kind.note_use(sql, id, at))
+
+
 def key(id: str = "abcdefgh", **said: Any) -> ApiKey:
     return ApiKey(id=id, hash=HASH, tenant="default", role="read", created_at=NOW, **said)
 
@@ -155,14 +159,11 @@ def test_of_too_many_those_that_end_first_go(file):
 def test_the_last_use_of_a_token_is_never_set_back(file, user):
     put(file, SESSIONS, session(user))
     put(file, API_KEYS, key())
-    for at in (LATER, NOW + timedelta(minutes=1), LATER + timedelta(minutes=1)):
-        file.write(lambda sql, at=at: [kind.note_use(sql, id, at) for kind, id in USED])
-    last = LATER + timedelta(minutes=1)
-    assert found(file, SESSIONS).last_seen_at == found(file, API_KEYS, id="abcdefgh").last_used_at == last
-    assert not file.write(lambda sql: SESSIONS.note_use(sql, "s_two", LATER))
-
-
-USED = ((SESSIONS, "s_one"), (API_KEYS, "abcdefgh"))
+    for kind, id in ((SESSIONS, "s_one"), (API_KEYS, "abcdefgh")):
+        times = (NOW + timedelta(minutes=1), LATER, NOW + timedelta(minutes=2))
+        assert [noted(file, kind, id, at) for at in times] == [True, True, False]
+    assert found(file, SESSIONS).last_seen_at == found(file, API_KEYS, id="abcdefgh").last_used_at == LATER
+    assert not noted(file, SESSIONS, "s_two", LATER)
 
 
 def test_a_revoked_key_stays_and_ends_at_the_earlier_time(file):

@@ -1,8 +1,8 @@
 """Values as rows: each field of a dataclass is a column, and so are those of a dataclass within it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Generic, TypeVar, get_type_hints
 
 from mnemoir.core.clock import from_text, to_text
@@ -10,7 +10,6 @@ from mnemoir.storage.sql.engine import Damaged, Value
 from mnemoir.storage.sql.rows import as_json, from_json
 
 T = TypeVar("T")
-_TYPES = {bytes: "bytes", bytes | None: "bytes", int: "integer", bool: "integer"}  # all others are text
 
 
 class Columns(Generic[T]):
@@ -18,14 +17,16 @@ class Columns(Generic[T]):
 
     def __init__(self, kind: Callable[..., T]) -> None:
         self._kind = kind
-        self._hints: dict[str, Any] = get_type_hints(kind)
         self._inner: dict[str, Columns[Any]] = {}
+        self._readers: dict[str, Callable[[Iterator[Any]], Any]] = {}
         self.types: dict[str, str] = {}
-        for name, hint in self._hints.items():
+        for name, hint in get_type_hints(kind).items():
             if isinstance(hint, type) and is_dataclass(hint):
-                self._inner[name] = Columns(hint)
-                self.types |= self._inner[name].types
+                self._inner[name] = inner = Columns(hint)
+                self._readers[name] = inner._next
+                self.types |= inner.types
             else:
+                self._readers[name] = _READERS.get(hint, next)
                 self.types[name] = _TYPES.get(hint, "text")
 
     def value(self, row: Sequence[Any]) -> T:
@@ -35,18 +36,13 @@ class Columns(Generic[T]):
     def cells(self, value: T) -> dict[str, Value]:
         """What a query binds for a value, by the names of the columns."""
         found: dict[str, Value] = {}
-        for name in self._hints:
+        for name in self._readers:
             one = getattr(value, name)
             found |= self._inner[name].cells(one) if name in self._inner else {name: _cell(one)}
         return found
 
     def _next(self, row: Iterator[Any]) -> T:
-        inner = self._inner
-        read = {
-            name: inner[name]._next(row) if name in inner else _read(next(row), hint)
-            for name, hint in self._hints.items()
-        }
-        return self._kind(**read)
+        return self._kind(**{name: read(row) for name, read in self._readers.items()})
 
 
 def _cell(value: Any) -> Value:
@@ -58,15 +54,29 @@ def _cell(value: Any) -> Value:
     return cell
 
 
-def _read(cell: Any, hint: Any) -> Any:
-    """What is in a column of that type; NULL is None where it may be. Raises Damaged."""
-    if hint is datetime and from_text(cell) is None:
-        raise Damaged(f"{cell!r} is no time")
-    if cell is None:
-        return None
-    if hint in (datetime, datetime | None):
-        at = from_text(cell)
-        return None if at is None else at.astimezone(UTC)
-    if hint == Sequence[str] | None:
-        return from_json(cell)
-    return bool(cell) if hint is bool else cell
+def _time(row: Iterator[Any]) -> datetime:
+    at = from_text(text := next(row))
+    if at is None:
+        raise Damaged(f"{text!r} is no time")
+    return at
+
+
+def _time_or_none(row: Iterator[Any]) -> datetime | None:
+    return from_text(next(row))
+
+
+def _list_or_none(row: Iterator[Any]) -> Any:
+    return None if (text := next(row)) is None else from_json(text)
+
+
+def _truth(row: Iterator[Any]) -> bool:
+    return bool(next(row))
+
+
+_READERS: Mapping[Any, Callable[[Iterator[Any]], Any]] = {  # of the other types a cell is the value
+    datetime: _time,
+    datetime | None: _time_or_none,
+    Sequence[str] | None: _list_or_none,
+    bool: _truth,
+}
+_TYPES = {bytes: "bytes", bytes | None: "bytes", int: "integer", bool: "integer"}

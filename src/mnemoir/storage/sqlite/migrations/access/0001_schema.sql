@@ -1,7 +1,7 @@
 -- expand
 -- Who may call the server, and what was done with it. Times are text in UTC, `projects` and `configs` JSON lists, NULL
--- for all. What is secret is stored as a hash: of keys and recovery codes by HMAC, of the tokens of invitations and
--- sessions by SHA-256, of passwords by argon2.
+-- for all. What is secret is stored as a hash: of keys and recovery codes by HMAC, of passwords by argon2, of all other
+-- tokens by SHA-256.
 
 -- `retention` is for how many days a tenant keeps things, a JSON object; NULL for what the settings say.
 CREATE TABLE tenants (
