@@ -14,6 +14,8 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from time import monotonic
 from typing import Generic, TypeVar
 
@@ -34,6 +36,8 @@ NO_KEYS_LEFT = "has neither keys nor people any more"  # of a file that must be 
 _LOOKED_EVERY_S = 1.0  # at a file: two looks cost more than all else of recognising a key
 _NEVER_LOOKED_AT = object()
 _MOST_KEPT = 10_000
+_NOTED_EVERY = timedelta(minutes=1)
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
@@ -260,6 +264,22 @@ class AccessFile:
         elif self._identity.is_expected(ACCESS_FILE):
             raise self._identity.membership(ACCESS_FILE).loss_error(self._place.name, NO_KEYS_LEFT)
         return found
+
+
+class LastUse:
+    """When a token that was looked up was used last, as it is noted: at most once a minute, by several processes."""
+
+    __slots__ = ("_due_at", "_file")
+
+    def __init__(self, file: AccessFile, at: datetime | None) -> None:
+        self._file = file
+        self._due_at = _LONG_AGO if at is None else at + _NOTED_EVERY
+
+    def note(self, now: datetime, work: Callable[[CountedFile], object]) -> None:
+        """Have `work` note a use of now behind the request, unless one of the last minute is noted."""
+        if now >= self._due_at:
+            self._due_at = now + _NOTED_EVERY
+            self._file.soon(partial(work, self._file.open_or_create()))
 
 
 class LookedUp(Generic[K, V]):

@@ -7,10 +7,9 @@ that it ends is refused within a second, and a new one counts at once. Without t
 import hmac
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from functools import partial
+from datetime import datetime, timedelta
 
-from mnemoir.access.access_file import AccessFile, LookedUp
+from mnemoir.access.access_file import AccessFile, LastUse, LookedUp
 from mnemoir.core.api_keys import ApiKey, Env, hash_of, label_text, new_text, parts_of
 from mnemoir.core.audit import ERASURE, subject_of
 from mnemoir.core.clock import Clock, to_text, utc_now
@@ -30,9 +29,7 @@ from mnemoir.storage.sql.access.api_keys import SqlApiKeys
 from mnemoir.storage.sql.access.audit_log import erase_names
 from mnemoir.storage.sql.engine import Sql
 
-_NOTED_EVERY = timedelta(minutes=1)
 _UNKNOWN_HASH = bytes(32)
-_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
 class ApiKeys:
@@ -77,9 +74,8 @@ class ApiKeys:
         now = self._clock()
         if known.key is None or not is_same or not known.key.is_valid(now):
             return None
-        if now >= known.note_use_at:
-            known.note_use_at = now + _NOTED_EVERY
-            self._file.soon(partial(SqlApiKeys(self._file.open_or_create()).note_use, known.key.id, now))
+        key_id = known.key.id
+        known.use.note(now, lambda file: SqlApiKeys(file).note_use(key_id, now))
         return known.principal
 
     def create(
@@ -249,17 +245,16 @@ class ApiKeys:
         stored = self._existing_rows()
         key = None if stored is None else stored.usable(key_id)
         limits = {} if stored is None or key is None else stored.limits("key", key_id)
-        return _Known(key, limits)
+        return _Known(self._file, key, limits)
 
 
 class _Known:
-    """What a look-up found. A key's use is noted at most once a minute, also by several processes."""
+    """What a look-up found."""
 
-    __slots__ = ("hash", "key", "note_use_at", "principal")
+    __slots__ = ("hash", "key", "principal", "use")
 
-    def __init__(self, key: ApiKey | None, limits: Limits) -> None:
+    def __init__(self, file: AccessFile, key: ApiKey | None, limits: Limits) -> None:
         self.key = key
         self.hash = _UNKNOWN_HASH if key is None else key.hash
         self.principal = None if key is None else replace(key.principal, limits=limits)
-        used_at = None if key is None else key.last_used_at
-        self.note_use_at = _LONG_AGO if used_at is None else used_at + _NOTED_EVERY
+        self.use = LastUse(file, None if key is None else key.last_used_at)

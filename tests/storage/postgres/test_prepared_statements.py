@@ -17,6 +17,11 @@ from mnemoir.storage.named_queries import (
     types_of,
 )
 from mnemoir.storage.sealing.resealing import _statements
+from mnemoir.storage.sql.access.api_keys import API_KEYS
+from mnemoir.storage.sql.access.passkeys import CHALLENGES
+from mnemoir.storage.sql.access.sessions import SESSIONS
+from mnemoir.storage.sql.access.sign_ins import SIGN_INS
+from mnemoir.storage.sql.access.users import INVITATIONS, RECOVERY_CODES
 from mnemoir.storage.sql.table_queries import queries_of_tables
 from mnemoir.storage.sql.tables import RUN_TABLES, main_file
 from tests.storage.postgres.conftest import DATABASES
@@ -24,6 +29,7 @@ from tests.storage.postgres.conftest import DATABASES
 PLACEHOLDER = re.compile(r"%\((\w+)\)s")
 FOREIGN_FORMATS = {"locks", "own_files", "records", "vectors"}  # files whose format SQLite is a part of
 MOST_VARIANTS = 25
+KINDS_OF_TOKENS = (API_KEYS, SESSIONS, INVITATIONS, RECOVERY_CODES, SIGN_INS, CHALLENGES)
 
 
 def failure(connection, query: str) -> str | None:
@@ -59,6 +65,12 @@ def test_the_statements_made_of_a_table_prepare(open_database):
     for table in file.tables.keys() - RUN_TABLES.keys():
         for seals in (True, False):
             every += _statements(file, table, seals, is_scoped=table not in file.unscoped)
+    assert [cause for text in every if (cause := failure(connection, postgres_form(text))) is not None] == []
+
+
+def test_the_statements_of_every_kind_of_token_prepare(open_database):
+    connection = open_database("access")
+    every = [text for kind in KINDS_OF_TOKENS for text in kind.statements]
     assert [cause for text in every if (cause := failure(connection, postgres_form(text))) is not None] == []
 
 

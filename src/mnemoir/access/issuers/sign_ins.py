@@ -105,7 +105,7 @@ class SignIns:
         `invitation` is the token of one by which whoever signs in becomes a user.
         """
         provider = self._provider(provider_id)
-        token = new_token()
+        token, now = new_token(), self._clock()
         sign_in = SignIn(
             state=new_token(),
             provider=provider_id,
@@ -114,11 +114,10 @@ class SignIns:
             redirect_uri=redirect_uri,
             leads_to=leads_to,
             invitation=None if invitation is None else token_hash(invitation),
+            expires_at=now + WITHIN,
         )
-        url, now = await provider.address(sign_in), self._clock()
-        await asyncio.to_thread(
-            self._rows.begin, sign_in, token_hash(token), now=now, until=now + WITHIN, most=_MOST_UNDER_WAY
-        )
+        url = await provider.address(sign_in)
+        await asyncio.to_thread(self._rows.begin, sign_in, token_hash(token), now=now, most=_MOST_UNDER_WAY)
         return url, token
 
     async def come_back(self, token: str | None, answer: Mapping[str, str]) -> None:

@@ -17,8 +17,8 @@ from mnemoir.core import first_use
 from mnemoir.core.api_keys import label_text
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.errors import InvalidRequest, NotFound, places_of
-from mnemoir.core.users import Passkey, User, new_id, new_token
-from mnemoir.storage.sql.access.passkeys import SqlPasskeys
+from mnemoir.core.users import Passkey, User, new_id, new_token, token_hash
+from mnemoir.storage.sql.access.passkeys import Challenge, SqlPasskeys
 from mnemoir.storage.sql.access.users import NewPasskey
 
 if TYPE_CHECKING:
@@ -150,12 +150,13 @@ class Passkeys:
 
     def _new_challenge(self, purpose: str) -> tuple[str, bytes]:
         asked, challenge, now = new_token(), helpers.generate_challenge(), self._clock()
-        until = now + _ANSWERED_WITHIN
-        self._rows.ask(asked, challenge, purpose, now=now, until=until, most=_MOST_CHALLENGES)
+        new = Challenge(challenge=challenge, purpose=purpose, expires_at=now + _ANSWERED_WITHIN)
+        self._rows.ask(new, token_hash(asked), now=now, most=_MOST_CHALLENGES)
         return asked, challenge
 
     def _take_challenge(self, challenge_id: str, purpose: str) -> bytes | None:
-        return self._rows.take_challenge(challenge_id[:64], purpose, self._clock()) if self._file.version else None
+        found = self._rows.take_challenge(token_hash(challenge_id), self._clock()) if self._file.version else None
+        return found.challenge if found is not None and found.purpose == purpose else None
 
     def _passkey_of(self, credential: Mapping[str, Any]) -> Passkey | None:
         try:

@@ -7,10 +7,9 @@ user is disabled or removed, or signs out. Recognising one costs some microsecon
 import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from functools import partial
+from datetime import timedelta
 
-from mnemoir.access.access_file import AccessFile, LookedUp
+from mnemoir.access.access_file import AccessFile, LastUse, LookedUp
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.errors import NotFound
 from mnemoir.core.scope import Principal
@@ -20,7 +19,6 @@ from mnemoir.storage.sql.access.sessions import SqlSessions
 from mnemoir.storage.sql.access.users import SqlUsers
 
 FRESH_FOR = timedelta(minutes=10)
-_NOTED_EVERY = timedelta(minutes=1)
 _LONGEST_AGENT = 300
 
 
@@ -85,9 +83,7 @@ class Sessions:
         session = known.signed_in.session
         if now >= session.last_seen_at + self._idle or now >= session.created_at + self.longest:
             return None
-        if now >= known.note_use_at:
-            known.note_use_at = now + _NOTED_EVERY
-            self._file.soon(partial(self._rows.note_use, session, now))
+        known.use.note(now, lambda file: SqlSessions(file).note_use(session, now))
         return known.signed_in
 
     def is_fresh(self, session: Session) -> bool:
@@ -121,16 +117,16 @@ class Sessions:
         user = None if file is None or session is None else SqlUsers(file).get(session.user)
         if session is None or user is None:
             return None
-        return _Known(SignedIn(session, user, user.principal), session.last_seen_at + _NOTED_EVERY)
+        return _Known(SignedIn(session, user, user.principal), LastUse(self._file, session.last_seen_at))
 
     @property
     def _rows(self) -> SqlSessions:
         return SqlSessions(self._file.open_or_create())
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Known:
-    """What a look-up found. The use of a session is noted at most once a minute."""
+    """What a look-up found."""
 
     signed_in: SignedIn
-    note_use_at: datetime
+    use: LastUse

@@ -129,7 +129,7 @@ class Users:
     def erase(self, tenant: str, memory_user: str) -> int:
         """Remove the users whose memories are a person's, and the invitations to these; how many users there were.
 
-        Invitations that were used or have ended go, too, for they may name anybody.
+        Invitations that have ended go, too, for they may name anybody.
         """
         found = self.of_memory(tenant, memory_user)
         for user in found:
@@ -137,8 +137,7 @@ class Users:
         for invitation in self.invitations(tenant):
             if _memory_user_of(invitation) == memory_user:
                 self.withdraw(invitation)
-        if self._file.version:
-            self._rows.drop_closed_invitations(self._clock())
+        self.drop_ended_invitations()
         return len(found)
 
     def invite(

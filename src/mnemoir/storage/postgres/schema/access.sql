@@ -1,6 +1,6 @@
 -- Who may call the server, and what was done with it. Times are text in UTC, `projects` and `configs` JSON lists, NULL
--- for all. What is secret is stored as a hash: of keys and recovery codes by HMAC, of the tokens of invitations and
--- sessions by SHA-256, of passwords by argon2.
+-- for all. What is secret is stored as a hash: of keys and recovery codes by HMAC, of passwords by argon2, of all other
+-- tokens by SHA-256.
 
 -- `retention` is for how many days a tenant keeps things, a JSON object; NULL for what the settings say.
 CREATE TABLE tenants (
@@ -79,11 +79,10 @@ CREATE TABLE invitations (
     created_at text COLLATE "C" NOT NULL,
     created_by text COLLATE "C" NOT NULL,
     expires_at text COLLATE "C" NOT NULL,
-    only_new bigint NOT NULL,
-    used_at text COLLATE "C"
+    only_new bigint NOT NULL
 );
 
--- `confirmed_at` is when whoever has a session showed again who they are; NULL for never since they signed in.
+-- `confirmed_at` is when whoever has a session last showed who they are.
 CREATE TABLE user_sessions (
     id text COLLATE "C" PRIMARY KEY,
     hash bytea NOT NULL UNIQUE,
@@ -92,7 +91,7 @@ CREATE TABLE user_sessions (
     last_seen_at text COLLATE "C" NOT NULL,
     agent text COLLATE "C" NOT NULL,
     address text COLLATE "C" NOT NULL,
-    confirmed_at text COLLATE "C"
+    confirmed_at text COLLATE "C" NOT NULL
 );
 
 CREATE INDEX sessions_of_user ON user_sessions ("user", created_at);
@@ -118,7 +117,7 @@ CREATE INDEX passkeys_of_user ON passkeys ("user", created_at);
 
 -- What an authenticator was asked to sign; `purpose` says for what it counts, once.
 CREATE TABLE challenges (
-    id text COLLATE "C" PRIMARY KEY,
+    hash bytea PRIMARY KEY,
     challenge bytea NOT NULL,
     purpose text COLLATE "C" NOT NULL,
     expires_at text COLLATE "C" NOT NULL
@@ -139,8 +138,8 @@ CREATE INDEX identities_of_user ON identities ("user");
 -- there once the browser came back; the row goes when it is redeemed. `invitation` is the hash of the token of the
 -- invitation that it is to use.
 CREATE TABLE sign_ins (
-    state text COLLATE "C" PRIMARY KEY,
-    hash bytea NOT NULL,
+    hash bytea PRIMARY KEY,
+    state text COLLATE "C" NOT NULL,
     provider text COLLATE "C" NOT NULL,
     nonce text COLLATE "C" NOT NULL,
     verifier text COLLATE "C" NOT NULL,

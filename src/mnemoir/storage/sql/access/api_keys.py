@@ -2,18 +2,36 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any, Literal
+from datetime import datetime
+from typing import Literal
 
 from mnemoir.core.api_keys import ApiKey
-from mnemoir.core.clock import from_text, to_text
+from mnemoir.core.clock import to_text
 from mnemoir.core.retention import Retention, checked_retention
 from mnemoir.core.usage import Limits, checked_limits
-from mnemoir.storage.sql.engine import Damaged, FileEngine, Sql, queries
+from mnemoir.storage.sql.access.tokens import Place, Tokens
+from mnemoir.storage.sql.engine import FileEngine, Sql, queries
 from mnemoir.storage.sql.rows import as_json, from_json
 
 _QUERIES = queries("access/api_keys")
 _LIMITS = queries("access/limits")
+API_KEYS = Tokens(
+    "api_keys",
+    ApiKey,
+    is_open="EXISTS (SELECT 1 FROM tenants WHERE name = tenant AND suspended_at IS NULL)",
+    found_by="id",
+)
+_OLDEST_FIRST = "ORDER BY created_at, id"
+_OF_USER = "(tenant = :tenant AND user = :user)"
+_KEYS_OF_USER = API_KEYS.select(f"{_OF_USER} {_OLDEST_FIRST}")
+_MADE_BY = """
+WITH RECURSIVE made (id) AS (
+    SELECT id FROM api_keys WHERE created_by = :created_by
+    UNION SELECT later.id FROM api_keys AS later JOIN made ON later.created_by = made.id
+)
+SELECT id FROM made
+"""
+_KEYS_LEFT_BY = API_KEYS.select(f"id IN ({_MADE_BY}) OR {_OF_USER} {_OLDEST_FIRST}")
 LimitedKind = Literal["tenant", "key"]
 Note = Callable[[Sql], object]
 _OFF = "keys_off"
@@ -60,21 +78,15 @@ class SqlApiKeys:
 
     def get(self, key_id: str) -> ApiKey | None:
         """The key of that id; None for none."""
-        row = self._row(key_id)
-        return None if row is None else _key_of(row[:-1])
+        return self._file.read(lambda sql: API_KEYS.of_id(sql, key_id))
 
     def usable(self, key_id: str) -> ApiKey | None:
         """The same; None also while its tenant is suspended."""
-        row = self._row(key_id)
-        return None if row is None or row[-1] else _key_of(row[:-1])
+        return self._file.read(lambda sql: API_KEYS.open(sql, id=key_id))
 
-    def of_tenant(self, tenant: str | None, *, limit: int, after: tuple[str, str] | None = None) -> list[ApiKey]:
-        """The keys of a tenant, None for all tenants, oldest first; `after` is time (text) and id of the last one."""
-        at, key_id = after or ("", "")
-        rows = self._file.read(
-            lambda sql: sql.rows(_QUERIES["keys"], tenant=tenant, after=at, after_id=key_id, limit=limit)
-        )
-        return [_key_of(row) for row in rows]
+    def of_tenant(self, tenant: str | None, *, limit: int, after: Place | None = None) -> list[ApiKey]:
+        """The keys of a tenant, None for all tenants, oldest first."""
+        return self._file.read(lambda sql: API_KEYS.page(sql, tenant, limit, after))
 
     def put(
         self,
@@ -91,26 +103,13 @@ class SqlApiKeys:
         `refuse` may raise for the latter as it is then, and for the successor that it has, so that of several at once
         one replaces it.
         """
-        values = {
-            "id": key.id,
-            "hash": key.hash,
-            "tenant": key.tenant,
-            "projects": None if key.projects is None else as_json(list(key.projects)),
-            "configs": None if key.configs is None else as_json(list(key.configs)),
-            "user": key.user,
-            "role": key.role,
-            "label": key.label,
-            "created_at": to_text(key.created_at),
-            "created_by": key.created_by,
-            "expires_at": None if key.expires_at is None else to_text(key.expires_at),
-        }
 
         def put_key(sql: Sql) -> None:
-            if replaces is not None and (replaced := _key_in(sql, replaces)) is not None:
-                refuse(replaced, None if replaced.replaced_by is None else _key_in(sql, replaced.replaced_by))
+            if replaces is not None and (replaced := API_KEYS.of_id(sql, replaces)) is not None:
+                refuse(replaced, API_KEYS.of_id(sql, replaced.replaced_by or ""))
             note(sql)
             sql.run(_QUERIES["enter_tenant"], name=key.tenant, now=to_text(key.created_at))
-            sql.run(_QUERIES["put_key"], **values)
+            API_KEYS.put(sql, key, key.hash)
             if limits:
                 sql.run(
                     _LIMITS["put_limits"],
@@ -121,9 +120,8 @@ class SqlApiKeys:
             elif replaces is not None:
                 sql.run(_LIMITS["copy_limits"], name=key.id, of=replaces)
             if replaces is not None:
-                sql.run(
-                    _QUERIES["end_key"], id=replaces, at=to_text(overlap_until or key.created_at), replaced_by=key.id
-                )
+                API_KEYS.revoke(sql, replaces, overlap_until or key.created_at)
+                sql.run(_QUERIES["replace_key"], id=replaces, replaced_by=key.id)
 
         self._file.write(put_key)
 
@@ -132,19 +130,18 @@ class SqlApiKeys:
 
         def end_key(sql: Sql) -> None:
             note(sql)
-            sql.run(_QUERIES["end_key"], id=key_id, at=to_text(at), replaced_by=None)
+            API_KEYS.revoke(sql, key_id, at)
 
         self._file.write(end_key)
 
     def of_user(self, tenant: str, user: str) -> list[ApiKey]:
         """The keys that are bound to a user, oldest first."""
-        rows = self._file.read(lambda sql: sql.rows(_QUERIES["keys_of_user"], tenant=tenant, user=user))
-        return [_key_of(row) for row in rows]
+        return self._file.read(lambda sql: API_KEYS.rows(sql, _KEYS_OF_USER, tenant=tenant, user=user))
 
     def left_by(self, by: str, tenant: str, user: str) -> list[ApiKey]:
         """The keys that `by` made, also by keys made so, and those that are bound to a user, oldest first."""
-        rows = self._file.read(lambda sql: sql.rows(_QUERIES["keys_left_by"], by=by, tenant=tenant, user=user))
-        return [_key_of(row) for row in rows]
+        named = {"created_by": by, "tenant": tenant, "user": user}
+        return self._file.read(lambda sql: API_KEYS.rows(sql, _KEYS_LEFT_BY, **named))
 
     def users(self) -> list[tuple[str, str]]:
         """The tenants and users that keys are bound to, each once."""
@@ -166,7 +163,7 @@ class SqlApiKeys:
 
     def note_use(self, key_id: str, at: datetime) -> None:
         """Note when the key was used last."""
-        self._file.write(lambda sql: sql.run(_QUERIES["note_use"], id=key_id, at=to_text(at)))
+        self._file.write(lambda sql: API_KEYS.note_use(sql, key_id, at))
 
     def tenants(self) -> Sequence[Tenant]:
         """All tenants, by name."""
@@ -214,55 +211,7 @@ class SqlApiKeys:
         found = self._file.read(lambda sql: sql.value(_QUERIES["retention_of"], name=tenant))
         return {} if found is None else checked_retention(from_json(found))
 
-    def _row(self, key_id: str) -> Sequence[Any] | None:
-        row: Sequence[Any] | None = self._file.read(lambda sql: sql.row(_QUERIES["key"], id=key_id))
-        return row
-
 
 def has_had_keys(sql: Sql) -> bool:
     """Whether a key or user was ever made, whatever became of it."""
     return sql.row(_QUERIES["any_key"]) is not None
-
-
-def _key_in(sql: Sql, key_id: str) -> ApiKey | None:
-    row = sql.row(_QUERIES["key"], id=key_id)
-    return None if row is None else _key_of(row[:-1])
-
-
-def _key_of(row: Sequence[Any]) -> ApiKey:
-    id, hash, tenant, projects, user, role, label, created, by, expires, revoked, replaced_by, used, configs = row
-    return ApiKey(
-        id=id,
-        hash=hash,
-        tenant=tenant,
-        projects=list_or_none(projects),
-        configs=list_or_none(configs),
-        user=user,
-        role=role,
-        label=label,
-        created_at=time_in(created),
-        created_by=by,
-        expires_at=time_or_none(expires),
-        revoked_at=time_or_none(revoked),
-        replaced_by=replaced_by,
-        last_used_at=time_or_none(used),
-    )
-
-
-def time_in(text: str) -> datetime:
-    """The time of a column that must have one. Raises Damaged."""
-    at = time_or_none(text)
-    if at is None:
-        raise Damaged(f"{text!r} is no time")
-    return at
-
-
-def time_or_none(text: str | None) -> datetime | None:
-    """The time of a column, in UTC; None for none."""
-    at = from_text(text)
-    return None if at is None else at.astimezone(UTC)
-
-
-def list_or_none(text: str | None) -> Sequence[str] | None:
-    """The list of a column; None for NULL, which means all."""
-    return None if text is None else from_json(text)

@@ -1,16 +1,21 @@
 """Sessions of people who signed in, in the file of tenants and keys."""
 
-from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from mnemoir.core.clock import to_text
 from mnemoir.core.users import Session
-from mnemoir.storage.sql.access.api_keys import Note, time_in, time_or_none
+from mnemoir.storage.sql.access.api_keys import Note
+from mnemoir.storage.sql.access.tokens import Tokens
 from mnemoir.storage.sql.engine import FileEngine, Sql, queries
 
 _QUERIES = queries("access/sessions")
 _USERS = queries("access/users")
+_OF_WHO_MAY_SIGN_IN = """
+EXISTS (SELECT 1 FROM users AS u JOIN tenants AS t ON t.name = u.tenant
+         WHERE u.id = user_sessions.user AND u.disabled_at IS NULL AND t.suspended_at IS NULL)
+"""
+SESSIONS = Tokens("user_sessions", Session, is_open=_OF_WHO_MAY_SIGN_IN, used_at="last_seen_at")
+_OF_USER = SESSIONS.select("user = :user ORDER BY created_at DESC, id")
 
 
 class SqlSessions:
@@ -21,19 +26,10 @@ class SqlSessions:
 
     def begin(self, session: Session, token: bytes, *, note: Note) -> None:
         """Store a session, and note that its user was here."""
-        now = to_text(session.created_at)
 
         def put_session(sql: Sql) -> None:
-            sql.run(
-                _QUERIES["begin"],
-                id=session.id,
-                hash=token,
-                user=session.user,
-                now=now,
-                agent=session.agent,
-                address=session.address,
-            )
-            sql.run(_USERS["saw_user"], id=session.user, at=now)
+            SESSIONS.put(sql, session, token)
+            sql.run(_USERS["saw_user"], id=session.user, at=to_text(session.created_at))
             note(sql)
 
         self._file.write(put_session)
@@ -45,18 +41,17 @@ class SqlSessions:
 
     def usable(self, token: bytes) -> Session | None:
         """The session with that token, if its user may sign in; None for none."""
-        row = self._file.read(lambda sql: sql.row(_QUERIES["usable"], hash=token))
-        return None if row is None else _session_of(row)
+        return self._file.read(lambda sql: SESSIONS.open(sql, hash=token))
 
     def of_user(self, user_id: str) -> list[Session]:
         """The sessions of a user, newest first."""
-        return [_session_of(row) for row in self._file.read(lambda sql: sql.rows(_QUERIES["of_user"], user=user_id))]
+        return self._file.read(lambda sql: SESSIONS.rows(sql, _OF_USER, user=user_id))
 
     def note_use(self, session: Session, at: datetime) -> None:
         """Note that a session was used, and its user here."""
 
         def put_times_of_use(sql: Sql) -> None:
-            if sql.run(_QUERIES["saw"], id=session.id, at=to_text(at)):
+            if SESSIONS.note_use(sql, session.id, at):
                 sql.run(_USERS["saw_user"], id=session.user, at=to_text(at))
 
         self._file.write(put_times_of_use)
@@ -74,22 +69,11 @@ class SqlSessions:
         """End a session of a user; False for none."""
 
         def end_session(sql: Sql) -> bool:
-            if not sql.run(_QUERIES["end"], id=session_id, user=user_id):
+            found = SESSIONS.of_id(sql, session_id)
+            if found is None or found.user != user_id:
                 return False
+            SESSIONS.end(sql, session_id)
             note(sql)
             return True
 
         return self._file.write(end_session)
-
-
-def _session_of(row: Sequence[Any]) -> Session:
-    id, user, created, seen, agent, address, confirmed = row
-    return Session(
-        id=id,
-        user=user,
-        created_at=time_in(created),
-        last_seen_at=time_in(seen),
-        agent=agent,
-        address=address,
-        confirmed_at=time_or_none(confirmed) or time_in(created),
-    )

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from mnemoir.core.clock import to_text
+from mnemoir.storage.sql.access.tokens import NOT_EXPIRED, Tokens
 from mnemoir.storage.sql.engine import FileEngine, Sql, queries
 
 _QUERIES = queries("access/sign_ins")
@@ -23,8 +24,12 @@ class SignIn:
     verifier: str = field(repr=False)
     redirect_uri: str
     leads_to: str
+    expires_at: datetime
     invitation: bytes | None = field(default=None, repr=False)
     code: str | None = field(default=None, repr=False)
+
+
+SIGN_INS = Tokens("sign_ins", SignIn, is_open=f"state = :state AND {NOT_EXPIRED}")
 
 
 class SqlSignIns:
@@ -33,29 +38,18 @@ class SqlSignIns:
     def __init__(self, file: FileEngine) -> None:
         self._file = file
 
-    def begin(self, sign_in: SignIn, hash: bytes, *, now: datetime, until: datetime, most: int) -> None:
+    def begin(self, sign_in: SignIn, hash: bytes, *, now: datetime, most: int) -> None:
         """Store a sign-in. Of too many the ones that end first are removed."""
 
         def put_sign_in(sql: Sql) -> None:
-            sql.run(
-                _QUERIES["begin"],
-                state=sign_in.state,
-                hash=hash,
-                provider=sign_in.provider,
-                nonce=sign_in.nonce,
-                verifier=sign_in.verifier,
-                redirect_uri=sign_in.redirect_uri,
-                leads_to=sign_in.leads_to,
-                invitation=sign_in.invitation,
-                expires_at=to_text(until),
-            )
-            sql.run(_QUERIES["drop_old"], now=to_text(now), most=most)
+            SIGN_INS.put(sql, sign_in, hash)
+            SIGN_INS.drop_ended(sql, now, most=most)
 
         self._file.write(put_sign_in)
 
     def open(self, state: str, hash: bytes, now: datetime) -> SignIn | None:
         """The sign-in of that state and browser; None for none."""
-        return self._file.read(lambda sql: _open(sql, state, hash, now))
+        return self._file.read(lambda sql: SIGN_INS.open(sql, hash=hash, state=state, now=to_text(now)))
 
     def answer(self, state: str, hash: bytes, code: str, now: datetime) -> bool:
         """Note the code with which the browser came back; False when it has come back before, and for none."""
@@ -67,27 +61,4 @@ class SqlSignIns:
 
     def take(self, state: str, hash: bytes, now: datetime) -> SignIn | None:
         """The sign-in of that state and browser, which counts no more; None for none."""
-
-        def drop_and_return(sql: Sql) -> SignIn | None:
-            found = _open(sql, state, hash, now)
-            sql.run(_QUERIES["drop"], state=state, hash=hash)
-            return found
-
-        return self._file.write(drop_and_return)
-
-
-def _open(sql: Sql, state: str, hash: bytes, now: datetime) -> SignIn | None:
-    row = sql.row(_QUERIES["open"], state=state, hash=hash, now=to_text(now))
-    if row is None:
-        return None
-    state, provider, nonce, verifier, redirect_uri, leads_to, invitation, code = row
-    return SignIn(
-        state=state,
-        provider=provider,
-        nonce=nonce,
-        verifier=verifier,
-        redirect_uri=redirect_uri,
-        leads_to=leads_to,
-        invitation=invitation,
-        code=code,
-    )
+        return self._file.write(lambda sql: SIGN_INS.take(sql, hash=hash, state=state, now=to_text(now)))

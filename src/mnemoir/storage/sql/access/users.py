@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import Conflict, NotFound
 from mnemoir.core.users import Grant, Invitation, User, comparable_name
-from mnemoir.storage.sql.access.api_keys import Note, list_or_none, time_in, time_or_none
+from mnemoir.storage.sql.access.api_keys import Note
+from mnemoir.storage.sql.access.sessions import SESSIONS
+from mnemoir.storage.sql.access.tokens import NOT_EXPIRED, Tokens
+from mnemoir.storage.sql.access.values import Columns
 from mnemoir.storage.sql.engine import FileEngine, Sql, queries
-from mnemoir.storage.sql.rows import as_json
 
 _QUERIES = queries("access/users")
-_SESSIONS = queries("access/sessions")
 _PASSKEYS = queries("access/passkeys")
 _KEYS = queries("access/api_keys")
 USERS_MADE = "users_made"  # stays when all users are removed, so that a server never opens by itself
@@ -48,6 +48,24 @@ class NewPasskey:
     label: str
 
 
+@dataclass(frozen=True, slots=True)
+class RecoveryCode:
+    """Whom a recovery code lets in, once."""
+
+    user: str
+
+
+INVITATIONS = Tokens(
+    "invitations",
+    Invitation,
+    is_open=NOT_EXPIRED,
+    is_listed=f"{NOT_EXPIRED} AND resets IS NULL",
+    owner="resets",
+)
+RECOVERY_CODES = Tokens("recovery_codes", RecoveryCode, is_open="user = :user")
+_USERS, _GRANTS = Columns(User), Columns(Grant)
+
+
 class SqlUsers:
     """`file` is the caller's. Blocking and thread-safe; raises StorageUnavailable.
 
@@ -64,18 +82,18 @@ class SqlUsers:
     def get(self, user_id: str) -> User | None:
         """The user of that id; None for none."""
         row = self._file.read(lambda sql: sql.row(_QUERIES["by_id"], id=user_id))
-        return None if row is None else _user_of(row)
+        return None if row is None else _USERS.value(row)
 
     def of_name(self, name: str) -> tuple[User, str | None] | None:
         """The user of that name and the hash of their password; None for none."""
         row = self._file.read(lambda sql: sql.row(_QUERIES["by_name"], called=comparable_name(name)))
-        return None if row is None else (_user_of(row), row[12])
+        return None if row is None else (_USERS.value(row), row[-1])
 
     def of_identity(self, identity: Identity) -> User | None:
         """The user whom an issuer knows by that; None for none."""
         values = {"issuer": identity.issuer, "subject": identity.subject}
         row = self._file.read(lambda sql: sql.row(_QUERIES["by_identity"], **values))
-        return None if row is None else _user_of(row)
+        return None if row is None else _USERS.value(row)
 
     def create(self, user: User, secrets: Secrets, note: Note, *, is_new_memory: bool) -> None:
         """Make a user. Raises Conflict as `join` does."""
@@ -90,7 +108,7 @@ class SqlUsers:
         """The users of a tenant, None for all, oldest first; `after` is time (text) and id of the last one."""
         at, user_id = after or ("", "")
         values = {"tenant": tenant, "after": at, "after_id": user_id, "limit": limit}
-        return [_user_of(row) for row in self._file.read(lambda sql: sql.rows(_QUERIES["all"], **values))]
+        return [_USERS.value(row) for row in self._file.read(lambda sql: sql.rows(_QUERIES["all"], **values))]
 
     def join(
         self, token: bytes, user: User, secrets: Secrets, at: datetime, note: Note, *, is_new_memory: bool
@@ -101,7 +119,7 @@ class SqlUsers:
         """
 
         def use_invitation(sql: Sql) -> bool:
-            if not sql.run(_QUERIES["use_invitation"], hash=token, now=to_text(at)):
+            if INVITATIONS.take(sql, hash=token, now=to_text(at)) is None:
                 return False
             self._put(sql, user, secrets, is_new_memory=is_new_memory)
             note(sql)
@@ -116,7 +134,7 @@ class SqlUsers:
         """
 
         def replace_secrets(sql: Sql) -> bool:
-            if not sql.run(_QUERIES["use_invitation"], hash=token, now=to_text(at)):
+            if INVITATIONS.take(sql, hash=token, now=to_text(at)) is None:
                 return False
             _forget_secrets(sql, user_id)
             sql.run(_QUERIES["set_password"], id=user_id, password=secrets.password)
@@ -131,10 +149,10 @@ class SqlUsers:
 
         def put_change(sql: Sql) -> None:
             disabled_at = None if user.disabled_at is None else to_text(user.disabled_at)
-            sql.run(_QUERIES["change"], id=user.id, disabled_at=disabled_at, **_grant_values(user.grant))
+            sql.run(_QUERIES["change"], id=user.id, disabled_at=disabled_at, **_GRANTS.cells(user.grant))
             if disabled_at is not None:
-                sql.run(_SESSIONS["end_others"], user=user.id, but="")
-                sql.run(_QUERIES["drop_resets"], user=user.id)
+                SESSIONS.end_all(sql, user.id)
+                INVITATIONS.end_all(sql, user.id)
             note(sql)
 
         self._file.write(put_change)
@@ -154,7 +172,7 @@ class SqlUsers:
 
         def replace_password(sql: Sql) -> None:
             sql.run(_QUERIES["set_password"], id=user_id, password=hash)
-            sql.run(_SESSIONS["end_others"], user=user_id, but=keep_session)
+            SESSIONS.end_all(sql, user_id, but=keep_session)
             note(sql)
 
         self._file.write(replace_password)
@@ -182,70 +200,49 @@ class SqlUsers:
         """Replace the recovery codes of a user."""
 
         def replace_codes(sql: Sql) -> None:
-            sql.run(_QUERIES["drop_codes"], user=user_id)
+            RECOVERY_CODES.end_all(sql, user_id)
             for hash in hashes:
-                sql.run(_QUERIES["codes_of"], user=user_id, hash=hash)
+                RECOVERY_CODES.put(sql, RecoveryCode(user_id), hash)
             note(sql)
 
         self._file.write(replace_codes)
 
     def use_code(self, user_id: str, hash: bytes) -> bool:
         """Use a recovery code up; False for none."""
-        return bool(self._file.write(lambda sql: sql.run(_QUERIES["use_code"], user=user_id, hash=hash)))
+        return self._file.write(lambda sql: RECOVERY_CODES.take(sql, hash=hash, user=user_id)) is not None
 
     def invite(self, invitation: Invitation, token: bytes, note: Note) -> None:
         """Store an invitation; one that resets a user replaces those before."""
 
         def put_invitation(sql: Sql) -> None:
             if invitation.resets is not None:
-                sql.run(_QUERIES["drop_resets"], user=invitation.resets)
-            sql.run(
-                _QUERIES["invite"],
-                id=invitation.id,
-                hash=token,
-                name=invitation.name,
-                resets=invitation.resets,
-                created_at=to_text(invitation.created_at),
-                created_by=invitation.created_by,
-                expires_at=to_text(invitation.expires_at),
-                tenant=invitation.grant.tenant,
-                only_new=int(invitation.only_new),
-                **_grant_values(invitation.grant),
-            )
+                INVITATIONS.end_all(sql, invitation.resets)
+            INVITATIONS.put(sql, invitation, token)
             note(sql)
 
         self._file.write(put_invitation)
 
     def invitation(self, token: bytes, now: datetime) -> Invitation | None:
         """The open invitation with that token; None for none."""
-        row = self._file.read(lambda sql: sql.row(_QUERIES["open_invitation"], hash=token, now=to_text(now)))
-        return None if row is None else _invitation_of(row)
+        return self._file.read(lambda sql: INVITATIONS.open(sql, hash=token, now=to_text(now)))
 
     def invitations(self, tenant: str | None, now: datetime, *, limit: int) -> list[Invitation]:
-        """The open invitations of a tenant, None for all, oldest first."""
-        values = {"tenant": tenant, "now": to_text(now), "limit": limit}
-        return [
-            _invitation_of(row)
-            for row in self._file.read(lambda sql: sql.rows(_QUERIES["open_invitations"], **values))
-        ]
+        """The open invitations of a tenant, None for all, without those that reset a user, oldest first."""
+        return self._file.read(lambda sql: INVITATIONS.page(sql, tenant, limit, now=to_text(now)))
 
     def withdraw(self, invitation_id: str, note: Note) -> None:
         """Remove an invitation. Raises NotFound."""
 
         def remove_invitation(sql: Sql) -> None:
-            if not sql.run(_QUERIES["withdraw"], id=invitation_id):
+            if not INVITATIONS.end(sql, invitation_id):
                 raise NotFound(f"There is no open invitation {invitation_id!r} here.", code="invitation_not_found")
             note(sql)
 
         self._file.write(remove_invitation)
 
-    def drop_ended_invitations(self, before: datetime) -> None:
-        """Remove the invitations that ended before a time."""
-        self._file.write(lambda sql: sql.run(_QUERIES["drop_old_invitations"], before=to_text(before)))
-
-    def drop_closed_invitations(self, now: datetime) -> None:
-        """Remove the invitations that were used or have ended."""
-        self._file.write(lambda sql: sql.run(_QUERIES["drop_closed_invitations"], now=to_text(now)))
+    def drop_ended_invitations(self, now: datetime) -> None:
+        """Remove the invitations that have ended."""
+        self._file.write(lambda sql: INVITATIONS.drop_ended(sql, now))
 
     def _put(self, sql: Sql, user: User, secrets: Secrets, *, is_new_memory: bool) -> None:
         if sql.row(_QUERIES["by_name"], called=comparable_name(user.name)) is not None:
@@ -268,15 +265,14 @@ class SqlUsers:
             password=secrets.password,
             created_at=now,
             created_by=user.created_by,
-            tenant=user.grant.tenant,
-            **_grant_values(user.grant),
+            **_GRANTS.cells(user.grant),
         )
         _put_secrets(sql, user.id, secrets, user.created_at)
 
 
 def _put_secrets(sql: Sql, user_id: str, secrets: Secrets, at: datetime) -> None:
     for hash in secrets.codes:
-        sql.run(_QUERIES["codes_of"], user=user_id, hash=hash)
+        RECOVERY_CODES.put(sql, RecoveryCode(user_id), hash)
     if (new := secrets.passkey) is not None:
         put_passkey(sql, user_id, new, at)
     if (known := secrets.identity) is not None:
@@ -303,59 +299,7 @@ def put_passkey(sql: Sql, user_id: str, new: NewPasskey, at: datetime) -> None:
 
 
 def _forget_secrets(sql: Sql, user_id: str) -> None:
-    sql.run(_SESSIONS["end_others"], user=user_id, but="")
-    drops = (_QUERIES["drop_codes"], _QUERIES["drop_identities"], _QUERIES["drop_resets"], _PASSKEYS["drop_all"])
-    for query in drops:
-        sql.run(query, user=user_id)
-
-
-def _grant_values(grant: Grant) -> dict[str, Any]:
-    return {
-        "role": grant.role,
-        "is_operator": int(grant.is_operator),
-        "memory_user": grant.memory_user,
-        "projects": None if grant.projects is None else as_json(list(grant.projects)),
-        "configs": None if grant.configs is None else as_json(list(grant.configs)),
-    }
-
-
-def _grant_of(row: Sequence[Any]) -> Grant:
-    tenant, role, is_operator, memory_user, projects, configs = row
-    return Grant(
-        tenant=tenant,
-        role=role,
-        is_operator=bool(is_operator),
-        memory_user=memory_user,
-        projects=list_or_none(projects),
-        configs=list_or_none(configs),
-    )
-
-
-def _user_of(row: Sequence[Any]) -> User:
-    id, name, *granted, created, by, disabled, seen, password, passkeys, time_zone = row
-    return User(
-        id=id,
-        name=name,
-        grant=_grant_of(granted),
-        created_at=time_in(created),
-        created_by=by,
-        disabled_at=time_or_none(disabled),
-        last_seen_at=time_or_none(seen),
-        has_password=password is not None,
-        passkeys=passkeys,
-        time_zone=time_zone,
-    )
-
-
-def _invitation_of(row: Sequence[Any]) -> Invitation:
-    id, name, *granted, created, by, expires, resets, only_new = row
-    return Invitation(
-        id=id,
-        name=name,
-        grant=_grant_of(granted),
-        created_at=time_in(created),
-        created_by=by,
-        expires_at=time_in(expires),
-        resets=resets,
-        only_new=bool(only_new),
-    )
+    for tokens in (SESSIONS, INVITATIONS, RECOVERY_CODES):
+        tokens.end_all(sql, user_id)
+    sql.run(_QUERIES["drop_identities"], user=user_id)
+    sql.run(_PASSKEYS["drop_all"], user=user_id)

@@ -1,6 +1,6 @@
--- text: expires_at, id, label, now, purpose, user
--- integer: former, most, sign_count
--- bytes: challenge, credential, public_key
+-- text: id, label, now, user
+-- integer: former, sign_count
+-- bytes: credential, public_key
 
 -- part: columns
 p.id, p.user, p.credential, p.public_key, p.sign_count, p.label, p.created_at, p.last_used_at
@@ -29,21 +29,3 @@ DELETE FROM passkeys WHERE id = :id AND user = :user;
 -- name: drop_all
 -- Remove all passkeys of a user.
 DELETE FROM passkeys WHERE user = :user;
-
--- name: ask
--- Store a challenge.
-INSERT INTO challenges (id, challenge, purpose, expires_at) VALUES (:id, :challenge, :purpose, :expires_at);
-
--- name: challenge
--- An open challenge for a purpose; at most one row.
-SELECT challenge FROM challenges WHERE id = :id AND purpose = :purpose AND expires_at > :now;
-
--- name: drop_challenge
--- Remove a challenge.
-DELETE FROM challenges WHERE id = :id;
-
--- name: drop_old_challenges
--- Remove the challenges that ended, and of too many the oldest.
-DELETE FROM challenges
- WHERE expires_at <= :now
-    OR id IN (SELECT id FROM challenges ORDER BY expires_at DESC LIMIT 9223372036854775807 OFFSET :most);

@@ -1,16 +1,11 @@
--- text: after, after_id, at, before, called, configs, created_at, created_by, disabled_at, expires_at, former, id
--- text: issuer, memory_user, name, now, password, projects, resets, role, subject, tenant, time_zone, user
--- integer: is_operator, limit, only_new
--- bytes: hash
+-- text: after, after_id, at, called, configs, created_at, created_by, disabled_at, former, id, issuer, memory_user
+-- text: name, now, password, projects, role, subject, tenant, time_zone, user
+-- integer: is_operator, limit
 
 -- part: columns
 u.id, u.name, u.tenant, u.role, u.is_operator, u.memory_user, u.projects, u.configs, u.created_at, u.created_by,
-       u.disabled_at, u.last_seen_at, u.password, (SELECT count(*) FROM passkeys AS p WHERE p.user = u.id),
-       u.time_zone
-
--- part: invited
-i.id, i.name, i.tenant, i.role, i.is_operator, i.memory_user, i.projects, i.configs, i.created_at, i.created_by,
-       i.expires_at, i.resets, i.only_new
+       u.disabled_at, u.last_seen_at, u.password IS NOT NULL, (SELECT count(*) FROM passkeys AS p WHERE p.user = u.id),
+       u.time_zone, u.password
 
 -- name: by_id
 -- One user; at most one row, by the primary key.
@@ -36,7 +31,7 @@ SELECT 1 FROM users LIMIT 1;
 SELECT id FROM users WHERE tenant = :tenant AND memory_user = :memory_user
 UNION ALL SELECT id FROM api_keys WHERE tenant = :tenant AND user = :memory_user AND revoked_at IS NULL
 UNION ALL SELECT id FROM invitations
- WHERE tenant = :tenant AND memory_user = :memory_user AND used_at IS NULL AND expires_at > :now
+ WHERE tenant = :tenant AND memory_user = :memory_user AND expires_at > :now
  LIMIT 1;
 
 -- name: put
@@ -79,56 +74,6 @@ UPDATE users SET last_seen_at = :at WHERE id = :id;
 -- name: remove_user
 -- Remove a user; what belongs to them goes before.
 DELETE FROM users WHERE id = :id;
-
--- name: invite
--- Store a new invitation.
-INSERT INTO invitations (id, hash, tenant, role, is_operator, memory_user, projects, configs, name, resets, created_at,
-                         created_by, expires_at, only_new)
-VALUES (:id, :hash, :tenant, :role, :is_operator, :memory_user, :projects, :configs, :name, :resets, :created_at,
-        :created_by, :expires_at, :only_new);
-
--- name: open_invitation
--- The invitation with that token's hash, if it is open; at most one row.
-SELECT {invited} FROM invitations AS i WHERE i.hash = :hash AND i.used_at IS NULL AND i.expires_at > :now;
-
--- name: open_invitations
--- The open invitations of a tenant, of all for NULL, without those that reset a user, oldest first.
-SELECT {invited}
-  FROM invitations AS i
- WHERE (:tenant IS NULL OR i.tenant = :tenant) AND i.used_at IS NULL AND i.expires_at > :now AND i.resets IS NULL
- ORDER BY i.created_at, i.id LIMIT :limit;
-
--- name: use_invitation
--- Use an open invitation up.
-UPDATE invitations SET used_at = :now WHERE hash = :hash AND used_at IS NULL AND expires_at > :now;
-
--- name: withdraw
--- Remove an invitation.
-DELETE FROM invitations WHERE id = :id;
-
--- name: drop_resets
--- Remove the invitations that reset a user.
-DELETE FROM invitations WHERE resets = :user;
-
--- name: drop_old_invitations
--- Remove the invitations that ended before a time.
-DELETE FROM invitations WHERE expires_at <= :before;
-
--- name: drop_closed_invitations
--- Remove the invitations that were used or have ended.
-DELETE FROM invitations WHERE used_at IS NOT NULL OR expires_at <= :now;
-
--- name: codes_of
--- Add a recovery code.
-INSERT INTO recovery_codes (user, hash) VALUES (:user, :hash);
-
--- name: use_code
--- Use a recovery code up.
-DELETE FROM recovery_codes WHERE user = :user AND hash = :hash;
-
--- name: drop_codes
--- Remove all recovery codes of a user.
-DELETE FROM recovery_codes WHERE user = :user;
 
 -- name: by_identity
 -- The user whom an issuer knows by that subject; at most one row.

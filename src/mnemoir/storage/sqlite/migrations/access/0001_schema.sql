@@ -1,7 +1,7 @@
 -- expand
 -- Who may call the server, and what was done with it. Times are text in UTC, `projects` and `configs` JSON lists, NULL
--- for all. What is secret is stored as a hash: of keys and recovery codes by HMAC, of the tokens of invitations and
--- sessions by SHA-256, of passwords by argon2.
+-- for all. What is secret is stored as a hash: of keys and recovery codes by HMAC, of passwords by argon2, of all other
+-- tokens by SHA-256.
 
 -- `retention` is for how many days a tenant keeps things, a JSON object; NULL for what the settings say.
 CREATE TABLE tenants (
@@ -80,11 +80,10 @@ CREATE TABLE invitations (
     created_at TEXT NOT NULL,
     created_by TEXT NOT NULL,
     expires_at TEXT NOT NULL,
-    only_new INTEGER NOT NULL,
-    used_at TEXT
+    only_new INTEGER NOT NULL
 ) STRICT;
 
--- `confirmed_at` is when whoever has a session showed again who they are; NULL for never since they signed in.
+-- `confirmed_at` is when whoever has a session last showed who they are.
 CREATE TABLE user_sessions (
     id TEXT PRIMARY KEY,
     hash BLOB NOT NULL UNIQUE,
@@ -93,7 +92,7 @@ CREATE TABLE user_sessions (
     last_seen_at TEXT NOT NULL,
     agent TEXT NOT NULL,
     address TEXT NOT NULL,
-    confirmed_at TEXT
+    confirmed_at TEXT NOT NULL
 ) STRICT;
 
 CREATE INDEX sessions_of_user ON user_sessions (user, created_at);
@@ -119,7 +118,7 @@ CREATE INDEX passkeys_of_user ON passkeys (user, created_at);
 
 -- What an authenticator was asked to sign; `purpose` says for what it counts, once.
 CREATE TABLE challenges (
-    id TEXT PRIMARY KEY,
+    hash BLOB PRIMARY KEY,
     challenge BLOB NOT NULL,
     purpose TEXT NOT NULL,
     expires_at TEXT NOT NULL
@@ -140,8 +139,8 @@ CREATE INDEX identities_of_user ON identities (user);
 -- there once the browser came back; the row goes when it is redeemed. `invitation` is the hash of the token of the
 -- invitation that it is to use.
 CREATE TABLE sign_ins (
-    state TEXT PRIMARY KEY,
-    hash BLOB NOT NULL,
+    hash BLOB PRIMARY KEY,
+    state TEXT NOT NULL,
     provider TEXT NOT NULL,
     nonce TEXT NOT NULL,
     verifier TEXT NOT NULL,
