@@ -34,7 +34,7 @@ TARGETS = {
     "/": "",
     "/?conversation={conversation}": "harm-end",
     "/?conversation=seen": "harm-bidi",
-    "/memories": "harm-bidi",
+    "/memories": "harm-",  # further rows come as one scrolls
     "/memories?id={memory}": "harm-bidi",
     "/memories?q=harm": "harm-",
     "/conversations": "harm-title",

@@ -1,6 +1,8 @@
 import { MantineProvider } from '@mantine/core';
+import { QueryClientProvider } from '@tanstack/react-query';
 import { render, screen } from '@testing-library/react';
 import { createMemoryRouter, RouterProvider } from 'react-router';
+import { newQueryClient } from '@/shared/api/queries';
 import { PageFailure } from './PageFailure';
 
 function fail(message: string) {
@@ -11,7 +13,9 @@ function fail(message: string) {
   ]);
   render(
     <MantineProvider env="test">
-      <RouterProvider router={router} />
+      <QueryClientProvider client={newQueryClient()}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
     </MantineProvider>,
   );
 }
