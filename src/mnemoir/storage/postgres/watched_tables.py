@@ -1,4 +1,4 @@
-"""The tables of who may call, which several processes change: each soon notices what another one changed.
+"""Tables that several processes change, where each of them soon notices what another one changed.
 
 Whoever writes takes the row of their number first: so writers wait for each other, as they do over a file, and what
 one of them read in its transaction stays true until it ends.
@@ -19,30 +19,32 @@ from mnemoir.storage.sqlite.membership import Membership
 __all__ = ["Pool", "WatchedTables", "open_postgres", "open_shared_tables", "open_watched_tables"]
 
 T = TypeVar("T")
-_SUBJECT = "access"
 
 
-def open_watched_tables(dsn: str | Pool, membership: Membership | None = None) -> "WatchedTables":
-    """The same database as of `open_shared_tables`, for the tables of who may call."""
+def open_watched_tables(
+    dsn: str | Pool, membership: Membership | None = None, *, subject: str = "access"
+) -> "WatchedTables":
+    """The same database as of `open_shared_tables`, for the tables of one subject: of who may call, or others."""
     pool = Pool(dsn) if isinstance(dsn, str) else dsn
     _, open_sql = pool.prepare(membership, None)
-    return WatchedTables(pool, open_sql)
+    return WatchedTables(pool, open_sql, subject)
 
 
 class WatchedTables(SharedTables):
-    """The tables of who may call."""
+    """The tables of a subject."""
 
     is_remote = True
 
-    def __init__(self, pool: Pool, open_sql: OpenSql) -> None:
+    def __init__(self, pool: Pool, open_sql: OpenSql, subject: str) -> None:
         super().__init__(pool, open_sql)
+        self._subject = subject
         self.writes = 0
         self._followed: Followed | None = None
 
     def follow(self, on_change: Callable[[], None]) -> None:
         """Call it now, in this thread, and behind each change. Raises StorageUnavailable, and then closes these."""
         try:
-            self._followed = self._pool.versions.follow(_SUBJECT, on_change)
+            self._followed = self._pool.versions.follow(self._subject, on_change)
         except BaseException:
             super().close()
             raise
@@ -51,7 +53,7 @@ class WatchedTables(SharedTables):
         """The result of `work` in a transaction that no other writer of these tables runs beside."""
 
         def change(sql: Sql) -> T:
-            number = count_change(sql, _SUBJECT)
+            number = count_change(sql, self._subject)
             if self._followed is not None:
                 self._followed.refuse_before(number - 1)
             return work(sql)

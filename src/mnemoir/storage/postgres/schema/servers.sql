@@ -5,3 +5,12 @@ CREATE TABLE versions (
     subject text COLLATE "C" PRIMARY KEY,
     number bigint NOT NULL
 );
+
+-- Settings that were saved at a running server, as JSON. `wrapped` is the secret that goes with them, such as the key
+-- of a model, and `kek` names what it is encrypted with.
+CREATE TABLE saved_settings (
+    name text COLLATE "C" PRIMARY KEY,
+    value text COLLATE "C" NOT NULL,
+    kek text COLLATE "C",
+    wrapped bytea
+);
