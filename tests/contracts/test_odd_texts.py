@@ -56,7 +56,7 @@ async def test_texts_of_jobs_holds_and_settings_come_back_as_they_went_in(engine
     await holds.put(Hold(tenant=ODD, user=ODD, reason=ODD, set_at=ODD, set_by=ODD))
     assert await holds.all() == [Hold(tenant=ODD, user=ODD, reason=ODD, set_at=ODD, set_by=ODD)]
     own = ProjectSettings(extraction_prompt=ODD, time_zone=ODD)
-    await settings.save(DEMO, own)
+    await settings.change(DEMO, lambda _: own)
     assert await SqlProjectSettings(engine).load(DEMO) == own
 
 
@@ -83,7 +83,7 @@ async def test_other_texts_with_a_zero_get_a_sign_in_its_place(engine, clock):
     assert [(each.payload, each.error) for each in failed] == [({"a\0b": "\0"}, "a\ufffdb")]
     await holds.put(Hold(tenant="t", user="u", reason="a\0b", set_at="", set_by=""))
     assert [hold.reason for hold in await holds.all()] == ["a\ufffdb"]
-    await settings.save(DEMO, ProjectSettings(extraction_prompt="a\0b"))
+    await settings.change(DEMO, lambda _: ProjectSettings(extraction_prompt="a\0b"))
     assert (await SqlProjectSettings(engine).load(DEMO)).extraction_prompt == "a\ufffdb"
 
 

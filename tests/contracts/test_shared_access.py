@@ -145,7 +145,7 @@ def test_keys_that_changed_while_they_could_not_be_looked_up_are_known_again_aft
     _, text = keys.create(role="read", by="test")
     assert keys.principal(text) is not None
     with psycopg_module().connect(dsn) as other:
-        other.execute("UPDATE mnemoir.access SET value = (value::bigint + 1)::text WHERE name = 'version'")
+        other.execute("UPDATE mnemoir.versions SET number = number + 1 WHERE subject = 'access'")
         other.commit()
         other.execute("LOCK TABLE mnemoir.api_keys")
         other.execute("LOCK TABLE mnemoir.tenants")
@@ -161,7 +161,7 @@ def test_a_copy_of_before_in_the_place_of_the_database_lets_nobody_in(watched):
     *_, (_, text) = [keys.create(role="read", by="test") for _ in range(5)]
     assert keys.principal(text) is not None
     with psycopg_module().connect(dsn) as other:
-        other.execute("UPDATE mnemoir.access SET value = '1' WHERE name = 'version'")
+        other.execute("UPDATE mnemoir.versions SET number = 1 WHERE subject = 'access'")
     seconds_until(lambda: is_refused(lambda: keys.principal(text)))
     with pytest.raises(StorageDamaged, match="Restart the server"):
         keys.create(role="read", by="test")

@@ -165,7 +165,7 @@ def test_a_new_file_is_private_and_only_one_writer_keeps_the_mode_of_the_old(pla
 
 
 async def save_settings(folder):
-    await FileProjectSettings(folder).save(DEMO, ProjectSettings(search_limit=3))
+    await FileProjectSettings(folder).change(DEMO, lambda _: ProjectSettings(search_limit=3))
     return "settings.json"
 
 

@@ -19,6 +19,7 @@ from mnemoir.core.clock import utc_now
 from mnemoir.core.data_directory import CACHE, CONVERSATIONS, DATABASE_FILE, OWN_DISCUSSIONS
 from mnemoir.core.owning import Owned
 from mnemoir.models.model_parts import Models, open_models
+from mnemoir.models.saved_models import open_saved_models
 from mnemoir.ports.llm import ChatModel
 from mnemoir.providers.http import new_session
 from mnemoir.settings import Settings
@@ -96,8 +97,6 @@ async def open_parts(settings: Settings) -> Parts:
         served = open_tree(settings)
         session = await opened.enter_async_context(new_session(settings.http.proxies))
         careful = await opened.enter_async_context(new_session(settings.http.proxies, is_careful=True))
-        models = await open_models(settings, served, session, careful, own)
-        settings = models.settings
         opener = databases(settings.storage.dsn)
         encryption = own(Encryption(settings, opener))
         cells = encryption.cells
@@ -105,6 +104,9 @@ async def open_parts(settings: Settings) -> Parts:
         database = own(opener.open_main(settings.storage.data_dir / DATABASE_FILE, cells, identity))
         await encryption.refuse_lost_store(database)
         access = await open_access(settings, careful, opener, database, identity, own)
+        kept = own(await asyncio.to_thread(open_saved_models, settings, opener, identity, access.file))
+        models = await open_models(settings, served, session, careful, kept, own)
+        settings = models.settings
         trust = ClockTrust(SqlStamps(database))
         quotas = Quotas(settings, access.spent, access.tenants.limits_of)
         memory = open_memory(settings, models, access, quotas, database, cells, trust, own)

@@ -1,14 +1,13 @@
 """Checks the address, name and key of a model that somebody wants to try or to save."""
 
 import asyncio
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
-from mnemoir.core.errors import InvalidRequest, SettingsError
+from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.network import is_off_limits
-from mnemoir.settings.saved_model import LONGEST_MODEL, ModelFile, SavedModel, checked_url, origin_of
+from mnemoir.settings.saved_model import LONGEST_MODEL, SavedModel, checked_url, origin_of
 
 
 async def checked_address(provider: str, raw: str) -> str:
@@ -36,14 +35,6 @@ def key_for(url: str, given: str | None, before: SavedModel | None) -> SecretStr
     if given is not None:
         return _checked_key(given)
     return before.key if before is not None and origin_of(before.url) == origin_of(url) else None
-
-
-async def saved_or_none(file: ModelFile, data_dir: Path) -> SavedModel | None:
-    """What was saved last; None also for a file that was damaged since the start, which the next save replaces."""
-    try:
-        return await asyncio.to_thread(file.read, data_dir)
-    except SettingsError:
-        return None
 
 
 def set_elsewhere(key: str, set_by: str) -> InvalidRequest:

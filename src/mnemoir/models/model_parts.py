@@ -13,6 +13,7 @@ from mnemoir.models.endpoints import Endpoints
 from mnemoir.models.health import Checkup
 from mnemoir.models.model_in_use import ModelInUse
 from mnemoir.models.roles import ChatRole, EmbeddingRole
+from mnemoir.models.saved_models import Renewal, SavedModels
 from mnemoir.models.spaces import open_spaces
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.llm import ModelServers
@@ -49,17 +50,22 @@ async def open_models(
     served: Served | None,
     session: aiohttp.ClientSession,
     careful: aiohttp.ClientSession,
+    kept: SavedModels,
     own: Own,
 ) -> Models:
-    """Choose the models; saved ones are called with the `careful` session. Raises SettingsError."""
+    """Choose the models; those that `kept` has saved are called with the `careful` session.
+
+    Raises SettingsError and StorageUnavailable.
+    """
     for saved in (LANGUAGE_MODEL, EMBEDDING_MODEL):
         saved.drop_former_keys(settings.storage.data_dir)  # of a save that was killed
     rules = make_rules(settings)
     discreet = make_discreet(settings, rules)
-    chat_role = own(ChatRole(settings, session, careful))
+    chat_role = own(ChatRole(settings, session, careful, kept))
     in_use = own(ModelInUse(await chat_role.open(), discreet))
     chat_role.use = in_use.use
-    embedding_role = EmbeddingRole(settings, session, careful)
+    own(await Renewal.begin(chat_role.renew, kept))
+    embedding_role = EmbeddingRole(settings, session, careful, kept)
     opened = await embedding_role.open()
     settings = opened.settings
     embedding = discreet_embedding(settings, rules, own(opened.model))

@@ -19,6 +19,7 @@ import aiohttp
 import structlog
 
 from mnemoir.core.cached import Cached
+from mnemoir.core.errors import SettingsError
 from mnemoir.models.choice import (
     choose_embedding,
     choose_model,
@@ -29,7 +30,7 @@ from mnemoir.models.choice import (
     ollama_models,
     those_that_chat,
 )
-from mnemoir.models.model_address import checked_address, checked_name, key_for, saved_or_none, set_elsewhere
+from mnemoir.models.model_address import checked_address, checked_name, key_for, set_elsewhere
 from mnemoir.models.model_in_use import Chosen, M, chat_url
 from mnemoir.models.model_setup import (
     EmbeddingSaved,
@@ -47,6 +48,7 @@ from mnemoir.models.model_setup import (
 )
 from mnemoir.models.model_trials import ask_once, embed_once, models_at, refused_settings
 from mnemoir.models.reaching import plain_url
+from mnemoir.models.saved_models import ModelFiles, SavedModels
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.llm import ChatModel
 from mnemoir.providers.llm.endpoint import Endpoint
@@ -88,10 +90,21 @@ class ConnectedRole(ModelRole[M]):
     use: Callable[[Chosen[M]], None] | None = None
     chosen: Chosen[M]  # in use
 
-    def __init__(self, settings: Settings, session: aiohttp.ClientSession, careful: aiohttp.ClientSession) -> None:
-        """The caller owns the sessions; `careful` is for saved models and for trials."""
+    def __init__(
+        self,
+        settings: Settings,
+        session: aiohttp.ClientSession,
+        careful: aiohttp.ClientSession,
+        kept: SavedModels | None = None,
+    ) -> None:
+        """The caller owns the sessions; `careful` is for saved models and for trials.
+
+        `kept` has the saved models; None for files of the data directory.
+        """
         super().__init__(settings, session)
         self._careful = careful
+        self._kept = kept or ModelFiles(settings.storage.data_dir)
+        self._saved: SavedModel | None = None  # when the model was chosen that is in use
         self._changing = asyncio.Lock()
 
     @abstractmethod
@@ -104,9 +117,17 @@ class ConnectedRole(ModelRole[M]):
 
     async def open(self) -> Chosen[M]:
         """The model at the start: the saved one, if there is one. Raises SettingsError."""
-        saved = await asyncio.to_thread(self.saved.file.read, self._settings.storage.data_dir)
-        self.chosen = await self._choice(saved)
+        self._saved = await asyncio.to_thread(self._kept.read, self.saved)
+        self.chosen = await self._choice(self._saved)
         return self.chosen
+
+    async def renew(self) -> None:
+        """Use what was saved meanwhile, if that is possible at once. Raises SettingsError and StorageUnavailable."""
+        async with self._changing:
+            saved = await asyncio.to_thread(self._kept.read, self.saved)
+            if self.use is not None and saved != self._saved:
+                self._put_to_use(saved, await self._choice(saved), self.use)
+                _log.info("saved model changed elsewhere", role=self.saved.section, model=saved and saved.model)
 
     async def server_models(self, wanted: WantedModel) -> ModelsOffered:
         """The models at the address of `wanted`, whose own name does not matter. Raises InvalidRequest."""
@@ -135,8 +156,11 @@ class ConnectedRole(ModelRole[M]):
         return Chosen(model=model, settings=once, session=self._careful)
 
     async def saved_model(self) -> SavedModel | None:
-        """What was saved last; None also for a file that was damaged since the start."""
-        return await saved_or_none(self.saved.file, self._settings.storage.data_dir)
+        """What was saved last; None also for what was damaged since the start, which the next save replaces."""
+        try:
+            return await asyncio.to_thread(self._kept.read, self.saved)
+        except SettingsError:
+            return None
 
     def saved_members(self, saved: SavedModel) -> dict[str, Any]:
         """The saved model as it may be shown; not `in_force` where the settings name another protocol."""
@@ -170,18 +194,21 @@ class ConnectedRole(ModelRole[M]):
 
     async def _change(self, saved: SavedModel | None) -> None:
         """Save a model, None to forget the saved one, and use it, if that is possible at once."""
-        file, data_dir, chosen = self.saved.file, self._settings.storage.data_dir, None
+        chosen = None
         if self.use is not None:
             with refused_settings():
                 chosen = await self._choice(saved)
         if saved is None:
-            await asyncio.to_thread(file.forget, data_dir)
+            await asyncio.to_thread(self._kept.forget, self.saved)
         else:
-            await asyncio.to_thread(file.save, data_dir, saved)
+            await asyncio.to_thread(self._kept.save, self.saved, saved)
         if self.use is not None and chosen is not None:
-            self.chosen = chosen
-            self.use(chosen)
+            self._put_to_use(saved, chosen, self.use)
         _log.info("saved model changed", role=self.saved.section, model=saved and saved.model)
+
+    def _put_to_use(self, saved: SavedModel | None, chosen: Chosen[M], use: Callable[[Chosen[M]], None]) -> None:
+        self._saved, self.chosen = saved, chosen
+        use(chosen)
 
     async def _checked_model(self, wanted: WantedModel) -> SavedModel:
         """`wanted` with the key of its address. Raises InvalidRequest for what is wrong or set elsewhere."""
@@ -214,8 +241,14 @@ class ChatRole(ConnectedRole[ChatModel]):
 
     saved = SAVED_CHAT
 
-    def __init__(self, settings: Settings, session: aiohttp.ClientSession, careful: aiohttp.ClientSession) -> None:
-        super().__init__(settings, session, careful)
+    def __init__(
+        self,
+        settings: Settings,
+        session: aiohttp.ClientSession,
+        careful: aiohttp.ClientSession,
+        kept: SavedModels | None = None,
+    ) -> None:
+        super().__init__(settings, session, careful, kept)
         self._ollama = Cached(self._look_for_ollama, for_s=_LOOK_AGAIN_S)
 
     async def choose(self, settings: Settings, session: aiohttp.ClientSession) -> ChatModel:

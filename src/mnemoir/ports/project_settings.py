@@ -1,5 +1,6 @@
 """Settings of projects, which take precedence over the server's settings, and the files of projects."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
@@ -41,8 +42,11 @@ class ProjectSettingsStore(Protocol):
     async def load(self, project: Project) -> ProjectSettings:
         """The settings of the project; all None for an unknown project."""
 
-    async def save(self, project: Project, settings: ProjectSettings) -> None:
-        """Replace the settings of the project."""
+    async def change(self, project: Project, change: Callable[[ProjectSettings], ProjectSettings]) -> None:
+        """Replace the settings of the project by what `change` makes of them; it may run again.
+
+        Nobody else changes them meanwhile, in no process.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

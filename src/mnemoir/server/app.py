@@ -1,7 +1,5 @@
 """The ASGI application: the layers around the routes, and the routes."""
 
-import asyncio
-
 from starlette.types import ASGIApp
 
 from mnemoir.app.parts import Parts
@@ -93,7 +91,6 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
         live_answers=LiveAnswers(options.resume_s),
         clients=Clients(),
         table=TABLE,
-        settings_change=asyncio.Lock(),
     )
     parts.upkeep.background.handle(ADD_LATER, add_later(site))
     if parts.serves_its_own_memory:

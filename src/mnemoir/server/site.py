@@ -34,7 +34,6 @@ class Site:
     live_answers: LiveAnswers
     clients: Clients
     table: Table
-    settings_change: asyncio.Lock  # a project's settings are read, changed and written back
 
     def count(self, operation: str) -> None:
         """Count one completed operation of a memory route."""

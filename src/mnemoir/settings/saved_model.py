@@ -1,4 +1,4 @@
-"""The models that the web UI or `mnemoir model` saved: below file, environment and command line.
+"""The models that the web UI or `mnemoir model` saved, in files: below file, environment and command line.
 
 Two files for each below `settings` in the data directory, both mode 0600: `model.json` (`embedding.json` for the
 embedding model) with protocol, address and name, and a file with the key alone, which the first one names. Each save
@@ -10,7 +10,7 @@ A key belongs to scheme, host and port: with another address, the key is not sen
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 from urllib.parse import urlsplit
@@ -74,6 +74,11 @@ def origin_of(url: str) -> str:
     return f"{parts.scheme}://{shown}:{parts.port or _PORTS.get(parts.scheme, 0)}"
 
 
+def told_of(saved: SavedModel) -> dict[str, str]:
+    """What is stored of a model beside its key."""
+    return {"provider": saved.provider, "url": saved.url, "model": saved.model}
+
+
 class ModelFile:
     """The place of one saved model: `name` begins its files, `what` names the model in messages."""
 
@@ -90,15 +95,21 @@ class ModelFile:
         raw = _read(path)
         if raw is None:
             return None
+        found, key_file = self.model_in(raw, str(path))
+        if key_file is None:
+            return found
+        return replace(found, key=self._read_key(data_dir / SAVED_MODELS / key_file, found.url))
+
+    def model_in(self, raw: bytes | str, place: str) -> tuple[SavedModel, str | None]:
+        """The model in the JSON of `place` without its key, and the file of that. Raises SettingsError."""
         try:
             found = _InFile.model_validate(orjson.loads(raw))
             if found.provider not in self._providers:
                 raise ValueError(found.provider)
             url = checked_url(found.provider, found.url)
         except (ValueError, ValidationError):
-            raise self._damage_error(path) from None
-        key = None if found.key_file is None else self._read_key(data_dir / SAVED_MODELS / found.key_file, url)
-        return SavedModel(provider=found.provider, url=url, model=found.model, key=key)
+            raise self._damage_error(place) from None
+        return SavedModel(provider=found.provider, url=url, model=found.model), found.key_file
 
     def save(self, data_dir: Path, saved: SavedModel) -> None:
         """Replace what was saved, durably. Raises StorageUnavailable; what was saved before stays then."""
@@ -111,8 +122,7 @@ class ModelFile:
             if saved.key is not None:
                 key_file = f"{self._key_prefix}{secrets.token_hex(8)}.json"
                 _write(folder / key_file, {"origin": origin_of(saved.url), "key": saved.key.get_secret_value()})
-            told = {"provider": saved.provider, "url": saved.url, "model": saved.model, "key_file": key_file}
-            _write(folder / self._name, told)
+            _write(folder / self._name, {**told_of(saved), "key_file": key_file})
         except OSError as exc:
             self.drop_former_keys(data_dir)
             raise self._save_error(folder, exc) from exc
@@ -157,12 +167,12 @@ class ModelFile:
         try:
             found = _KeyInFile.model_validate(orjson.loads(raw))
         except (ValueError, ValidationError):
-            raise self._damage_error(path) from None
+            raise self._damage_error(str(path)) from None
         return found.key if found.origin == origin_of(url) else None
 
-    def _damage_error(self, path: Path) -> SettingsError:
+    def _damage_error(self, place: str) -> SettingsError:
         return SettingsError(
-            f"{path}: is damaged, so the {self._what} saved in it is unknown. Restore a copy of it, or remove it "
+            f"{place}: is damaged, so the {self._what} saved in it is unknown. Restore a copy of it, or remove it "
             f"and connect the model again: on the page Connect, or with `{self._to_do}`."
         )
 

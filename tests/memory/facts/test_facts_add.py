@@ -154,7 +154,8 @@ async def test_a_decayed_memory_is_no_candidate(house, tell, kept):
 async def test_a_project_sets_its_own_decay_and_prompt(house, tell, kept):
     model = ScriptedModel(facts_reply("Rows"))
     facts = house.facts(model, decay_days=6)
-    await house.project_settings.save(KITCHEN, ProjectSettings(decay_days=0, extraction_prompt="Sports only."))
+    own = ProjectSettings(decay_days=0, extraction_prompt="Sports only.")
+    await house.project_settings.change(KITCHEN, lambda _: own)
     await tell(facts, "I row.")
     house.clock.now += timedelta(days=70)
     assert await kept(facts) == ["Rows"]

@@ -28,7 +28,7 @@ def disk(monkeypatch):
 
 
 async def settings(root):
-    await FileProjectSettings(root).save(DEMO, ProjectSettings(search_limit=7, extraction_prompt=OURS))
+    await FileProjectSettings(root).change(DEMO, lambda _: ProjectSettings(search_limit=7, extraction_prompt=OURS))
 
 
 async def times(root):

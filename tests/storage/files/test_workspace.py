@@ -94,7 +94,7 @@ async def test_settings_behind_a_link_are_neither_read_nor_written(root, outside
     with pytest.raises(StorageUnavailable):
         await settings.load(project("demo"))
     with pytest.raises(StorageUnavailable):
-        await settings.save(project("demo"), ProjectSettings(memory_enabled=True))
+        await settings.change(project("demo"), lambda _: ProjectSettings(memory_enabled=True))
     assert files_below(outside) == before
 
 

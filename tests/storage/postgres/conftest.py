@@ -9,7 +9,7 @@ import pytest
 from tests.postgres_server import PostgresServer, servers
 
 # the files of their schemas; what asks for conversations asks for tables of `mnemoir.db`
-DATABASES = {"": "main", "access": "access", "runs": "runs", "keys": "keys", "sessions": "main"}
+DATABASES = {"": "main", "access": "access", "runs": "runs", "keys": "keys", "servers": "servers", "sessions": "main"}
 OpenDatabase = Callable[[str], Any]
 
 

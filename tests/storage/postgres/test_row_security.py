@@ -29,7 +29,7 @@ UNSECURED = """SELECT relname FROM pg_class WHERE relnamespace = 'mnemoir'::regn
 OF_ALL = {
     *("adoptions", "catalogue", "catalogued_conversations", "catalogued_days", "file_index", "file_projects"),
     *("file_vectors", "holds", "identity", "project_settings", "stamps", "tombstones"),
-    *("usage", "workers"),
+    *("saved_settings", "usage", "versions", "workers"),
     # who may call the server, and what was done with it
     *("access", "api_keys", "audit", "challenges", "identities", "invitations", "limits", "passkeys"),
     *("recovery_codes", "sign_ins", "tenants", "user_sessions", "users"),

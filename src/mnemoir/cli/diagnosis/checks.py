@@ -170,11 +170,13 @@ async def check_model(settings: Settings) -> Finding:
     from mnemoir.models.model_in_use import chat_url
     from mnemoir.models.reaching import plain_url, reach_model
     from mnemoir.models.roles import ChatRole
+    from mnemoir.models.saved_models import saved_models_of
 
     async with _sessions(settings) as (session, careful):
         try:
-            chosen = await ChatRole(settings, session, careful).open()
-        except SettingsError as exc:
+            async with saved_models_of(settings) as kept:
+                chosen = await ChatRole(settings, session, careful, kept).open()
+        except (SettingsError, StorageUnavailable) as exc:
             to_do = "Do what it says; see docs/models.md."
             return Finding(check="model", state="fail", found=exc.message, to_do=to_do)
         reached = await reach_model(chosen)
@@ -191,13 +193,19 @@ async def check_embedder(settings: Settings) -> Finding:
     """Check that the embedding model can embed a text, and the multilingual one if it is on."""
     from mnemoir.models.choice import choose_multilingual
     from mnemoir.models.roles import EmbeddingRole
+    from mnemoir.models.saved_models import saved_models_of
 
     try:
-        async with _sessions(settings) as (session, careful):
-            opened = await EmbeddingRole(settings, session, careful).open()
+        async with _sessions(settings) as (session, careful), saved_models_of(settings) as kept:
+            opened = await EmbeddingRole(settings, session, careful, kept).open()
             settings = opened.settings
             found = await _embed_once(opened.model)
-    except (ProviderError, SettingsError, ImportError) as exc:  # ImportError: an extra that is not installed
+    except (
+        ProviderError,
+        SettingsError,
+        StorageUnavailable,
+        ImportError,
+    ) as exc:  # ImportError: an extra that is not installed
         to_do = "Correct the embedding settings; until then, search matches words only."
         return Finding(check="embedder", state="fail", found=f"{settings.embedding.provider}: {exc}", to_do=to_do)
     multilingual = choose_multilingual(settings)

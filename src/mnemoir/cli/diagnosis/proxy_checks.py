@@ -12,6 +12,7 @@ from mnemoir.core.errors import MnemoirError
 from mnemoir.core.proxies import Proxies
 from mnemoir.models.model_in_use import chat_url
 from mnemoir.models.roles import ChatRole, EmbeddingRole
+from mnemoir.models.saved_models import saved_models_of
 from mnemoir.providers.http import new_session
 from mnemoir.settings import Settings
 from mnemoir.settings.addresses import without_password
@@ -53,11 +54,13 @@ async def _models(settings: Settings) -> Sequence[_Asked]:
     found: list[_Asked] = []
     async with new_session() as session, new_session(is_careful=True) as careful:
         with suppress(MnemoirError):  # of a model that cannot be used, which has its own check
-            chat = await ChatRole(settings, session, careful).open()
+            async with saved_models_of(settings) as kept:
+                chat = await ChatRole(settings, session, careful, kept).open()
             if (url := chat_url(chat)) is not None:
                 found.append(_Asked(name="language model", url=url, is_typed=chat.session is careful))
         with suppress(MnemoirError, ImportError):
-            embedding = await EmbeddingRole(settings, session, careful).open()
+            async with saved_models_of(settings) as kept:
+                embedding = await EmbeddingRole(settings, session, careful, kept).open()
             if embedding.settings.embedding.provider in _REMOTE_EMBEDDINGS:
                 url, is_typed = embedding.settings.embedding_url, embedding.session is careful
                 found.append(_Asked(name="embedding model", url=url, is_typed=is_typed))

@@ -142,19 +142,16 @@ async def prompt(site: SiteHere, project: ProjectHere) -> Answer[PromptAnswer]:
 async def set_prompt(
     site: SiteHere, project: ProjectHere, body: Annotated[PromptBody, Depends(BodyOf(PromptBody))]
 ) -> Answer[Success]:
-    async with site.settings_change:
-        own = await site.parts.memory.project_settings.load(project)
-        await site.parts.memory.project_settings.save(project, replace(own, extraction_prompt=body.prompt))
+    await site.parts.memory.project_settings.change(project, lambda own: replace(own, extraction_prompt=body.prompt))
     return Answer({"success": True})
 
 
 @router.delete(_PROMPT, summary="Go back to the default prompt", dependencies=_FOR_ALL_USERS)
 @says("admin", act="settings.change", slash=True)
 async def reset_prompt(site: SiteHere, project: ProjectHere) -> Answer[DefaultPrompt]:
-    async with site.settings_change:
-        own = await site.parts.memory.project_settings.load(project)
-        if own.extraction_prompt is not None:
-            await site.parts.memory.project_settings.save(project, replace(own, extraction_prompt=None))
+    own = await site.parts.memory.project_settings.load(project)
+    if own.extraction_prompt is not None:
+        await site.parts.memory.project_settings.change(project, lambda own: replace(own, extraction_prompt=None))
     return Answer({"prompt": default_extraction_prompt()})
 
 
@@ -202,9 +199,7 @@ async def change_settings(
         "timeZone": "time_zone",
     }
     changed = {names.get(field, field): value for field, value in body.model_dump(exclude_unset=True).items()}
-    async with site.settings_change:
-        own = await site.parts.memory.project_settings.load(project)
-        await site.parts.memory.project_settings.save(project, replace(own, **changed))
+    await site.parts.memory.project_settings.change(project, lambda own: replace(own, **changed))
     return Answer({"success": True})
 
 

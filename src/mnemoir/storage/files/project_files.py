@@ -59,10 +59,10 @@ class FileProjectSettings:
         """The settings in the files; creates nothing."""
         return await asyncio.to_thread(_load, project_folder(self._root, project, INNER))
 
-    async def save(self, project: Project, settings: ProjectSettings) -> None:
-        """Replace Mnemoir's settings; None deletes a member, or the prompt file."""
+    async def change(self, project: Project, change: Callable[[ProjectSettings], ProjectSettings]) -> None:
+        """See the port; None deletes a member, or the prompt file."""
         # a running thread finishes even when the caller is cancelled
-        await asyncio.to_thread(_save, project_folder(self._root, project, INNER), settings)
+        await asyncio.to_thread(_change, project_folder(self._root, project, INNER), change)
 
 
 def _load(place: Folder) -> ProjectSettings:
@@ -84,9 +84,10 @@ def _load(place: Folder) -> ProjectSettings:
     )
 
 
-def _save(place: Folder, settings: ProjectSettings) -> None:
+def _change(place: Folder, change: Callable[[ProjectSettings], ProjectSettings]) -> None:
     file, prompt = _files(place)
     with file.hold_lock():
+        settings = change(_load(place))
         file.change(lambda content: _changed_content(file.members_of(content), settings))
         if settings.extraction_prompt is None:
             prompt.remove()

@@ -17,6 +17,7 @@ from mnemoir.storage.postgres.opening import READ, WRITE
 from mnemoir.storage.postgres.pool import Pool
 from mnemoir.storage.postgres.sealed_sql import OpenSql
 from mnemoir.storage.postgres.transactions import Connection
+from mnemoir.storage.postgres.versions import count_change
 from mnemoir.storage.sealing.cells import Cells
 from mnemoir.storage.sql.engine import Engine, FileEngine, Sql, hold_scope, of_scope
 from mnemoir.storage.sqlite.membership import Membership
@@ -118,6 +119,14 @@ class PostgresEngine(_Joined):
     def turn(self) -> AbstractContextManager[object]:
         """Nothing: writes of several users run side by side."""
         return nullcontext()
+
+    def version(self, subject: str) -> int | None:
+        """See the port: a number that all servers count."""
+        return self._open_pool().versions.number_of(subject)
+
+    def note_change(self, sql: Sql, subject: str) -> None:
+        """Count it for all servers."""
+        count_change(sql, subject)
 
     async def check_integrity(self) -> list[str]:
         """[]: what PostgreSQL stores, its own programs check."""

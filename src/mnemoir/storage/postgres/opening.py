@@ -45,7 +45,7 @@ class Kind:
 
 DATA = Kind(
     setting="storage.postgres.dsn",
-    parts=("main", "access", "runs"),
+    parts=("main", "access", "runs", "servers"),
     connections=8,
     mark="Mnemoir, schema 1",
     comment=b"COMMENT ON SCHEMA mnemoir IS 'Mnemoir, schema 1'",

@@ -20,6 +20,7 @@ from mnemoir.storage.postgres.failures import name_of, storage_errors
 from mnemoir.storage.postgres.opening import DATA, SETTINGS, Kind, cluster_of, is_made, prepare, refuse_another
 from mnemoir.storage.postgres.sealed_sql import OpenSql, sealed_opener
 from mnemoir.storage.postgres.transactions import Connection, PostgresSql
+from mnemoir.storage.postgres.versions import Versions
 from mnemoir.storage.sealing.cells import Cells
 from mnemoir.storage.sqlite.membership import Membership
 
@@ -47,6 +48,7 @@ class Pool:
         self._engines = 0
         self._at_end: list[Callable[[], None]] = []
         self.is_closed = False
+        self.versions = Versions(self.name, self.answer_now)
 
     def prepare(self, membership: Membership | None, cells: Cells | None) -> tuple[str, OpenSql]:
         """Refuse a database that cannot be used and make what is missing: what to warn of, and what opens `Sql`.
@@ -84,6 +86,7 @@ class Pool:
             self._engines -= 1
             self.is_closed = not self._engines
         if self.is_closed:
+            self.versions.close()
             self._threads.shutdown()
             self._connections.close()
             while self._at_end:

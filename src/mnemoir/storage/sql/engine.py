@@ -84,6 +84,15 @@ class Engine(Protocol):
     def incarnation(self) -> str | None:
         """A unique name of this opening when no other process can open the database; None when others can."""
 
+    def version(self, subject: str) -> object | None:
+        """What another program's change of the subject changes within a second; None while it is not known.
+
+        What was read behind this look may be kept while it stays equal, but for changes of this program. Never waits.
+        """
+
+    def note_change(self, sql: Sql, subject: str) -> None:
+        """Have other programs notice a change of the subject, once its transaction ends."""
+
     async def write(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:
         """The result of `work`, once all its writes are durable; they are rolled back when it raises.
 

@@ -201,6 +201,13 @@ class SqliteEngine:
         await asyncio.wait([asked], timeout=PATIENCE_S)
         return asked.done() and asked.result()
 
+    def version(self, subject: str) -> str:
+        """See the port: always the same, as no other program changes the file."""
+        return self.incarnation
+
+    def note_change(self, sql: Sql, subject: str) -> None:
+        """Nothing: there is no other program."""
+
     def turn(self) -> AbstractContextManager[object]:
         """See `Engine`: there is one writer."""
         return self._turn
