@@ -134,7 +134,7 @@ async def test_no_name_leads_to_any_other_file(filed, root, name):
     (root / "default" / ".etienne" / "secret.txt").write_text("canary")
     (root / "secret.txt").write_text("canary")
     answer = await filed.ask("GET", f"/api/files/{name}")
-    assert answer.status == 404
+    assert answer.status == (400 if name.startswith("/") else 404)  # an empty name in front of it is refused as such
     assert b"canary" not in answer.body
 
 
