@@ -16,6 +16,7 @@ from mnemoir.ports.memory_store import Project, Visible
 from mnemoir.search import Indexing, Question, Recall
 from mnemoir.search.language import Languages
 from mnemoir.storage.sql import SqlMemoryStore, SqlProjectSettings
+from mnemoir.storage.sql.holds import Hold, Holds, LegalHold
 from mnemoir.storage.sql.languages import SqlLanguages
 from tests.contracts.words import ASKED, MIRA, SetClock, fact
 from tests.postgres_server import PostgresServer, servers
@@ -123,6 +124,17 @@ async def test_a_search_finds_what_another_server_stored_just_now(pair):
         assert text in [hit.memory.text for hit in found.hits]
 
 
+async def test_a_user_whom_one_server_put_on_hold_is_on_hold_at_the_other(pair):
+    here, there = (Holds(server.engine) for server in pair)
+    await there.refuse(MIRA)
+    await here.put(Hold(tenant=MIRA.tenant, user=MIRA.user, reason="case 7", set_at="2026-01-01", set_by="test"))
+    with pytest.raises(LegalHold):
+        await there.refuse(MIRA)
+    await there.clear(MIRA.tenant, MIRA.user)
+    await here.refuse(MIRA)
+
+
+@pytest.mark.costly("it loads the detector of languages")
 async def test_a_short_question_is_in_the_language_of_the_last_longer_one_at_any_server(pair):
     here, there = (Languages(SqlLanguages(server.engine)) for server in pair)
 
