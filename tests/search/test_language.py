@@ -88,7 +88,8 @@ async def test_a_language_that_is_not_served_is_told_apart(text):
 async def test_one_or_two_words_are_in_the_last_language_of_their_user():
     languages = Languages()
     assert await languages.of(MIRA, "Vegan?") == ENGLISH
-    await languages.of(MIRA, "In welcher Stadt ist sie zu Hause?")
+    asked = "In welcher Stadt ist sie zu Hause?"
+    await languages.note(MIRA, asked, await languages.of(MIRA, asked))
     assert await languages.of(MIRA, "Vegan?") == "de"
     assert await languages.of(NOAH, "Vegan?") == ENGLISH
 

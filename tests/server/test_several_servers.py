@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from mnemoir.app import open_parts
+from mnemoir.core.scope import Scope
 from mnemoir.server import ServerOptions, create_app
 from mnemoir.settings import load_settings
+from mnemoir.storage.sql.languages import SqlLanguages
 from tests.postgres_server import servers
 from tests.scripted_llm import Answer, ScriptedLLM
 from tests.server.server_kit import JSON, Server, succeeded
@@ -115,3 +117,13 @@ async def test_a_policy_for_personal_data_that_is_set_at_one_server_holds_at_the
         return await policy_there() == "block"
 
     await wait_until(holds)
+
+
+async def test_the_language_of_a_question_at_one_server_is_known_at_the_other(start: Start) -> None:
+    here, there = await start(), await start()
+    drinks = {"messages": [{"role": "user", "content": "Trinkt Tee"}], "user_id": "mira", "infer": False}
+    succeeded(await here.ask("POST", "/api/memories", drinks))
+    asked = {"query": "In welcher Stadt ist sie zu Hause?", "user_id": "mira"}
+    succeeded(await here.ask("POST", "/api/memories/search", asked))
+    mira = Scope(tenant="default", project="default", user="mira")
+    assert await SqlLanguages(there.parts.memory.database).last_of(mira) == "de"

@@ -20,6 +20,7 @@ from mnemoir.memory.reembedding import Reembedding, terms_renewal, vectors_in
 from mnemoir.models.model_parts import Models
 from mnemoir.ports.holdings import OpenHolding
 from mnemoir.ports.jobs import Job
+from mnemoir.ports.languages import KeptLanguages
 from mnemoir.ports.memory_store import Room
 from mnemoir.ports.project_settings import ProjectFiles, ProjectSettingsStore
 from mnemoir.privacy.handling import PersonalData
@@ -33,6 +34,7 @@ from mnemoir.storage.files import FileMemoryStore, FileProjectFiles, FileProject
 from mnemoir.storage.pack_files import PackFiles
 from mnemoir.storage.sealing.cells import Cells
 from mnemoir.storage.sql import SqlMemoryStore, SqlProjectSettings, SqlProposals
+from mnemoir.storage.sql.languages import SqlLanguages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +96,8 @@ def open_memory(
         settings, models.rules, project_settings, database, access.file
     )
     embedding = FactEmbedding(models.embedding)
-    recall = own(_recall(settings, store, embedding, packs, models.spaces, pending, waiting))
+    languages = SqlLanguages(database) if database.incarnation is None else None  # else no other server needs them
+    recall = own(_recall(settings, store, embedding, packs, models.spaces, pending, waiting, languages))
     indexing = Indexing(embedding, asks={space.name: space.asks for space in models.spaces})
     proposals = SqlProposals(database)
     facts = Facts(
@@ -135,6 +138,7 @@ def _recall(
     spaces: Sequence[FurtherSpace],
     pending: asyncio.Event,
     waiting: Mapping[str, asyncio.Event],
+    languages: KeptLanguages | None,
 ) -> Recall:
     """The search over facts."""
     in_database = store if isinstance(store, SqlMemoryStore) else None
@@ -144,7 +148,7 @@ def _recall(
         embedding,
         packs=packs if in_database else None,  # files are read anew by each process
         note_pending=pending.set,
-        multilingual=multilingual_of(settings, spaces, store.in_space(MULTILINGUAL).want, noted.set),
+        multilingual=multilingual_of(settings, spaces, store.in_space(MULTILINGUAL).want, noted.set, languages),
         spaces=[space.key for space in spaces],
         of_all_times=in_database.of_all_times if in_database else None,
         names=reading if settings.graph.links else None,
@@ -156,13 +160,14 @@ def multilingual_of(
     spaces: Sequence[FurtherSpace],
     want: Callable[[Scope], Awaitable[bool]] | None = None,
     note_pending: Callable[[], None] = lambda: None,
+    languages: KeptLanguages | None = None,
 ) -> Multilingual | None:
-    """What embeds questions in other languages; None without a space for them."""
+    """What embeds questions in other languages; None without a space for them. `languages` are those of users."""
     always = settings.embedding.multilingual == "always"
     patience_s = settings.memory.search_timeout_s / 2  # so a chat gets its memories, even while the model loads
     for space in spaces:
         if space.name == MULTILINGUAL:
-            return Multilingual(space.model, want, note_pending, always=always, patience_s=patience_s)
+            return Multilingual(space.model, want, note_pending, languages, always=always, patience_s=patience_s)
     return None
 
 

@@ -19,6 +19,7 @@ import structlog
 
 from mnemoir.core import first_use
 from mnemoir.core.scope import Scope
+from mnemoir.ports.languages import KeptLanguages
 from mnemoir.search import stop_words
 
 ENGLISH = "en"
@@ -95,38 +96,53 @@ def is_surely_english(text: str) -> bool:
     return not foreign and len(words) < (_FEWEST_WORDS if "?" in text else _MOST_WITHOUT_FUNCTION_WORDS)
 
 
-class Languages:
-    """Detects languages, and remembers the last one of each user for texts too short to tell. Thread-safe."""
+class LanguagesOfProcess:
+    """The last language of each user, of which those of 4096 users are remembered. Thread-safe."""
 
     def __init__(self) -> None:
         self._last: OrderedDict[Scope, str] = OrderedDict()
         self._lock = threading.Lock()
 
-    async def of(self, scope: Scope, text: str) -> str:
-        """The language of a question or turn of the user."""
-        found = self._cheaply(scope.owner, text)
-        if found is None:
-            found = await asyncio.to_thread(_language_of, text)
-        if found and not _is_short(text):
-            self._remember(scope.owner, found)
-        return found
+    async def last_of(self, scope: Scope) -> str:
+        """See the port."""
+        return self._last.get(scope.owner, UNKNOWN)
 
-    def _cheaply(self, user: Scope, text: str) -> str | None:
-        """The language as far as it shows without the detector; None when it does not."""
-        if not _NOT_LATIN.search(text[:_MOST_READ]):
-            if _is_short(text) and (last := self._last.get(user)):
-                return last
-            return ENGLISH if is_surely_english(text) else None
-        if is_surely_english(text):
-            return ENGLISH
-        return next((language for language, letters in _SCRIPTS if letters.search(text[:_MOST_READ])), UNSERVED)
-
-    def _remember(self, user: Scope, language: str) -> None:
+    async def note(self, scope: Scope, language: str) -> None:
+        """See the port."""
         with self._lock:
-            self._last[user] = language
-            self._last.move_to_end(user)
+            self._last[scope.owner] = language
+            self._last.move_to_end(scope.owner)
             if len(self._last) > _MOST_SCOPES:
                 self._last.popitem(last=False)
+
+
+class Languages:
+    """Detects languages; a text too short to tell is in the last one of its user that `kept` has. Thread-safe."""
+
+    def __init__(self, kept: KeptLanguages | None = None) -> None:
+        """Without `kept` they are remembered in this process."""
+        self._kept = kept or LanguagesOfProcess()
+
+    async def of(self, scope: Scope, text: str) -> str:
+        """The language of a question or turn of the user. May raise StorageUnavailable."""
+        if _is_short(text) and not _NOT_LATIN.search(text[:_MOST_READ]) and (last := await self._kept.last_of(scope)):
+            return last
+        found = _cheap_language(text)
+        return await asyncio.to_thread(_language_of, text) if found is None else found
+
+    async def note(self, scope: Scope, text: str, language: str) -> None:
+        """Remember the language of a text of the user that is long enough. May raise StorageUnavailable."""
+        if language and not _is_short(text):
+            await self._kept.note(scope, language)
+
+
+def _cheap_language(text: str) -> str | None:
+    """The language as far as it shows without the detector; None when it does not."""
+    if is_surely_english(text):
+        return ENGLISH
+    if not _NOT_LATIN.search(text[:_MOST_READ]):
+        return None
+    return next((language for language, letters in _SCRIPTS if letters.search(text[:_MOST_READ])), UNSERVED)
 
 
 def _is_short(text: str) -> bool:

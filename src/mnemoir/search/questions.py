@@ -15,6 +15,7 @@ from mnemoir.core.errors import ProviderError, StorageUnavailable
 from mnemoir.core.memories import Space
 from mnemoir.core.scope import Scope
 from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passage
+from mnemoir.ports.languages import KeptLanguages
 from mnemoir.search.language import ENGLISH, UNKNOWN, UNSERVED, Languages
 from mnemoir.search.spaces import MULTILINGUAL
 
@@ -78,11 +79,14 @@ class Multilingual:
         model: EmbeddingModel,
         want: Callable[[Scope], Awaitable[bool]] | None = None,
         note_pending: Callable[[], None] = lambda: None,
+        languages: KeptLanguages | None = None,
         *,
         always: bool = False,
         patience_s: float | None = None,
     ) -> None:
         """`want` marks a user; without it nobody is marked. `note_pending` is called when vectors are to be made.
+
+        `languages` keep the last one of each user; without them this process does.
 
         With `always`, English questions count as others.
 
@@ -95,7 +99,7 @@ class Multilingual:
         self._want = want
         self._questions = EmbeddedQuestions(model)
         self._note_pending = note_pending
-        self._languages = Languages()
+        self._languages = Languages(languages)
 
     @property
     def space(self) -> Space:
@@ -116,11 +120,12 @@ class Multilingual:
                 language = await self._languages.of(scope, asked)
             if language != ENGLISH or self._always:
                 await self._mark(scope)
-            elif not is_in_use:
-                return NOT_MULTILINGUAL
             async with asyncio.timeout_at(deadline):
+                await self._languages.note(scope, asked, language)
+                if language == ENGLISH and not self._always and not is_in_use:
+                    return NOT_MULTILINGUAL
                 embeddings = await self._questions.embeddings_of(phrasings)
-        except TimeoutError:
+        except (TimeoutError, StorageUnavailable):  # without the rows the search itself will not succeed, either
             embeddings = None
         if embeddings is None:
             return MultilingualQuery(degraded=(LANGUAGE,), language=language)

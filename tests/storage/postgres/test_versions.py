@@ -14,7 +14,10 @@ from mnemoir.core.errors import StorageUnavailable
 from mnemoir.ports.embedding import Passage
 from mnemoir.ports.memory_store import Project, Visible
 from mnemoir.search import Indexing, Question, Recall
+from mnemoir.search.language import Languages
 from mnemoir.storage.sql import SqlMemoryStore, SqlProjectSettings
+from mnemoir.storage.sql.holds import Hold, Holds, LegalHold
+from mnemoir.storage.sql.languages import SqlLanguages
 from tests.contracts.words import ASKED, MIRA, SetClock, fact
 from tests.postgres_server import PostgresServer, servers
 from tests.search.hashed_words import HashedWords
@@ -119,6 +122,35 @@ async def test_a_search_finds_what_another_server_stored_just_now(pair):
         await here.commit(MIRA, [replace(fact(text), entry=entry)], ASKED)
         found = await recall.search(MIRA, asked, Visible(now=clock.now))
         assert text in [hit.memory.text for hit in found.hits]
+
+
+async def test_a_user_whom_one_server_put_on_hold_is_on_hold_at_the_other(pair):
+    here, there = (Holds(server.engine) for server in pair)
+    await there.refuse(MIRA)
+    await here.put(Hold(tenant=MIRA.tenant, user=MIRA.user, reason="case 7", set_at="2026-01-01", set_by="test"))
+    with pytest.raises(LegalHold):
+        await there.refuse(MIRA)
+    await there.clear(MIRA.tenant, MIRA.user)
+    await here.refuse(MIRA)
+
+
+@pytest.mark.costly("it loads the detector of languages")
+async def test_a_short_question_is_in_the_language_of_the_last_longer_one_at_any_server(pair):
+    here, there = (Languages(SqlLanguages(server.engine)) for server in pair)
+
+    async def ask(languages: Languages, text: str) -> str:
+        language = await languages.of(MIRA, text)
+        await languages.note(MIRA, text, language)
+        return language
+
+    await SqlMemoryStore(pair[0].engine, SetClock()).commit(MIRA, [fact("Drinks green tea")], ASKED)
+    assert await ask(there, "Vegan?") == "en"
+    await ask(here, "In welcher Stadt ist sie zu Hause?")
+    assert (await ask(there, "Vegan?"), await ask(here, "Vegan?")) == ("de", "de")
+    await ask(there, "In which town is she at home?")
+    assert await ask(here, "Vegan?") == "en"
+    await ask(here, "In welcher Stadt ist sie zu Hause?")
+    assert await ask(there, "Vegan?") == "de"
 
 
 @pytest.mark.slow

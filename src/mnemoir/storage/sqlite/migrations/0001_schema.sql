@@ -9,8 +9,8 @@
 -- `hashed_by` is the key that the digests of a scope are made with, NULL for bare ones; `sealed_by` the key that all of
 -- its cells are known to be encrypted with, 0 when all are plain, NULL when nobody has looked. `spaces` are the further
 -- ones in which all facts of the scope have vectors, a JSON array of names. `has_conversations` is 1 once there is a file
--- of conversations of the user, which must be there from then on. What stands behind it counts the conversations of a
--- scope, their messages, and the bytes of these as they are stored.
+-- of conversations of the user, which must be there from then on. `language` is that of the user's last question of some length,
+-- where several servers are to know it. What stands behind it counts the conversations of a scope, their messages, and the bytes of these as they are stored.
 CREATE TABLE scopes (
     id INTEGER PRIMARY KEY,
     tenant TEXT NOT NULL,
@@ -24,6 +24,7 @@ CREATE TABLE scopes (
     hashed_by INTEGER,
     sealed_by INTEGER,
     has_conversations INTEGER NOT NULL DEFAULT 0,
+    language TEXT NOT NULL DEFAULT '',
     conversations INTEGER NOT NULL DEFAULT 0,
     messages INTEGER NOT NULL DEFAULT 0,
     bytes INTEGER NOT NULL DEFAULT 0,
