@@ -164,3 +164,19 @@ async def test_a_large_answer_is_whole_and_can_be_read_a_little_at_a_time(sessio
         while not response.content.is_eof():
             first += await response.content.readany()
         assert first + response.content.read_nowait() == body
+
+
+@pytest.mark.parametrize("pieces", [1, 7])
+async def test_what_cannot_be_read_behind_an_answer_takes_nothing_from_it(session, pieces):
+    server = PlayedServer(SIZED + b"no answer at all", SIZED, pieces=pieces)
+    async with asked(server, session) as post:
+        assert await text_of(await post.send(b"{}")) == b"Hi"
+        assert await text_of(await post.send(b"{}")) == b"Hi"
+
+
+async def test_a_field_of_a_head_may_be_long(session):
+    long = SIZED.replace(b"\r\n\r\n", b"\r\nContent-Security-Policy: " + b"x" * 20_000 + b"\r\n\r\n")
+    async with asked(PlayedServer(long), session) as post:
+        response = await post.send(b"{}")
+        assert await text_of(response) == b"Hi"
+        assert len(response.headers["Content-Security-Policy"]) == 20_000

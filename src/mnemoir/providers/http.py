@@ -26,6 +26,7 @@ from mnemoir.core.proxies import Proxies
 
 NO_PROXIES = Proxies()
 READ_BYTES = 64 * 1024  # of an answer that wait to be read, before its server has to wait
+LONGEST_FIELD = 64 * 1024  # of an answer's head: rules about content and cookies may be long
 _MOST_AT_ONCE = 1024 * 1024
 _ERRORS: Mapping[int, type[MnemoirError]] = {401: Unauthorized, 403: Forbidden, 404: NotFound}
 
@@ -92,6 +93,8 @@ def new_session(proxies: Proxies = NO_PROXIES, *, is_careful: bool = False) -> a
         timeout=aiohttp.ClientTimeout(total=None),  # each call sets its own
         headers={"User-Agent": f"mnemoir/{__version__}", "Accept-Encoding": "identity"},
         read_bufsize=READ_BYTES,
+        max_line_size=LONGEST_FIELD,
+        max_field_size=LONGEST_FIELD,
         request_class=request_class,
     )
 

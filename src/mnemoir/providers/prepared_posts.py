@@ -20,9 +20,9 @@ from aiohttp.helpers import TimerNoop
 from multidict import CIMultiDict
 from yarl import URL
 
-from mnemoir.providers.http import READ_BYTES, in_turns, request_class_of
+from mnemoir.providers.http import LONGEST_FIELD, READ_BYTES, in_turns, note_way, request_class_of
 
-_MOST_HEAD_BYTES = 8190  # what aiohttp reads of one field
+_MOST_HEAD_BYTES = 8190  # longer ones are rare
 _MOST_UNREAD_BYTES = 2 * READ_BYTES
 _LENGTH = "Content-Length"
 
@@ -37,13 +37,13 @@ class PreparedPost:
         self._url = url
         self._headers = headers
         self._timeout = timeout
-        self._request = self._prepared_request()
-        self._head = b"" if self._request is None else _head_of(self._request)
+        self._request = self._made_request()
+        self._head = b"" if self._request is None or self._request.proxy else _head_of(self._request)
 
     async def send(self, body: bytes) -> "aiohttp.ClientResponse | CommonResponse":
         """The response once its head has come. Raises aiohttp's errors."""
         data = in_turns(body)
-        if self._request is None or not isinstance(data, bytes):
+        if self._request is None or not self._head or not isinstance(data, bytes):
             return await self._session.post(
                 self._url, data=data, headers=self._headers, allow_redirects=False, timeout=self._timeout
             )
@@ -56,17 +56,36 @@ class PreparedPost:
         except BaseException:
             response.close()
             raise
-        return await self._rare_response(self._request, connection)
+        try:
+            return await self._rare_response(self._request, connection)
+        except aiohttp.ServerDisconnectedError as exc:
+            if not response.has_begun:
+                raise
+            raise aiohttp.ClientConnectionError("Server disconnected within the head of its answer") from exc
 
-    def _prepared_request(self) -> aiohttp.ClientRequest | None:
-        """The request as aiohttp makes it; None where aiohttp has to make each anew, as for a proxy."""
+    async def renew(self) -> None:
+        """Close the connections that are free, and open one. Raises aiohttp's errors.
+
+        Where the server closed one of them, it has most likely closed all, as when it was restarted.
+        """
+        if self._request is None:
+            return
+        way = note_way()
+        while not way.is_new:
+            connection = await self._connect(self._request)
+            if way.is_new:
+                connection.release()
+            else:
+                connection.close()
+
+    def _made_request(self) -> aiohttp.ClientRequest | None:
+        """The request as aiohttp makes it; None for a session of another kind."""
         make = request_class_of(self._session)
         if make is None:
             return None
         headers = CIMultiDict({**self._session.headers, **self._headers})
         loop = asyncio.get_running_loop()
-        request = make("POST", self._url, headers=headers, loop=loop, session=self._session)
-        return request if request.proxy is None else None
+        return make("POST", self._url, headers=headers, loop=loop, session=self._session)
 
     async def _connect(self, request: aiohttp.ClientRequest) -> Connection:
         connector = self._session.connector
@@ -108,6 +127,7 @@ class CommonResponse(asyncio.Protocol):
     """
 
     status = 200
+    has_begun = False  # before aiohttp had the connection again
 
     def __init__(self, connection: Connection) -> None:
         """It takes the connection over with `ask`."""
@@ -216,11 +236,10 @@ class CommonResponse(asyncio.Protocol):
             fault = exc
         if self._begun is not None:
             self._begun.append(data)
-            is_long = self._is_common is None and sum(map(len, self._begun)) > READ_BYTES
-            if fault is not None or self._is_common is False or is_long:
-                self._leave()
+            if self._is_common is None and fault is None and sum(map(len, self._begun)) <= READ_BYTES:
                 return
-            if self._is_common is None:
+            if not self._is_common:
+                self._leave()
                 return
             self._begun = None
         if self._has_ended:
@@ -249,8 +268,14 @@ class CommonResponse(asyncio.Protocol):
     def _leave(self) -> None:
         """Leave the connection to aiohttp, with what has come."""
         begun, self._begun, self._parser, self._is_common = self._begun or (), None, None, False
+        self.has_begun = bool(begun)
         self._transport.set_protocol(self._handler)
-        self._handler.set_response_params(read_until_eof=True, read_bufsize=READ_BYTES)
+        self._handler.set_response_params(
+            read_until_eof=True,
+            read_bufsize=READ_BYTES,
+            max_line_size=LONGEST_FIELD,
+            max_field_size=LONGEST_FIELD,
+        )
         for data in begun:
             self._handler.data_received(data)
         self._wake()

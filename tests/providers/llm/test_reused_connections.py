@@ -4,7 +4,7 @@ import asyncio
 import gzip
 import zlib
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing, suppress
 
 import aiohttp
 import pytest
@@ -127,6 +127,53 @@ async def test_a_new_connection_that_is_closed_without_a_byte_is_a_failure(sessi
         with pytest.raises(ProviderUnavailable, match="closed the connection without an answer"):
             await model.ask(REQUEST)
     assert server.asked == [1]
+
+
+@pytest.mark.parametrize("kept", [1, 5])
+async def test_a_request_that_closes_its_connection_is_sent_twice_at_most(
+    session: aiohttp.ClientSession, kept: int
+) -> None:
+    all_there = asyncio.Barrier(kept)
+
+    class Dying(RawServer):
+        """Answers the first request of each of the first connections, once all are there, and closes at any other."""
+
+        async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            number = len(self.asked)
+            self.asked.append(0)
+            with suppress(asyncio.IncompleteReadError), closing(writer):
+                while True:
+                    await reader.readuntil(b"}]")
+                    self.asked[number] += 1
+                    if number >= kept or self.asked[number] > 1:
+                        return
+                    await all_there.wait()
+                    writer.write(sized(WHOLE))
+
+    server = Dying(lambda connection, request: None)
+    async with model_on(session, server) as model:
+        await asyncio.gather(*(model.ask(REQUEST) for _ in range(kept)))
+        with pytest.raises(ProviderUnavailable, match="closed the connection without an answer"):
+            await model.ask(REQUEST)
+    assert sorted(server.asked) == [1] * kept + [2]
+
+
+async def test_a_request_whose_answer_had_begun_is_not_sent_again(session: aiohttp.ClientSession) -> None:
+    class Breaking(RawServer):
+        async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            self.asked.append(0)
+            with closing(writer):
+                for answer in (sized(WHOLE), head()[:12]):
+                    await reader.readuntil(b"}]")
+                    self.asked[-1] += 1
+                    writer.write(answer)
+
+    server = Breaking(lambda connection, request: None)
+    async with model_on(session, server) as model:
+        assert (await model.ask(REQUEST)).text == "Hi"
+        with pytest.raises(ProviderUnavailable):
+            await model.ask(REQUEST)
+    assert server.asked == [2]
 
 
 CHUNKED = head("Content-Type: text/event-stream", "Transfer-Encoding: chunked")

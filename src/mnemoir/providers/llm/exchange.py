@@ -281,15 +281,16 @@ class Exchange:
         if post is None:
             url, headers = self._endpoint.url(path), self._endpoint.headers()
             post = self._posts[path] = PreparedPost(self._session, url, headers, self._timeout)
-        while True:
-            way = note_way()
-            try:
-                return await post.send(data)
-            except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
-                # The server closed a connection that was kept open, and never saw the request. Each such connection
-                # is forgotten, so that the next one is another, and at last a new one.
-                if way.is_new:
-                    raise
+        way = note_way()
+        try:
+            return await post.send(data)
+        except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
+            # A server that closed a connection while nobody used it never saw the request. Whether it did cannot be
+            # told for sure, so the request is sent once more, and over a connection that is new.
+            if way.is_new:
+                raise
+        await post.renew()
+        return await post.send(data)
 
     def _connection_error(self, exc: BaseException, left_s: float) -> Exception:
         """The error of a failed connection: _TryAgain while connecting time is left, else final.
