@@ -160,8 +160,8 @@ class ScopedEngine(FileEngine, Protocol):
     def count(self, sql: Sql, added: LogAmounts) -> None:
         """Add to what is counted of the scope. `sql` is within it."""
 
-    def turn(self) -> AbstractContextManager[object]:
-        """That of the database."""
+    def turn(self) -> AbstractContextManager[object] | None:
+        """That of the database; None where a long transaction holds up nobody but the scope's own user."""
 
     def epoch(self) -> str:
         """What differs between a database and its replacement."""

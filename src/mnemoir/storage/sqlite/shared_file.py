@@ -15,7 +15,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -168,9 +168,8 @@ class SharedFile:
     def count(self, sql: Sql, added: LogAmounts) -> None:
         """Nothing: the rows of a file are few enough to be counted."""
 
-    def turn(self) -> AbstractContextManager[object]:
-        """Nothing: who waits for the file waits for each of its writers."""
-        return nullcontext()
+    def turn(self) -> None:
+        """None: the file is one user's."""
 
     def epoch(self) -> str:
         """The identity of the file, another one after a replacement; "" without a file. Raises OSError."""

@@ -201,7 +201,8 @@ def _prune(sql: Sql, added: LogAmounts, cutoff: str, most: int) -> bool:
     """Delete some rows of old sessions; False when there may be more."""
     for session_id in _old(sql, cutoff):
         left = most + added.messages + added.conversations
-        if left <= 0 or not _delete(sql, added, session_id, left):
+        is_enough = left <= 0 or -added.conversations >= _PRUNED_TOGETHER
+        if is_enough or not _delete(sql, added, session_id, left):
             return False
     return True
 

@@ -6,7 +6,7 @@ row's id; only a message without a known role is skipped.
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from time import perf_counter
@@ -217,20 +217,23 @@ class Store:
     def _remove_in_pieces(self, work: Callable[[Sql, LogAmounts, int], bool]) -> LogAmounts:
         """What `work` changed, in as many transactions as it takes until it says that nothing is left.
 
-        It gets how many rows it may remove, so that no transaction holds up others for long.
+        It gets how many rows it may remove: where several users wait for one database no transaction holds up others
+        for long, and else a removal that is cut leaves no part.
         """
-        total, most, is_done = LogAmounts(), _ROWS_AT_FIRST, False
+        turn = self._file.turn()
+        total, most, is_done = LogAmounts(), _MOST if turn is None else _ROWS_AT_FIRST, False
 
         def remove_some(sql: Sql, added: LogAmounts) -> tuple[bool, LogAmounts, float]:
             began = perf_counter()
             return work(sql, added, most), added, perf_counter() - began
 
         while not is_done:
-            with self._file.turn():
+            with turn or nullcontext():
                 is_done, added, took_s = self._remove(remove_some)
             total.conversations += added.conversations
             total.messages += added.messages
-            most = max(_FEWEST_ROWS, min(2 * most, int(most * _PIECE_S / max(took_s, 1e-6))))
+            if turn is not None:
+                most = max(_FEWEST_ROWS, min(2 * most, int(most * _PIECE_S / max(took_s, 1e-6))))
         return total
 
     def _count_work(self, work: Callable[[Sql, LogAmounts], T], sql: Sql) -> T:
@@ -265,9 +268,8 @@ class Transaction:
         """Add to what is counted of the file's scope."""
         self.file.count(sql, added)
 
-    def turn(self) -> AbstractContextManager[object]:
-        """Nothing: the transaction is one piece."""
-        return nullcontext()
+    def turn(self) -> None:
+        """None: the transaction is one piece."""
 
     def epoch(self) -> str:
         """That of the file."""
