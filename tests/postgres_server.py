@@ -191,6 +191,9 @@ def _dsn(server: PostgresServer, database: str, user: str = "postgres") -> str:
 _TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'mnemoir'"
 _EMPTY = """
 DO $$ BEGIN
+    IF EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = 'mnemoir' AND nspowner <> 'mnemoir'::regrole) THEN
+        DROP SCHEMA mnemoir CASCADE;  -- a superuser made it, so the owner of the database may not use it
+    END IF;
     EXECUTE coalesce((SELECT 'TRUNCATE ' || string_agg('mnemoir.' || tablename, ', ') || ' RESTART IDENTITY CASCADE'
                         FROM pg_tables WHERE schemaname = 'mnemoir'), 'SELECT 1');
 END $$"""

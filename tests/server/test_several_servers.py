@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from mnemoir.app import open_parts
+from mnemoir.cli.diagnosis.checks import check_model
 from mnemoir.core.scope import Scope
 from mnemoir.server import ServerOptions, create_app
 from mnemoir.settings import load_settings
@@ -88,6 +89,14 @@ async def test_a_server_that_starts_later_has_the_saved_models(start: Start, llm
     assert (await words_of(there), there.parts.models.embedding.name) == ("Understood.", "openai:far-vectors")
     assert llm.requests[-1].headers["Authorization"] == f"Bearer {KEY}"
     assert (await there.get("/api/model/embedding"))["setup"]["in_use"]["has_key"] is True
+
+
+async def test_the_doctor_beside_a_server_asks_the_saved_model_with_its_key(start: Start, llm: ScriptedLLM) -> None:
+    here = await start()
+    await save(here, at(llm))
+    told = await check_model(here.parts.settings)
+    assert (told.state, "far-model" in told.found, KEY in told.found) == ("ok", True, False)
+    assert llm.requests[-1].headers["Authorization"] == f"Bearer {KEY}"
 
 
 async def test_no_table_tells_the_key_and_another_pepper_does_not_open_it(
