@@ -7,8 +7,10 @@ import pytest
 
 from mnemoir.core.errors import ProviderError
 from mnemoir.core.events import Event, Finished, MemoriesRecalled, NodeFinished, NodeStarted, Text, Usage
+from mnemoir.core.runs import MOST_TRACED_CHARACTERS
 from mnemoir.workflows.config.workflow import read_workflow
-from tests.scripted_llm import failure
+from mnemoir.workflows.run import MOST_KEPT_CHARACTERS
+from tests.scripted_llm import Answer, failure
 from tests.workflows.workflow_kit import caller, chat, events, leave_when, nodes_of, text_of
 
 LATE_MEMORY = [{"type": "Respond", "returnToUser": True}, {"type": "Remember"}]
@@ -123,6 +125,37 @@ async def test_a_failing_node_before_the_end_does_not_end_the_answer(desk, llm, 
     run = await desk.runs.next()
     assert run.status == "finished"
     assert nodes_of(run)[1].error
+
+
+BEGINNING = "b" * MOST_KEPT_CHARACTERS
+_COUNTS = "{{ agent1Output|length }} c: {{ agent1Output.count('c') }}"
+SIZE = {"type": "StaticResponse", "title": "Size", "jinja2": True, "content": _COUNTS}
+
+
+@pytest.mark.parametrize("answering", [{"type": "Respond"}, {"endpointName": "Main"}], ids=["Respond", "Standard"])
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [BEGINNING],
+        [BEGINNING + "c"],
+        [BEGINNING, "c"],
+        ["b", BEGINNING[2:] + "b" + "c" * 9, "d"],
+        ["b" * 9, BEGINNING, BEGINNING],
+    ],
+    ids=["as long as may be", "one piece", "two pieces", "three pieces", "two long pieces"],
+)
+async def test_the_run_and_nodes_behind_an_overlong_answer_have_its_beginning(desk, llm, answering, stream, pieces):
+    text = "".join(pieces)
+    llm.queue(Answer(text=text, pieces=pieces))
+    nodes = {**answering, "title": "Say", "returnToUser": True}, SIZE
+    happened = await events(desk.tree(*nodes), chat(stream=stream), caller(memory=False))
+    assert text_of(happened) == text
+    say, again = nodes_of(await desk.runs.next())
+    assert say.output == BEGINNING[:MOST_TRACED_CHARACTERS]
+    assert again.output == f"{MOST_KEPT_CHARACTERS} c: 0"
+    overlong = "The answer is too long: nodes behind it get only its beginning."
+    assert say.notes == ([] if text == BEGINNING else [overlong])
 
 
 async def test_a_node_marked_for_the_end_but_before_the_responder_runs_once(desk, llm):

@@ -246,9 +246,10 @@ async def test_an_answer_that_ends_at_its_limit_is_remembered_and_one_withheld_i
     assert len(talks.objects()) == kept
 
 
-async def test_an_endless_answer_is_not_remembered_and_a_note_says_so(talks, llm):
+@pytest.mark.parametrize("pieces", [["a", "b" * MOST_KEPT_CHARACTERS, "c"], ["b" * MOST_KEPT_CHARACTERS + "c"]])
+async def test_an_endless_answer_is_not_remembered_and_a_note_says_so(pieces, talks, llm):
     talks.serve(remembering(OWN, prompt="#sys.query#"))
-    llm.queue(Answer(text="", pieces=["a", "b" * MOST_KEPT_CHARACTERS, "c"]))
+    llm.queue(Answer(text="", pieces=pieces))
     await talks.client().says("q1")
     assert talks.objects() == []
     (trace,) = await talks.trace()

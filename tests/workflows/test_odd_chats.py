@@ -2,10 +2,11 @@
 
 import pytest
 
-from mnemoir.core.messages import text_message
+from mnemoir.core.messages import Message, text_message
 from mnemoir.wire import ollama_generate
+from tests.workflows.nodes.pictures import image, png, shown
 from tests.workflows.test_asking import asking, sent
-from tests.workflows.workflow_kit import events
+from tests.workflows.workflow_kit import chat, events
 
 SYSTEM, USER, BLANK = text_message("system", "S"), text_message("user", "U"), text_message("assistant", "")
 SECOND, LAST = text_message("system", "- T"), text_message("user", "V")
@@ -41,6 +42,61 @@ async def test_blank_messages_elsewhere_are_left_out_and_count_for_nothing(desk,
     ]
     one = {"lastMessagesToSendInsteadOfPrompt": 1}
     assert await window(desk, llm, USER, BLANK, LAST, **one) == [own, ("user", "V")]
+
+
+DEVELOPER, TAG = text_message("developer", "D"), "[DiscussionId]tea[/DiscussionId]"
+NULL = Message(role="user")
+
+
+async def passed_on(desk, llm, *messages, before=(), settings=None):
+    """Role and text of the messages that a node Respond sends for these."""
+    body = await sent(desk.tree(*before, {"type": "Respond"}, settings=settings), llm, *messages)
+    llm.requests.clear()
+    return [(message["role"], message["content"]) for message in body["messages"]]
+
+
+@pytest.mark.parametrize("before", [(), ({"type": "Recall"},)], ids=["alone", "behind Recall"])
+async def test_respond_passes_blank_messages_on_as_they_were_sent(desk, llm, before):
+    desk.memory.lines = []
+    answer = text_message("assistant", "A")
+    for said in (
+        *([NOTHING], [NULL], [text_message("user", " ")], [SYSTEM, NOTHING], [NOTHING, SYSTEM], [BLANK, NOTHING]),
+        *([USER, BLANK, LAST], [USER, answer, NOTHING], [USER, NOTHING, NOTHING, answer, BLANK, LAST]),
+        *([BLANK, USER], [USER, BLANK], [SYSTEM, text_message("system", "\n"), USER], [SYSTEM], [USER, answer]),
+    ):
+        assert await passed_on(desk, llm, *said, before=before) == [(one.role, one.text) for one in said]
+
+
+async def test_of_a_message_that_is_a_tag_alone_respond_passes_on_a_lone_question(desk, llm):
+    tagged = text_message("user", TAG)
+    assert await passed_on(desk, llm, tagged) == [("user", "")]
+    assert await passed_on(desk, llm, SYSTEM, tagged) == [("system", "S"), ("user", "")]
+    assert await passed_on(desk, llm, text_message("system", TAG), USER) == [("user", "U")]
+    assert await passed_on(desk, llm, USER, text_message("assistant", "A"), tagged) == [
+        *(("user", "U"), ("assistant", "A"))
+    ]
+
+
+async def test_respond_passes_each_message_on_once_where_roles_have_names(desk, llm):
+    names = {"chatCompleteAddUserAssistant": True, "chatCompletionAddMissingAssistantGenerator": True}
+    blank = text_message("system", " ")
+    assert await passed_on(desk, llm, USER, blank, NOTHING, settings=names) == [
+        *(("user", "User: U"), ("system", " "), ("user", "User: "), ("assistant", "Assistant:"))
+    ]
+
+
+async def test_blank_messages_stay_in_front_of_what_describes_the_pictures(desk, llm):
+    look = {"type": "ImageProcessor", "endpointName": "Main", "prompt": "What?", "addAsUserMessage": True}
+    desk.llm.reply("A cat.")
+    said = USER, text_message("assistant", "A"), BLANK, shown("Look.", image(png(1, 1)))
+    await events(desk.tree({**look, "message": "[IMAGE_BLOCK]"}, {"type": "Respond"}), chat(*said))
+    assert [message["content"] for message in llm.requests[-1].body["messages"][:-1]] == ["U", "A", "", "A cat."]
+
+
+async def test_a_message_of_the_developer_is_a_system_message_for_every_node(desk, llm):
+    told = [("system", "D"), ("user", "U")]
+    assert await passed_on(desk, llm, DEVELOPER, USER) == told
+    assert await window(desk, llm, DEVELOPER, USER, systemPrompt="{client_instructions}") == told
 
 
 async def test_a_blank_answer_is_in_no_variable_and_beside_no_prompt(desk, llm):

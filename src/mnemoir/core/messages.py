@@ -77,8 +77,8 @@ class ToolCall:
 class Message:
     """One message. `name` is the speaker; `tool_call_id` is the call that a tool message answers.
 
-    `uid` is the uid of the stored message, if it is known. `follows_blank` is true of a user's message behind another
-    one, where a blank answer stood between them that was left out. Comparisons of messages ignore both.
+    `uid` is the uid of the stored message, if it is known. `blanks` are the blank messages in front of this one that
+    were left out. Comparisons of messages ignore both.
     """
 
     role: Role
@@ -88,7 +88,7 @@ class Message:
     tool_call_id: str | None = None
     extra: Extra | None = None
     uid: str | None = field(default=None, compare=False)
-    follows_blank: bool = field(default=False, compare=False)
+    blanks: Sequence["Message"] = field(default=(), compare=False)
 
     @property
     def text(self) -> str:

@@ -16,7 +16,16 @@ from datetime import datetime, timedelta
 
 from mnemoir.core.discussion_id import discussion_of, is_allowed, may_hold_tags, without_tags
 from mnemoir.core.discussions import Discussion
-from mnemoir.core.messages import ChatRequest, ImagePart, Message, Part, PlainMessages, TextPart, text_message
+from mnemoir.core.messages import (
+    ChatRequest,
+    ImagePart,
+    Message,
+    Part,
+    PlainMessages,
+    TextPart,
+    roles_of,
+    text_message,
+)
 from mnemoir.core.text import hashes
 from mnemoir.ports.node_services import Timestamps
 from mnemoir.workflows.config.user import UserSettings
@@ -179,20 +188,34 @@ def conversation_of(
     """The messages, with role names if the user's settings add them, and the id of their discussion.
 
     A prompt without markers is one user message, behind the system message of its request, if there is one. Tags of
-    discussion ids and blank messages are removed; a user's message tells of a blank answer that was removed between
-    it and the one before. Without a tag the id is `session`, the client's id of the conversation. With an empty tag,
-    or one that names a path, the conversation belongs to no discussion.
+    discussion ids and blank messages are removed; a message has the blank ones that stood in front of it. Without a
+    tag the id is `session`, the client's id of the conversation. With an empty tag, or one that names a path, the
+    conversation belongs to no discussion.
     """
     own = session if session is not None and is_allowed(session) else None
     if not settings.adds_role_names and _is_read_as_sent(chat):
         return chat.request.messages, own
-    messages = _messages(chat)
-    tagged = discussion_of(messages)
-    if not chat.is_completion:
-        messages = _with_role_names(messages, settings)
+    messages = _named_messages(chat, settings)
     cleaned = [without_tags(message) for message in messages]
     is_tagged = any(new is not old for new, old in zip(cleaned, messages, strict=True))
-    return _without_blanks(cleaned), tagged if is_tagged else own
+    kept, _ = _split(cleaned, messages)
+    return kept, discussion_of(messages) if is_tagged else own
+
+
+def with_blanks(messages: Sequence[Message], chat: ChatRequest, settings: UserSettings) -> Sequence[Message]:
+    """The messages of `conversation_of` with the blank ones in their places, for a model that gets all as sent.
+
+    What only a discussion's tag made blank stays left out, but for a question where nobody speaks.
+    """
+    if not settings.adds_role_names and _is_read_as_sent(chat):
+        return messages
+    sent = _named_messages(chat, settings)
+    _, behind = _split(map(without_tags, sent), sent)
+    whole = [*(one for message in messages for one in (*message.blanks, message)), *behind]
+    if {"user", "assistant"}.intersection(roles_of(whole)):
+        return whole
+    question = blank_question(chat)
+    return whole if question is None else [*whole, question]
 
 
 def _is_read_as_sent(chat: ChatRequest) -> bool:
@@ -237,12 +260,17 @@ def _messages(chat: ChatRequest) -> Sequence[Message]:
     return [replace(message, role="system") if message.role == "developer" else message for message in sent]
 
 
+def _named_messages(chat: ChatRequest, settings: UserSettings) -> Sequence[Message]:
+    messages = _messages(chat)
+    return messages if chat.is_completion else _with_role_names(messages, settings)
+
+
 def _with_role_names(messages: Sequence[Message], settings: UserSettings) -> Sequence[Message]:
-    if settings.adds_role_names:
-        messages = [_with_role_name(message) for message in messages]
+    if not settings.adds_role_names:
+        return messages
+    messages = [_with_role_name(message) for message in messages]
     if settings.adds_missing_assistant and messages and messages[-1].role != "assistant":
-        # without role names the added turn is blank, and blank messages are removed
-        messages = [*messages, text_message("assistant", "Assistant:" if settings.adds_role_names else "")]
+        messages = [*messages, text_message("assistant", "Assistant:")]
     return messages
 
 
@@ -254,18 +282,20 @@ def _with_role_name(message: Message) -> Message:
     return replace(message, parts=(TextPart(text=name + message.text), *others))
 
 
-def _without_blanks(messages: Iterable[Message]) -> list[Message]:
-    """The messages that are not blank."""
+def _split(cleaned: Iterable[Message], sent: Iterable[Message]) -> tuple[list[Message], list[Message]]:
+    """The messages that are not blank, each with the blank ones in front of it, and the blank ones at the end.
+
+    `cleaned` are those of `sent` without tags. Of what a tag alone made blank, only answers count as blank ones.
+    """
     kept: list[Message] = []
-    is_behind_blank = False  # answer, and nothing else that was kept
-    for message in messages:
-        if _is_blank(message):
-            is_behind_blank = is_behind_blank or message.role == "assistant"
-            continue
-        is_between = is_behind_blank and message.role == "user" and kept and kept[-1].role == "user"
-        kept.append(replace(message, follows_blank=True) if is_between else message)
-        is_behind_blank = False
-    return kept
+    blanks: list[Message] = []
+    for message, original in zip(cleaned, sent, strict=True):
+        if not _is_blank(message):
+            kept.append(replace(message, blanks=tuple(blanks)) if blanks else message)
+            blanks = []
+        elif message is original or message.role == "assistant":
+            blanks.append(message)
+    return kept, blanks
 
 
 def _is_blank(message: Message) -> bool:

@@ -125,10 +125,12 @@ class NodeHistory:
 
     async def remember(self, asked: str, said: _AnswerText) -> None:
         """Store the node's prompt and answer, in mode `node` and for a complete answer only."""
-        if self._memory.mode is not MemoryMode.NODE or not said.text:
+        if self._memory.mode is not MemoryMode.NODE or not said.is_complete:
             return
         if said.is_overlong:
             self._step.note("The answer is too long for this node's memory.")
+            return
+        if not said.text:
             return
         parent = self._read.parent if self._read else None
         try:

@@ -202,9 +202,9 @@ class Turn:
             if type(event) is Text:  # exact type: this runs for every streamed piece
                 if not self._said:
                     self._note_first_token()
+                if self._said < MOST_KEPT_CHARACTERS:
+                    self.answer.append(event.text[: MOST_KEPT_CHARACTERS - self._said])
                 self._said += len(event.text)
-                if self._said <= MOST_KEPT_CHARACTERS:
-                    self.answer.append(event.text)
             elif type(event) is Refusal:
                 self.is_refused = True
             elif type(event) is Finished:

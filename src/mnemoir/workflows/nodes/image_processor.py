@@ -76,7 +76,10 @@ class ImageProcessor(ValueNode[Properties]):
         mark = uuid.uuid4().hex if _PLACE in message else _PLACE
         text = step.fill(message.replace(_PLACE, mark)).replace(mark, descriptions)
         place = len(messages) - 1 if len(messages) > 1 else len(messages)
-        step.run.turn.messages = [*messages[:place], text_message("user", text), *messages[place:]]
+        told, last = text_message("user", text), messages[place:]
+        if last:  # the blank messages in front of it are now in front of the descriptions
+            told, last = replace(told, blanks=last[0].blanks), [replace(last[0], blanks=())]
+        step.run.turn.messages = [*messages[:place], told, *last]
 
 
 def _texts(messages: Sequence[Message]) -> list[Message]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from mnemoir.core.events import Event, MembersDropped, Usage, as_events
 from mnemoir.wire.forwarding import plain, request_for_provider, takes_raw
+from mnemoir.workflows.conversation import with_blanks
 from mnemoir.workflows.node import Node, NodeProperties
 from mnemoir.workflows.step import Step
 from mnemoir.workflows.tracing import add_tokens, call_of, traced_messages, variables_in
@@ -21,7 +22,8 @@ class Respond(Node[NodeProperties]):
         model, turn = self.services.own_model(), step.run.turn
         step.note_request()
         # the client's model name selected this workflow; the workflow determines the model that answers
-        request = replace(turn.chat.request, messages=turn.messages, model=model.name, for_client=step.answers_client)
+        messages = turn.messages if turn.user is None else with_blanks(turn.messages, turn.chat, turn.user.settings)
+        request = replace(turn.chat.request, messages=messages, model=model.name, for_client=step.answers_client)
         if request.raw and not takes_raw(request, model.provider, self.services.forwarding):
             request = plain(request)  # the model was changed behind the beginning of the chat
         request, dropped = request_for_provider(request, model.provider, self.services.forwarding)

@@ -229,7 +229,8 @@ def flat_prompt(
 def _with_blank_answers(window: Sequence[Message]) -> Iterator[Message]:
     """The window with the blank answers that stood between two messages of the user."""
     for before, message in zip((None, *window), window, strict=False):
-        if message.follows_blank and before is not None and before.role == "user":
+        is_between = before is not None and before.role == message.role == "user"
+        if is_between and any(blank.role == "assistant" for blank in message.blanks):
             yield text_message("assistant", "")
         yield message
 
