@@ -133,6 +133,10 @@ async def test_the_language_of_a_question_at_one_server_is_known_at_the_other(st
     drinks = {"messages": [{"role": "user", "content": "Trinkt Tee"}], "user_id": "mira", "infer": False}
     succeeded(await here.ask("POST", "/api/memories", drinks))
     asked = {"query": "In welcher Stadt ist sie zu Hause?", "user_id": "mira"}
-    succeeded(await here.ask("POST", "/api/memories/search", asked))
     mira = Scope(tenant="default", project="default", user="mira")
-    assert await SqlLanguages(there.parts.memory.database).last_of(mira) == "de"
+
+    async def is_known() -> bool:
+        succeeded(await here.ask("POST", "/api/memories/search", asked))  # which waits for the detector so long only
+        return await SqlLanguages(there.parts.memory.database).last_of(mira) == "de"
+
+    await wait_until(is_known)
