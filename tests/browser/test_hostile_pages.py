@@ -35,7 +35,7 @@ TARGETS = {
     "/?conversation={conversation}": "harm-end",
     "/?conversation=seen": "harm-bidi",
     "/memories": "harm-",  # further rows come as one scrolls
-    "/memories?id={memory}": "harm-bidi",
+    "/memories?id={memory}": "harm-",
     "/memories?q=harm": "harm-",
     "/conversations": "harm-title",
     "/conversations?id={conversation}": "harm-",

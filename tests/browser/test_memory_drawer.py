@@ -141,12 +141,12 @@ async def test_memories_are_asked_for_each_time_and_in_another_project(site: Sit
     asked: list[str] = []
 
     def note(request: Request) -> None:
-        if "/api/memories/user" in request.url:
+        if "/api/memories/user?" in request.url:
             asked.append(request.url.removeprefix(window.url))
 
     page.on("request", note)
     for _ in range(2):
-        async with page.expect_request(lambda request: "/api/memories/user" in request.url):
+        async with page.expect_request(lambda request: "/api/memories/user?" in request.url):
             await open_drawer(page)
         await expect(row(page, "Lives in Graz")).to_be_visible()
         await page.keyboard.press("Escape")
