@@ -26,7 +26,7 @@ from pathlib import Path
 from tests.chromium import is_provided
 from tests.shares import CHECKOUT, STAGES, TIMES, files_of_tests, record_times, recorded_times, shares_of
 
-_SHARDS = 1 + (os.cpu_count() or 1)  # one more than processors: now and then a test waits
+_SHARDS = 2 + (os.cpu_count() or 1)  # more than processors: now and then a test waits
 _MARKERS = {"quick": "not slow", "slow": "slow"}
 # one worker: beside the shards more of them would load everything once more each, and only take turns
 _UI = (sys.executable, "hatch_build.py", "run", "--silent", "test", "--", "--maxWorkers=1")
