@@ -21,5 +21,6 @@ export function useTimeline({ user, project }: Scope, { kind, origin, hidden, at
       return unwrap(client.GET('/api/memories/{user_id}/timeline', { params, signal }));
     },
     placeholderData: keepPreviousData,
+    refetchOnMount: 'always', // what a chat taught just now is counted, too
   });
 }
