@@ -13,6 +13,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, ClassVar, Generic
 
 import aiohttp
@@ -122,7 +123,10 @@ class ConnectedRole(ModelRole[M]):
         return self.chosen
 
     async def renew(self) -> None:
-        """Use what was saved meanwhile, if that is possible at once. Raises SettingsError and StorageUnavailable."""
+        """Use a model that another server saved, if that is possible at once.
+
+        Raises SettingsError and StorageUnavailable.
+        """
         async with self._changing:
             saved = await asyncio.to_thread(self._kept.read, self.saved)
             if self.use is not None and saved != self._saved:
@@ -241,15 +245,9 @@ class ChatRole(ConnectedRole[ChatModel]):
 
     saved = SAVED_CHAT
 
-    def __init__(
-        self,
-        settings: Settings,
-        session: aiohttp.ClientSession,
-        careful: aiohttp.ClientSession,
-        kept: SavedModels | None = None,
-    ) -> None:
-        super().__init__(settings, session, careful, kept)
-        self._ollama = Cached(self._look_for_ollama, for_s=_LOOK_AGAIN_S)
+    @cached_property
+    def _ollama(self) -> Cached[list[str]]:
+        return Cached(self._look_for_ollama, for_s=_LOOK_AGAIN_S)
 
     async def choose(self, settings: Settings, session: aiohttp.ClientSession) -> ChatModel:
         """See the base."""

@@ -159,7 +159,7 @@ class Renewal:
             self._is_due.clear()
             try:
                 await self._renew()
-            except StorageUnavailable:  # whoever asks is told so
+            except StorageUnavailable:  # the next read reports it
                 self._is_due.set()
                 await asyncio.sleep(_AGAIN_S)
             except MnemoirError as exc:

@@ -45,7 +45,7 @@ class ProjectSettingsStore(Protocol):
     async def change(self, project: Project, change: Callable[[ProjectSettings], ProjectSettings]) -> None:
         """Replace the settings of the project by what `change` makes of them; it may run again.
 
-        Nobody else changes them meanwhile, in no process.
+        No other change of them, of any process, comes in between.
         """
 
 

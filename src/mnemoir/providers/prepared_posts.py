@@ -96,7 +96,7 @@ class PreparedPost:
             except TimeoutError as exc:
                 raise aiohttp.ConnectionTimeoutError(f"Connection timeout to host {self._url}") from exc
             assert connection.protocol is not None
-            if not connection.protocol.should_close:  # else something came while nobody asked
+            if not connection.protocol.should_close:  # else bytes came before any request
                 return connection
             connection.close()
 

@@ -285,8 +285,8 @@ class Exchange:
         try:
             return await post.send(data)
         except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
-            # A server that closed a connection while nobody used it never saw the request. Whether it did cannot be
-            # told for sure, so the request is sent once more, and over a connection that is new.
+            # A server that had closed the idle connection never saw the request. That cannot be told for sure, so the
+            # request is sent once more only, and over a new connection.
             if way.is_new:
                 raise
         await post.renew()

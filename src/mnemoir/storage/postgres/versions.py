@@ -152,7 +152,7 @@ class Versions:
 
     def _watch(self) -> None:
         while True:
-            with suppress(StorageUnavailable):  # whoever asks is told so
+            with suppress(StorageUnavailable):  # the next read reports it
                 self.look()
             if self._is_ending.wait(_LOOKED_EVERY_S):
                 return
